@@ -1,0 +1,32 @@
+import type { ObjectKey } from './key.ts';
+import type { Revision } from './revision.ts';
+
+/**
+ * What storage can answer besides a result. The verbs translate these to Status in one place (verbs/storage-status.ts).
+ *
+ * - exists: a create met a live object.
+ * - not-found: an update or delete met no live object.
+ * - conflict: the live object is at another revision than the write expected.
+ * - compacted: the asked revision is older than the history that is kept (410).
+ * - future: the asked revision did not come within the time storage waits for one (504).
+ * - unavailable: PostgreSQL could not be reached in time; nothing is known to be wrong with the request.
+ * - too-large: the object cannot be stored.
+ */
+export type StorageFailure =
+  | { readonly kind: 'exists'; readonly key: ObjectKey; readonly current: Revision }
+  | { readonly kind: 'not-found'; readonly key: ObjectKey }
+  | { readonly kind: 'conflict'; readonly key: ObjectKey; readonly current: Revision }
+  | { readonly kind: 'compacted'; readonly requested: Revision; readonly compacted: Revision }
+  | { readonly kind: 'future'; readonly requested: Revision; readonly current: Revision }
+  | { readonly kind: 'unavailable'; readonly reason: string }
+  | { readonly kind: 'too-large'; readonly sizeBytes: number; readonly limitBytes: number };
+
+export class StorageError extends Error {
+  readonly failure: StorageFailure;
+
+  constructor(failure: StorageFailure, options?: ErrorOptions) {
+    super(`storage: ${failure.kind}`, options);
+    this.name = 'StorageError';
+    this.failure = failure;
+  }
+}

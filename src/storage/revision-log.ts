@@ -1,0 +1,123 @@
+import type { GroupResource } from '../api/names.ts';
+import type { ObjectKey, Scope } from './key.ts';
+import type { Revision } from './revision.ts';
+
+/**
+ * The log below the watch cache: what storage/postgres implements and storage/watch-cache builds on.
+ * The verbs never see it; they see {@link import('./store.ts').Store}.
+ */
+
+export type WriteVerb = 'create' | 'update' | 'delete';
+
+/** Who wrote, kept on the revision's row for people who read history in SQL. `requestId` is the audit id. */
+export interface Attribution {
+  readonly username: string;
+  readonly userAgent: string;
+  readonly sourceAddress: string;
+  readonly requestId: string;
+  readonly fieldManager: string;
+}
+
+/** One write that wants to become a revision. */
+export interface Write {
+  readonly verb: WriteVerb;
+  readonly key: ObjectKey;
+  readonly uid: string;
+  /** The revision the live object must be at. Undefined for a create: there must be no live object. */
+  readonly expected: Revision | undefined;
+  /**
+   * The object in stored form: canonical JSON that begins `{"kind":…,"apiVersion":…,"metadata":{` and has no
+   * metadata.resourceVersion (codec/stored-object.ts). For a delete, the object's last state.
+   */
+  readonly json: Buffer;
+  readonly attribution: Attribution;
+  /** When the object ends by itself (Events). */
+  readonly expiresAt?: Date;
+}
+
+export interface Committer {
+  /**
+   * Resolves once the write is durable in PostgreSQL. An answer lost on the way is looked up by write id, never guessed.
+   * @throws StorageError exists, not-found, conflict, too-large, unavailable
+   */
+  commit(write: Write): Promise<Revision>;
+}
+
+/** One row: the state of one object as of one revision. */
+export interface StoredObject {
+  readonly key: ObjectKey;
+  readonly revision: Revision;
+  readonly uid: string;
+  readonly json: Buffer;
+}
+
+/** One row of the log as watchers need it. `previous` is undefined for a create. */
+export interface Change extends StoredObject {
+  readonly verb: WriteVerb;
+  readonly previous: Revision | undefined;
+  readonly committedAt: Date;
+}
+
+/** A change with the state before it, for watches that are served from SQL. */
+export interface ChangeWithPrevious extends Change {
+  readonly previousJson: Buffer | undefined;
+}
+
+export interface RevisionReader {
+  /** The newest committed revision. One round trip. */
+  currentRevision(): Promise<Revision>;
+  /** Everything at or below this revision may have lost superseded states. NO_REVISION when nothing was compacted. */
+  compactedRevision(): Promise<Revision>;
+  /** One live object straight from the tables. */
+  get(key: ObjectKey): Promise<StoredObject | undefined>;
+  /**
+   * All live objects of all resources on one consistent snapshot, in batches ordered by (group, resource, namespace,
+   * name). `begin` is called once, first, with the revision of that snapshot.
+   */
+  loadCurrent(begin: (revision: Revision) => void, batch: (objects: readonly StoredObject[]) => void): Promise<void>;
+  /**
+   * The objects of a resource as they were at a revision, ordered by (namespace, name), those after `after` only.
+   * @throws StorageError compacted
+   */
+  listAt(query: HistoricalList): Promise<{ objects: StoredObject[]; remaining: number }>;
+  /**
+   * Changes of a resource with `after < revision ≤ upTo`, oldest first, at most `limit`.
+   * @throws StorageError compacted when `after` is older than the history that is kept
+   */
+  changesBetween(query: ChangeQuery): Promise<ChangeWithPrevious[]>;
+}
+
+export interface HistoricalList {
+  readonly resource: GroupResource;
+  readonly scope: Scope;
+  readonly revision: Revision;
+  /** Exclusive position (key.ts) after which to begin. */
+  readonly after?: string;
+  readonly limit: number;
+}
+
+export interface ChangeQuery {
+  readonly resource: GroupResource;
+  readonly scope: Scope;
+  readonly after: Revision;
+  readonly upTo: Revision;
+  readonly limit: number;
+}
+
+export interface ChangeFeed {
+  /**
+   * Delivers every change after `from`, in revision order, each exactly once, until the signal aborts. Reconnects, catches
+   * up and falls back to polling by itself.
+   */
+  run(from: Revision, sink: ChangeSink, signal: AbortSignal): Promise<void>;
+}
+
+export interface ChangeSink {
+  /** Applied synchronously; what returned may be acknowledged to PostgreSQL. */
+  apply(changes: readonly Change[]): void;
+  /**
+   * The history after the last applied revision cannot be had: it was compacted, or the database lost commits in a
+   * failover. The sink drops everything, loads afresh and resolves with the revision to go on from.
+   */
+  reset(reason: 'compacted' | 'rewound'): Promise<Revision>;
+}
