@@ -74,7 +74,10 @@ export interface RevisionReader {
    * All live objects of all resources on one consistent snapshot, in batches ordered by (group, resource, namespace,
    * name). `begin` is called once, first, with the revision of that snapshot.
    */
-  loadCurrent(begin: (revision: Revision) => void, batch: (objects: readonly StoredObject[]) => void): Promise<void>;
+  loadCurrent(
+    begin: (revision: Revision) => void,
+    batch: (objects: readonly StoredObject[]) => void,
+  ): Promise<void>;
   /**
    * The objects of a resource as they were at a revision, ordered by (namespace, name), those after `after` only.
    * @throws StorageError compacted
