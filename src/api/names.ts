@@ -7,43 +7,38 @@
 
 /** A resource type independent of version. `group` is '' for the core group. Example: { group: 'apps', resource: 'deployments' } */
 export interface GroupResource {
-	readonly group: string;
-	readonly resource: string;
+  readonly group: string;
+  readonly resource: string;
 }
 
 export interface GroupVersion {
-	readonly group: string;
-	readonly version: string;
+  readonly group: string;
+  readonly version: string;
 }
 
 export interface GroupVersionResource extends GroupResource {
-	readonly version: string;
+  readonly version: string;
 }
 
 export interface GroupVersionKind extends GroupVersion {
-	readonly kind: string;
+  readonly kind: string;
 }
 
 /** `apps/v1` for a named group, `v1` for the core group. */
 export function toApiVersion({ group, version }: GroupVersion): string {
-	return group === "" ? version : `${group}/${version}`;
+  return group === '' ? version : `${group}/${version}`;
 }
 
 /** The inverse of {@link toApiVersion}; undefined when the text is no API version (empty, or more than one slash). */
 export function parseApiVersion(apiVersion: string): GroupVersion | undefined {
-	const parts = apiVersion.split("/");
-	if (parts.some((part) => part === "")) return undefined;
-	const [first = "", second] = parts;
-	if (parts.length === 1) return { group: "", version: first };
-	return parts.length === 2 && second !== undefined
-		? { group: first, version: second }
-		: undefined;
+  const parts = apiVersion.split('/');
+  if (parts.some((part) => part === '')) return undefined;
+  const [first = '', second] = parts;
+  if (parts.length === 1) return { group: '', version: first };
+  return parts.length === 2 && second !== undefined ? { group: first, version: second } : undefined;
 }
 
 /** How messages name a resource: `pods`, `deployments.apps`. */
-export function toQualifiedResource({
-	group,
-	resource,
-}: GroupResource): string {
-	return group === "" ? resource : `${resource}.${group}`;
+export function toQualifiedResource({ group, resource }: GroupResource): string {
+  return group === '' ? resource : `${resource}.${group}`;
 }

@@ -21,75 +21,75 @@
  * | JSON         | any value                | message {1: raw JSON} |
  */
 export type ScalarKind =
-	| "string"
-	| "int32"
-	| "int64"
-	| "bool"
-	| "double"
-	| "bytes"
-	| "Time"
-	| "MicroTime"
-	| "Duration"
-	| "Quantity"
-	| "IntOrString"
-	| "FieldsV1"
-	| "RawExtension"
-	| "JSON";
+  | 'string'
+  | 'int32'
+  | 'int64'
+  | 'bool'
+  | 'double'
+  | 'bytes'
+  | 'Time'
+  | 'MicroTime'
+  | 'Duration'
+  | 'Quantity'
+  | 'IntOrString'
+  | 'FieldsV1'
+  | 'RawExtension'
+  | 'JSON';
 
 export type ValueSchema =
-	| { readonly kind: ScalarKind; readonly enum?: readonly string[] }
-	| { readonly kind: "message"; readonly message: MessageSchema }
-	| { readonly kind: "list"; readonly items: ValueSchema }
-	| { readonly kind: "map"; readonly values: ValueSchema };
+  | { readonly kind: ScalarKind; readonly enum?: readonly string[] }
+  | { readonly kind: 'message'; readonly message: MessageSchema }
+  | { readonly kind: 'list'; readonly items: ValueSchema }
+  | { readonly kind: 'map'; readonly values: ValueSchema };
 
 /** How server-side apply merges a list: as one value, as a set of scalars, or as a map by `listMapKeys`. */
-export type ListType = "atomic" | "set" | "map";
+export type ListType = 'atomic' | 'set' | 'map';
 
 export interface FieldSchema {
-	/** The JSON name. */
-	readonly name: string;
-	/** Protobuf field number; undefined where the type has no protobuf form. */
-	readonly number: number | undefined;
-	readonly value: ValueSchema;
-	readonly required: boolean;
-	/** Written even when it has its zero value: always present in protobuf (a non-pointer in Go). */
-	readonly alwaysWritten: boolean;
-	/** The value an absent field takes on create; undefined for none. */
-	readonly default: unknown;
-	readonly listType: ListType | undefined;
-	readonly listMapKeys: readonly string[];
-	/** A struct or map that server-side apply owns as one value. */
-	readonly atomic: boolean;
-	/** Strategic merge patch. */
-	readonly patchStrategy: readonly ("merge" | "replace" | "retainKeys")[];
-	readonly patchMergeKey: string | undefined;
-	/** The gate that must be on for the field to be kept. */
-	readonly featureGate: string | undefined;
+  /** The JSON name. */
+  readonly name: string;
+  /** Protobuf field number; undefined where the type has no protobuf form. */
+  readonly number: number | undefined;
+  readonly value: ValueSchema;
+  readonly required: boolean;
+  /** Written even when it has its zero value: always present in protobuf (a non-pointer in Go). */
+  readonly alwaysWritten: boolean;
+  /** The value an absent field takes on create; undefined for none. */
+  readonly default: unknown;
+  readonly listType: ListType | undefined;
+  readonly listMapKeys: readonly string[];
+  /** A struct or map that server-side apply owns as one value. */
+  readonly atomic: boolean;
+  /** Strategic merge patch. */
+  readonly patchStrategy: readonly ('merge' | 'replace' | 'retainKeys')[];
+  readonly patchMergeKey: string | undefined;
+  /** The gate that must be on for the field to be kept. */
+  readonly featureGate: string | undefined;
 }
 
 export interface MessageSchema {
-	/** IDL name: `<group directory>/<version>.<Type>`, for example `core/v1.Pod`. */
-	readonly name: string;
-	/** OpenAPI definition name, for example `io.k8s.api.core.v1.Pod`. */
-	readonly definition: string;
-	/** In declaration order. JSON is written in this order. */
-	readonly fields: ReadonlyMap<string, FieldSchema>;
-	/** The whole object is one value to server-side apply. */
-	readonly atomic: boolean;
-	/** Unknown fields are kept (custom types only). */
-	readonly preserveUnknownFields: boolean;
-	/** Exactly one of these fields may be set, as a discriminator names it. */
-	readonly unions: readonly UnionSchema[];
+  /** IDL name: `<group directory>/<version>.<Type>`, for example `core/v1.Pod`. */
+  readonly name: string;
+  /** OpenAPI definition name, for example `io.k8s.api.core.v1.Pod`. */
+  readonly definition: string;
+  /** In declaration order. JSON is written in this order. */
+  readonly fields: ReadonlyMap<string, FieldSchema>;
+  /** The whole object is one value to server-side apply. */
+  readonly atomic: boolean;
+  /** Unknown fields are kept (custom types only). */
+  readonly preserveUnknownFields: boolean;
+  /** Exactly one of these fields may be set, as a discriminator names it. */
+  readonly unions: readonly UnionSchema[];
 }
 
 export interface UnionSchema {
-	readonly discriminator: string | undefined;
-	/** JSON field name → discriminator value. */
-	readonly fields: Readonly<Record<string, string>>;
+  readonly discriminator: string | undefined;
+  /** JSON field name → discriminator value. */
+  readonly fields: Readonly<Record<string, string>>;
 }
 
 /** What `kubectl explain` and OpenAPI say of a type. Kept apart from the schema because few requests need it. */
 export interface MessageDoc {
-	readonly description: string;
-	readonly fields: Readonly<Record<string, string>>;
+  readonly description: string;
+  readonly fields: Readonly<Record<string, string>>;
 }

@@ -1,234 +1,213 @@
-import { type GroupResource, toQualifiedResource } from "./names.ts";
+import { type GroupResource, toQualifiedResource } from './names.ts';
 
 /** Status, the error (and sometimes success) answer of every verb. */
 
 export interface StatusCause {
-	readonly reason?: string;
-	readonly message?: string;
-	readonly field?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
 }
 
 export interface StatusDetails {
-	readonly name?: string;
-	readonly group?: string;
-	readonly kind?: string;
-	readonly uid?: string;
-	readonly causes?: readonly StatusCause[];
-	readonly retryAfterSeconds?: number;
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
 }
 
 export interface Status {
-	readonly kind: "Status";
-	readonly apiVersion: "v1";
-	readonly metadata: { readonly continue?: string };
-	readonly status: "Success" | "Failure";
-	readonly message?: string;
-	readonly reason?: StatusReason;
-	readonly details?: StatusDetails;
-	readonly code: number;
+  readonly kind: 'Status';
+  readonly apiVersion: 'v1';
+  readonly metadata: { readonly continue?: string };
+  readonly status: 'Success' | 'Failure';
+  readonly message?: string;
+  readonly reason?: StatusReason;
+  readonly details?: StatusDetails;
+  readonly code: number;
 }
 
 export type StatusReason =
-	| "Unauthorized"
-	| "Forbidden"
-	| "NotFound"
-	| "AlreadyExists"
-	| "Conflict"
-	| "Gone"
-	| "Invalid"
-	| "ServerTimeout"
-	| "Timeout"
-	| "TooManyRequests"
-	| "BadRequest"
-	| "MethodNotAllowed"
-	| "NotAcceptable"
-	| "RequestEntityTooLarge"
-	| "UnsupportedMediaType"
-	| "InternalError"
-	| "Expired"
-	| "ServiceUnavailable";
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'AlreadyExists'
+  | 'Conflict'
+  | 'Gone'
+  | 'Invalid'
+  | 'ServerTimeout'
+  | 'Timeout'
+  | 'TooManyRequests'
+  | 'BadRequest'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'RequestEntityTooLarge'
+  | 'UnsupportedMediaType'
+  | 'InternalError'
+  | 'Expired'
+  | 'ServiceUnavailable';
 
 export interface StatusInit {
-	readonly code: number;
-	readonly reason: StatusReason;
-	readonly message: string;
-	readonly details?: StatusDetails;
-	readonly continue?: string;
+  readonly code: number;
+  readonly reason: StatusReason;
+  readonly message: string;
+  readonly details?: StatusDetails;
+  readonly continue?: string;
 }
 
 /** The one error that stages and verbs throw for a client to see. `cause` is for the log and never sent. */
 export class StatusError extends Error {
-	readonly status: Status;
+  readonly status: Status;
 
-	constructor(init: StatusInit, options?: ErrorOptions) {
-		super(init.message, options);
-		this.name = "StatusError";
-		this.status = toFailure(init);
-	}
+  constructor(init: StatusInit, options?: ErrorOptions) {
+    super(init.message, options);
+    this.name = 'StatusError';
+    this.status = toFailure(init);
+  }
 }
 
-function toFailure({
-	code,
-	reason,
-	message,
-	details,
-	continue: token,
-}: StatusInit): Status {
-	return {
-		kind: "Status",
-		apiVersion: "v1",
-		metadata: token === undefined ? {} : { continue: token },
-		status: "Failure",
-		message,
-		reason,
-		...(details === undefined ? {} : { details }),
-		code,
-	};
+function toFailure({ code, reason, message, details, continue: token }: StatusInit): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: token === undefined ? {} : { continue: token },
+    status: 'Failure',
+    message,
+    reason,
+    ...(details === undefined ? {} : { details }),
+    code,
+  };
 }
 
 /** What validation says of one field. `type` becomes the cause's reason (metav1.CauseType). */
 export interface FieldError {
-	readonly type:
-		| "FieldValueRequired"
-		| "FieldValueInvalid"
-		| "FieldValueNotSupported"
-		| "FieldValueDuplicate"
-		| "FieldValueNotFound"
-		| "FieldValueForbidden"
-		| "FieldValueTooLong"
-		| "FieldValueTooMany"
-		| "FieldValueTypeInvalid"
-		| "InternalError";
-	/** For example `spec.containers[0].image`. */
-	readonly field: string;
-	/** The text after the path, for example `Required value: must be specified`. */
-	readonly message: string;
+  readonly type:
+    | 'FieldValueRequired'
+    | 'FieldValueInvalid'
+    | 'FieldValueNotSupported'
+    | 'FieldValueDuplicate'
+    | 'FieldValueNotFound'
+    | 'FieldValueForbidden'
+    | 'FieldValueTooLong'
+    | 'FieldValueTooMany'
+    | 'FieldValueTypeInvalid'
+    | 'InternalError';
+  /** For example `spec.containers[0].image`. */
+  readonly field: string;
+  /** The text after the path, for example `Required value: must be specified`. */
+  readonly message: string;
 }
 
 const named = (resource: GroupResource, name: string): StatusDetails => ({
-	name,
-	...(resource.group === "" ? {} : { group: resource.group }),
-	kind: resource.resource,
+  name,
+  ...(resource.group === '' ? {} : { group: resource.group }),
+  kind: resource.resource,
 });
 
 export const notFound = (resource: GroupResource, name: string): StatusError =>
-	new StatusError({
-		code: 404,
-		reason: "NotFound",
-		message: `${toQualifiedResource(resource)} "${name}" not found`,
-		details: named(resource, name),
-	});
+  new StatusError({
+    code: 404,
+    reason: 'NotFound',
+    message: `${toQualifiedResource(resource)} "${name}" not found`,
+    details: named(resource, name),
+  });
 
-export const alreadyExists = (
-	resource: GroupResource,
-	name: string,
-): StatusError =>
-	new StatusError({
-		code: 409,
-		reason: "AlreadyExists",
-		message: `${toQualifiedResource(resource)} "${name}" already exists`,
-		details: named(resource, name),
-	});
+export const alreadyExists = (resource: GroupResource, name: string): StatusError =>
+  new StatusError({
+    code: 409,
+    reason: 'AlreadyExists',
+    message: `${toQualifiedResource(resource)} "${name}" already exists`,
+    details: named(resource, name),
+  });
 
 /** `why` is the text after the colon. */
-export const conflict = (
-	resource: GroupResource,
-	name: string,
-	why: string,
-): StatusError =>
-	new StatusError({
-		code: 409,
-		reason: "Conflict",
-		message: `Operation cannot be fulfilled on ${toQualifiedResource(resource)} "${name}": ${why}`,
-		details: named(resource, name),
-	});
+export const conflict = (resource: GroupResource, name: string, why: string): StatusError =>
+  new StatusError({
+    code: 409,
+    reason: 'Conflict',
+    message: `Operation cannot be fulfilled on ${toQualifiedResource(resource)} "${name}": ${why}`,
+    details: named(resource, name),
+  });
 
 export const MODIFIED =
-	"the object has been modified; please apply your changes to the latest version and try again";
+  'the object has been modified; please apply your changes to the latest version and try again';
 
-export const forbidden = (
-	resource: GroupResource,
-	name: string,
-	why: string,
-): StatusError =>
-	new StatusError({
-		code: 403,
-		reason: "Forbidden",
-		message: `${toQualifiedResource(resource)}${name === "" ? "" : ` "${name}"`} is forbidden: ${why}`,
-		details: named(resource, name),
-	});
+export const forbidden = (resource: GroupResource, name: string, why: string): StatusError =>
+  new StatusError({
+    code: 403,
+    reason: 'Forbidden',
+    message: `${toQualifiedResource(resource)}${name === '' ? '' : ` "${name}"`} is forbidden: ${why}`,
+    details: named(resource, name),
+  });
 
 /** `kind` carries its group as `Kind.group`, or `Kind` alone in the core group. */
 export function invalid(
-	kind: { kind: string; group: string },
-	name: string,
-	errors: readonly FieldError[],
+  kind: { kind: string; group: string },
+  name: string,
+  errors: readonly FieldError[],
 ): StatusError {
-	const texts = errors.map((error) => `${error.field}: ${error.message}`);
-	const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
-	const qualified =
-		kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`;
-	return new StatusError({
-		code: 422,
-		reason: "Invalid",
-		message: `${qualified} "${name}" is invalid: ${list}`,
-		details: {
-			name,
-			...(kind.group === "" ? {} : { group: kind.group }),
-			kind: kind.kind,
-			causes: errors.map(({ type, field, message }) => ({
-				reason: type,
-				message,
-				field,
-			})),
-		},
-	});
+  const texts = errors.map((error) => `${error.field}: ${error.message}`);
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  const qualified = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
+  return new StatusError({
+    code: 422,
+    reason: 'Invalid',
+    message: `${qualified} "${name}" is invalid: ${list}`,
+    details: {
+      name,
+      ...(kind.group === '' ? {} : { group: kind.group }),
+      kind: kind.kind,
+      causes: errors.map(({ type, field, message }) => ({
+        reason: type,
+        message,
+        field,
+      })),
+    },
+  });
 }
 
 export const badRequest = (message: string): StatusError =>
-	new StatusError({ code: 400, reason: "BadRequest", message });
+  new StatusError({ code: 400, reason: 'BadRequest', message });
 
 export const methodNotAllowed = (): StatusError =>
-	new StatusError({
-		code: 405,
-		reason: "MethodNotAllowed",
-		message: "the server does not allow this method on the requested resource",
-		details: {},
-	});
+  new StatusError({
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: 'the server does not allow this method on the requested resource',
+    details: {},
+  });
 
 export const pathNotFound = (): StatusError =>
-	new StatusError({
-		code: 404,
-		reason: "NotFound",
-		message: "the server could not find the requested resource",
-		details: {},
-	});
+  new StatusError({
+    code: 404,
+    reason: 'NotFound',
+    message: 'the server could not find the requested resource',
+    details: {},
+  });
 
 export const unauthorized = (): StatusError =>
-	new StatusError({
-		code: 401,
-		reason: "Unauthorized",
-		message: "Unauthorized",
-	});
+  new StatusError({
+    code: 401,
+    reason: 'Unauthorized',
+    message: 'Unauthorized',
+  });
 
-export const tooManyRequests = (
-	message: string,
-	retryAfterSeconds: number,
-): StatusError =>
-	new StatusError({
-		code: 429,
-		reason: "TooManyRequests",
-		message,
-		details: { retryAfterSeconds },
-	});
+export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
+  new StatusError({
+    code: 429,
+    reason: 'TooManyRequests',
+    message,
+    details: { retryAfterSeconds },
+  });
 
 export const internalError = (message: string, cause?: unknown): StatusError =>
-	new StatusError(
-		{
-			code: 500,
-			reason: "InternalError",
-			message: `Internal error occurred: ${message}`,
-			details: { causes: [{ message }] },
-		},
-		{ cause },
-	);
+  new StatusError(
+    {
+      code: 500,
+      reason: 'InternalError',
+      message: `Internal error occurred: ${message}`,
+      details: { causes: [{ message }] },
+    },
+    { cause },
+  );

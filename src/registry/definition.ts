@@ -1,62 +1,62 @@
-import type { GroupResource, GroupVersionKind } from "../api/names.ts";
-import type { ApiObject, JsonObject } from "../api/object-meta.ts";
-import type { FieldError } from "../api/status.ts";
-import type { Strategy } from "./strategy.ts";
+import type { GroupResource, GroupVersionKind } from '../api/names.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import type { FieldError } from '../api/status.ts';
+import type { Strategy } from './strategy.ts';
 
 /**
  * Everything the server knows of one resource type in one API group. Built-in resources are written as these literals
  * (resources/<group>/<resource>.ts); custom resources are made into them from their definitions.
  */
 export interface ResourceDefinition extends GroupResource {
-	readonly singular: string;
-	readonly kind: string;
-	/** '' for what cannot be listed (virtual types). */
-	readonly listKind: string;
-	readonly namespaced: boolean;
-	readonly shortNames: readonly string[];
-	readonly categories: readonly string[];
-	readonly verbs: readonly DefinedVerb[];
-	/** In order of preference. */
-	readonly versions: readonly ServedVersion[];
-	/**
-	 * Where the objects are kept: another definition's identity when two groups share one storage (events). `version` is the
-	 * served version whose form is stored, `type` its IDL name.
-	 */
-	readonly storage: GroupResource & {
-		readonly version: string;
-		readonly type: string;
-	};
-	readonly subresources: readonly Subresource[];
-	readonly columns: readonly Column[];
-	/** One cell a column, from the stored form. `now` is in epoch milliseconds. */
-	cells(object: ApiObject, now: number): readonly Cell[];
-	readonly fields: SelectableFields;
-	readonly strategy: Strategy;
+  readonly singular: string;
+  readonly kind: string;
+  /** '' for what cannot be listed (virtual types). */
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly DefinedVerb[];
+  /** In order of preference. */
+  readonly versions: readonly ServedVersion[];
+  /**
+   * Where the objects are kept: another definition's identity when two groups share one storage (events). `version` is the
+   * served version whose form is stored, `type` its IDL name.
+   */
+  readonly storage: GroupResource & {
+    readonly version: string;
+    readonly type: string;
+  };
+  readonly subresources: readonly Subresource[];
+  readonly columns: readonly Column[];
+  /** One cell a column, from the stored form. `now` is in epoch milliseconds. */
+  cells(object: ApiObject, now: number): readonly Cell[];
+  readonly fields: SelectableFields;
+  readonly strategy: Strategy;
 }
 
 export type DefinedVerb =
-	| "get"
-	| "list"
-	| "watch"
-	| "create"
-	| "update"
-	| "patch"
-	| "delete"
-	| "deletecollection";
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection';
 
 export interface ServedVersion {
-	readonly version: string;
-	/** IDL name of the type, for example `apps/v1.Deployment`. */
-	readonly type: string;
-	/** Served without being asked for by --runtime-config. */
-	readonly enabledByDefault: boolean;
-	/** Between this version's form and the stored one; undefined where both are the same but for apiVersion. */
-	readonly conversion?: Conversion;
+  readonly version: string;
+  /** IDL name of the type, for example `apps/v1.Deployment`. */
+  readonly type: string;
+  /** Served without being asked for by --runtime-config. */
+  readonly enabledByDefault: boolean;
+  /** Between this version's form and the stored one; undefined where both are the same but for apiVersion. */
+  readonly conversion?: Conversion;
 }
 
 export interface Conversion {
-	toStorage(object: ApiObject): ApiObject;
-	fromStorage(object: ApiObject): ApiObject;
+  toStorage(object: ApiObject): ApiObject;
+  fromStorage(object: ApiObject): ApiObject;
 }
 
 /** A cell is what kubectl prints; undefined prints as `<none>` does in the default table: an empty string. */
@@ -64,90 +64,83 @@ export type Cell = string | number | boolean;
 
 /** metav1.TableColumnDefinition. */
 export interface Column {
-	readonly name: string;
-	readonly type: "string" | "integer" | "number" | "boolean" | "date";
-	readonly format: string;
-	/** 0 is always shown, 1 with `-o wide`. */
-	readonly priority: number;
-	readonly description: string;
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format: string;
+  /** 0 is always shown, 1 with `-o wide`. */
+  readonly priority: number;
+  readonly description: string;
 }
 
 export interface SelectableFields {
-	/**
-	 * Values for field selectors, from the stored form, by canonical label. `metadata.name` and `metadata.namespace` are
-	 * added by the server and need not be given.
-	 */
-	readonly names: readonly string[];
-	read(object: JsonObject): Record<string, string>;
-	/** Labels that are accepted and mean another, for example `spec.host` → `spec.nodeName`. */
-	readonly aliases: Readonly<Record<string, string>>;
+  /**
+   * Values for field selectors, from the stored form, by canonical label. `metadata.name` and `metadata.namespace` are
+   * added by the server and need not be given.
+   */
+  readonly names: readonly string[];
+  read(object: JsonObject): Record<string, string>;
+  /** Labels that are accepted and mean another, for example `spec.host` → `spec.nodeName`. */
+  readonly aliases: Readonly<Record<string, string>>;
 }
 
 /**
  * A part of an object, or an action on it, under its own path. `view` subresources read and write the parent object;
  * `action` ones accept a body of their own kind; `connect` ones leave the request/response pattern.
  */
-export type Subresource =
-	| ViewSubresource
-	| ActionSubresource
-	| ConnectSubresource;
+export type Subresource = ViewSubresource | ActionSubresource | ConnectSubresource;
 
 interface SubresourceBase {
-	/** The last path segment: `status`, `scale`, `eviction`. */
-	readonly name: string;
-	/** Kind of the bodies, as discovery shows it. */
-	readonly served: GroupVersionKind;
-	/** IDL name of that kind. */
-	readonly type: string;
-	readonly verbs: readonly string[];
+  /** The last path segment: `status`, `scale`, `eviction`. */
+  readonly name: string;
+  /** Kind of the bodies, as discovery shows it. */
+  readonly served: GroupVersionKind;
+  /** IDL name of that kind. */
+  readonly type: string;
+  readonly verbs: readonly string[];
 }
 
 export interface ViewSubresource extends SubresourceBase {
-	readonly access: "view";
-	/** What GET answers, from the stored form of the parent. Identity for `status`. */
-	read(parent: ApiObject): ApiObject;
-	/**
-	 * The parent after a write of `view`. Takes only what this subresource may change from `view`; the result goes through
-	 * `validate` and is stored. `old` must not be changed.
-	 */
-	write(view: ApiObject, old: ApiObject): ApiObject;
-	validate?(object: ApiObject, old: ApiObject): FieldError[];
+  readonly access: 'view';
+  /** What GET answers, from the stored form of the parent. Identity for `status`. */
+  read(parent: ApiObject): ApiObject;
+  /**
+   * The parent after a write of `view`. Takes only what this subresource may change from `view`; the result goes through
+   * `validate` and is stored. `old` must not be changed.
+   */
+  write(view: ApiObject, old: ApiObject): ApiObject;
+  validate?(object: ApiObject, old: ApiObject): FieldError[];
 }
 
 /** What an action may do to the cluster. Implemented by the verbs, so that actions pass validation and conflicts like any write. */
 export interface ActionContext {
-	/** Reads, changes and stores the parent, again on a conflict. `change` gets a copy it may change. @throws StatusError */
-	update(change: (object: ApiObject) => ApiObject): Promise<ApiObject>;
-	/** Deletes the parent with DeleteOptions. @throws StatusError */
-	remove(options: JsonObject): Promise<ApiObject>;
-	/** @throws StatusError NotFound */
-	get(
-		resource: GroupResource,
-		namespace: string,
-		name: string,
-	): Promise<ApiObject>;
-	list(resource: GroupResource, namespace: string): Promise<ApiObject[]>;
-	/** Like update, for any object. @throws StatusError */
-	modify(
-		resource: GroupResource,
-		namespace: string,
-		name: string,
-		change: (object: ApiObject) => ApiObject,
-	): Promise<ApiObject>;
-	readonly dryRun: boolean;
-	readonly namespace: string;
-	readonly name: string;
+  /** Reads, changes and stores the parent, again on a conflict. `change` gets a copy it may change. @throws StatusError */
+  update(change: (object: ApiObject) => ApiObject): Promise<ApiObject>;
+  /** Deletes the parent with DeleteOptions. @throws StatusError */
+  remove(options: JsonObject): Promise<ApiObject>;
+  /** @throws StatusError NotFound */
+  get(resource: GroupResource, namespace: string, name: string): Promise<ApiObject>;
+  list(resource: GroupResource, namespace: string): Promise<ApiObject[]>;
+  /** Like update, for any object. @throws StatusError */
+  modify(
+    resource: GroupResource,
+    namespace: string,
+    name: string,
+    change: (object: ApiObject) => ApiObject,
+  ): Promise<ApiObject>;
+  readonly dryRun: boolean;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 export interface ActionSubresource extends SubresourceBase {
-	readonly access: "action";
-	/** Answers the object to return (often a Status), with its code. @throws StatusError */
-	create(
-		body: ApiObject,
-		context: ActionContext,
-	): Promise<{ readonly code: number; readonly object: JsonObject }>;
+  readonly access: 'action';
+  /** Answers the object to return (often a Status), with its code. @throws StatusError */
+  create(
+    body: ApiObject,
+    context: ActionContext,
+  ): Promise<{ readonly code: number; readonly object: JsonObject }>;
 }
 
 export interface ConnectSubresource extends SubresourceBase {
-	readonly access: "connect";
+  readonly access: 'connect';
 }

@@ -1,20 +1,16 @@
-import type {
-	GroupResource,
-	GroupVersion,
-	GroupVersionKind,
-} from "../api/names.ts";
-import type { ResourceDefinition, ServedVersion } from "./definition.ts";
+import type { GroupResource, GroupVersion, GroupVersionKind } from '../api/names.ts';
+import type { ResourceDefinition, ServedVersion } from './definition.ts';
 
 /** A definition as served under one version. */
 export interface ServedResource {
-	readonly definition: ResourceDefinition;
-	readonly version: ServedVersion;
+  readonly definition: ResourceDefinition;
+  readonly version: ServedVersion;
 }
 
 /** An API group with its versions in order of preference, as discovery lists it. */
 export interface ServedGroup {
-	readonly group: string;
-	readonly versions: readonly string[];
+  readonly group: string;
+  readonly versions: readonly string[];
 }
 
 /**
@@ -22,133 +18,113 @@ export interface ServedGroup {
  * resources come and go, so nobody may keep what a lookup returned beyond one request.
  */
 export class Registry {
-	readonly #byPath = new Map<string, ServedResource>();
-	readonly #byKind = new Map<string, ServedResource>();
-	readonly #byStorage = new Map<string, ResourceDefinition>();
-	readonly #groups: string[] = [];
-	readonly #versions = new Map<string, string[]>();
-	readonly #listeners = new Set<() => void>();
+  readonly #byPath = new Map<string, ServedResource>();
+  readonly #byKind = new Map<string, ServedResource>();
+  readonly #byStorage = new Map<string, ResourceDefinition>();
+  readonly #groups: string[] = [];
+  readonly #versions = new Map<string, string[]>();
+  readonly #listeners = new Set<() => void>();
 
-	/** Versions are served in the order given; `enabled` decides which of them (--runtime-config). */
-	add(
-		definition: ResourceDefinition,
-		enabled: (version: GroupVersion, served: ServedVersion) => boolean,
-	): void {
-		for (const version of definition.versions) {
-			const groupVersion = {
-				group: definition.group,
-				version: version.version,
-			};
-			if (enabled(groupVersion, version)) this.#serve(definition, version);
-		}
-		const { storage } = definition;
-		if (
-			storage.group === definition.group &&
-			storage.resource === definition.resource
-		) {
-			this.#byStorage.set(`${storage.group}/${storage.resource}`, definition);
-		}
-		this.#changed();
-	}
+  /** Versions are served in the order given; `enabled` decides which of them (--runtime-config). */
+  add(
+    definition: ResourceDefinition,
+    enabled: (version: GroupVersion, served: ServedVersion) => boolean,
+  ): void {
+    for (const version of definition.versions) {
+      const groupVersion = {
+        group: definition.group,
+        version: version.version,
+      };
+      if (enabled(groupVersion, version)) this.#serve(definition, version);
+    }
+    const { storage } = definition;
+    if (storage.group === definition.group && storage.resource === definition.resource) {
+      this.#byStorage.set(`${storage.group}/${storage.resource}`, definition);
+    }
+    this.#changed();
+  }
 
-	remove(definition: ResourceDefinition): void {
-		for (const { version } of definition.versions) {
-			this.#byPath.delete(
-				`${definition.group}/${version}/${definition.resource}`,
-			);
-			this.#byKind.delete(`${definition.group}/${version}/${definition.kind}`);
-		}
-		this.#byStorage.delete(`${definition.group}/${definition.resource}`);
-		this.#dropEmptyVersions(definition.group);
-		this.#changed();
-	}
+  remove(definition: ResourceDefinition): void {
+    for (const { version } of definition.versions) {
+      this.#byPath.delete(`${definition.group}/${version}/${definition.resource}`);
+      this.#byKind.delete(`${definition.group}/${version}/${definition.kind}`);
+    }
+    this.#byStorage.delete(`${definition.group}/${definition.resource}`);
+    this.#dropEmptyVersions(definition.group);
+    this.#changed();
+  }
 
-	find(
-		group: string,
-		version: string,
-		resource: string,
-	): ServedResource | undefined {
-		return this.#byPath.get(`${group}/${version}/${resource}`);
-	}
+  find(group: string, version: string, resource: string): ServedResource | undefined {
+    return this.#byPath.get(`${group}/${version}/${resource}`);
+  }
 
-	findKind({
-		group,
-		version,
-		kind,
-	}: GroupVersionKind): ServedResource | undefined {
-		return this.#byKind.get(`${group}/${version}/${kind}`);
-	}
+  findKind({ group, version, kind }: GroupVersionKind): ServedResource | undefined {
+    return this.#byKind.get(`${group}/${version}/${kind}`);
+  }
 
-	/** The definition that owns a storage; what the watch cache and the garbage collector ask for. */
-	findStorage({
-		group,
-		resource,
-	}: GroupResource): ResourceDefinition | undefined {
-		return this.#byStorage.get(`${group}/${resource}`);
-	}
+  /** The definition that owns a storage; what the watch cache and the garbage collector ask for. */
+  findStorage({ group, resource }: GroupResource): ResourceDefinition | undefined {
+    return this.#byStorage.get(`${group}/${resource}`);
+  }
 
-	/** Definitions that own a storage, each once. */
-	storages(): Iterable<ResourceDefinition> {
-		return this.#byStorage.values();
-	}
+  /** Definitions that own a storage, each once. */
+  storages(): Iterable<ResourceDefinition> {
+    return this.#byStorage.values();
+  }
 
-	/** In the order they were added. */
-	groups(): ServedGroup[] {
-		return this.#groups.map((group) => ({
-			group,
-			versions: this.#versions.get(group) ?? [],
-		}));
-	}
+  /** In the order they were added. */
+  groups(): ServedGroup[] {
+    return this.#groups.map((group) => ({
+      group,
+      versions: this.#versions.get(group) ?? [],
+    }));
+  }
 
-	/** What one group version serves, sorted by resource name. */
-	resources(group: string, version: string): ServedResource[] {
-		const prefix = `${group}/${version}/`;
-		const found = [...this.#byPath]
-			.filter(([path]) => path.startsWith(prefix))
-			.map(([, served]) => served);
-		return found.sort((a, b) =>
-			a.definition.resource < b.definition.resource ? -1 : 1,
-		);
-	}
+  /** What one group version serves, sorted by resource name. */
+  resources(group: string, version: string): ServedResource[] {
+    const prefix = `${group}/${version}/`;
+    const found = [...this.#byPath].filter(([path]) => path.startsWith(prefix)).map(([, served]) => served);
+    return found.sort((a, b) => (a.definition.resource < b.definition.resource ? -1 : 1));
+  }
 
-	/** Calls back after each change, for discovery and OpenAPI to renew what they prepared. Returns the way to stop. */
-	onChange(listener: () => void): () => void {
-		this.#listeners.add(listener);
-		return () => this.#listeners.delete(listener);
-	}
+  /** Calls back after each change, for discovery and OpenAPI to renew what they prepared. Returns the way to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
 
-	#serve(definition: ResourceDefinition, version: ServedVersion): void {
-		const { group, resource, kind } = definition;
-		const served = { definition, version };
-		this.#byPath.set(`${group}/${version.version}/${resource}`, served);
-		// Several resources may share a kind (virtual ones do); the first is the one a manifest of that kind means.
-		const kindKey = `${group}/${version.version}/${kind}`;
-		if (!this.#byKind.has(kindKey)) this.#byKind.set(kindKey, served);
-		if (!this.#versions.has(group)) {
-			this.#groups.push(group);
-			this.#versions.set(group, []);
-		}
-		const versions = this.#versions.get(group) ?? [];
-		if (!versions.includes(version.version)) versions.push(version.version);
-		versions.sort(compareVersions);
-	}
+  #serve(definition: ResourceDefinition, version: ServedVersion): void {
+    const { group, resource, kind } = definition;
+    const served = { definition, version };
+    this.#byPath.set(`${group}/${version.version}/${resource}`, served);
+    // Several resources may share a kind (virtual ones do); the first is the one a manifest of that kind means.
+    const kindKey = `${group}/${version.version}/${kind}`;
+    if (!this.#byKind.has(kindKey)) this.#byKind.set(kindKey, served);
+    if (!this.#versions.has(group)) {
+      this.#groups.push(group);
+      this.#versions.set(group, []);
+    }
+    const versions = this.#versions.get(group) ?? [];
+    if (!versions.includes(version.version)) versions.push(version.version);
+    versions.sort(compareVersions);
+  }
 
-	#dropEmptyVersions(group: string): void {
-		const left = (this.#versions.get(group) ?? []).filter(
-			(version) => this.resources(group, version).length > 0,
-		);
-		if (left.length > 0) {
-			this.#versions.set(group, left);
-			return;
-		}
-		this.#versions.delete(group);
-		const at = this.#groups.indexOf(group);
-		if (at >= 0) this.#groups.splice(at, 1);
-	}
+  #dropEmptyVersions(group: string): void {
+    const left = (this.#versions.get(group) ?? []).filter(
+      (version) => this.resources(group, version).length > 0,
+    );
+    if (left.length > 0) {
+      this.#versions.set(group, left);
+      return;
+    }
+    this.#versions.delete(group);
+    const at = this.#groups.indexOf(group);
+    if (at >= 0) this.#groups.splice(at, 1);
+  }
 
-	#changed(): void {
-		for (const listener of this.#listeners) listener();
-	}
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
 }
 
 /**
@@ -156,19 +132,19 @@ export class Registry {
  * Example: v2, v1, v2beta1, v1beta2, v1alpha1, foo.
  */
 export function compareVersions(a: string, b: string): number {
-	const left = rankVersion(a);
-	const right = rankVersion(b);
-	for (const [at, rank] of left.entries()) {
-		const difference = (right[at] ?? 0) - rank;
-		if (difference !== 0) return difference;
-	}
-	return a < b ? -1 : a > b ? 1 : 0;
+  const left = rankVersion(a);
+  const right = rankVersion(b);
+  for (const [at, rank] of left.entries()) {
+    const difference = (right[at] ?? 0) - rank;
+    if (difference !== 0) return difference;
+  }
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function rankVersion(version: string): readonly number[] {
-	const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
-	if (match === null) return [0, 0, 0];
-	const [, major, stage, minor] = match;
-	const maturity = stage === undefined ? 3 : stage === "beta" ? 2 : 1;
-	return [maturity, Number(major), Number(minor ?? 0)];
+  const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
+  if (match === null) return [0, 0, 0];
+  const [, major, stage, minor] = match;
+  const maturity = stage === undefined ? 3 : stage === 'beta' ? 2 : 1;
+  return [maturity, Number(major), Number(minor ?? 0)];
 }

@@ -1,5 +1,5 @@
-import type { ApiObject } from "../api/object-meta.ts";
-import type { FieldError } from "../api/status.ts";
+import type { ApiObject } from '../api/object-meta.ts';
+import type { FieldError } from '../api/status.ts';
 
 /**
  * What a resource does with its objects besides storing them. All functions work on the storage version of the object,
@@ -9,41 +9,44 @@ import type { FieldError } from "../api/status.ts";
  * Order on update: defaults → prepareForUpdate → metadata → validate → validateUpdate.
  */
 export interface Strategy {
-	readonly nameRule: NameRule;
-	/** What a name may not begin with when the server generates it… is the same rule, applied to the prefix. */
-	/** Values of absent fields that depend on other fields. Constants live in the IDL. */
-	defaults?(object: ApiObject): void;
-	/** Resets what the caller may not set, assigns what the server sets. */
-	prepareForCreate?(object: ApiObject): void;
-	prepareForUpdate?(object: ApiObject, old: ApiObject): void;
-	/** All errors at once. Runs on create and on update. */
-	validate?(object: ApiObject): FieldError[];
-	/** What an update may not do. Runs after {@link Strategy.validate}. */
-	validateUpdate?(object: ApiObject, old: ApiObject): FieldError[];
-	/** Texts for Warning headers. */
-	warnings?(object: ApiObject, old: ApiObject | undefined): string[];
-	/** metadata.generation starts at 1 and rises with every change outside metadata and status. */
-	readonly tracksGeneration: boolean;
-	/** PUT on a name that does not exist creates it. */
-	readonly allowCreateOnUpdate: boolean;
-	/** PUT without resourceVersion replaces whatever is there. */
-	readonly allowUnconditionalUpdate: boolean;
-	/**
-	 * Deletion in two phases with a grace period (pods): how many seconds the object stays with a deletionTimestamp.
-	 * Undefined, or 0 as a result: the object goes at once, unless finalizers hold it.
-	 */
-	gracePeriodSeconds?(object: ApiObject, requested: number | undefined): number;
-	/** Finalizers outside metadata (namespaces keep theirs in spec): the object stays while this is true. */
-	heldBack?(object: ApiObject): boolean;
-	/** Called when deletion begins and the object stays (namespace phase becomes Terminating). */
-	prepareForDelete?(object: ApiObject): void;
-	/** Seconds after the last write until the object ends by itself (events). Undefined: lives until deleted. */
-	ttlSeconds?(object: ApiObject): number | undefined;
+  readonly nameRule: NameRule;
+  /** What a name may not begin with when the server generates it… is the same rule, applied to the prefix. */
+  /** Values of absent fields that depend on other fields. Constants live in the IDL. */
+  defaults?(object: ApiObject): void;
+  /** Resets what the caller may not set, assigns what the server sets. */
+  prepareForCreate?(object: ApiObject): void;
+  prepareForUpdate?(object: ApiObject, old: ApiObject): void;
+  /** All errors at once. Runs on create and on update. */
+  validate?(object: ApiObject): FieldError[];
+  /** What an update may not do. Runs after {@link Strategy.validate}. */
+  validateUpdate?(object: ApiObject, old: ApiObject): FieldError[];
+  /** Texts for Warning headers. */
+  warnings?(object: ApiObject, old: ApiObject | undefined): string[];
+  /** metadata.generation starts at 1 and rises with every change outside metadata and status. */
+  readonly tracksGeneration: boolean;
+  /** PUT on a name that does not exist creates it. */
+  readonly allowCreateOnUpdate: boolean;
+  /** PUT without resourceVersion replaces whatever is there. */
+  readonly allowUnconditionalUpdate: boolean;
+  /**
+   * Deletion in two phases with a grace period (pods): how many seconds the object stays with a deletionTimestamp.
+   * Undefined, or 0 as a result: the object goes at once, unless finalizers hold it.
+   */
+  gracePeriodSeconds?(object: ApiObject, requested: number | undefined): number;
+  /** Finalizers outside metadata (namespaces keep theirs in spec): the object stays while this is true. */
+  heldBack?(object: ApiObject): boolean;
+  /** Called when deletion begins and the object stays (namespace phase becomes Terminating). */
+  prepareForDelete?(object: ApiObject): void;
+  /** DELETE answers the object as it was last, rather than a Status. */
+  readonly returnsDeletedObject?: boolean;
+  /**
+   * What happens to dependents when a delete does not say. `unsupported`: never any finalizer of the garbage collector
+   * (events). Absent: background.
+   */
+  readonly defaultPropagation?: 'orphan' | 'unsupported';
+  /** Seconds after the last write until the object ends by itself (events). Undefined: lives until deleted. */
+  ttlSeconds?(object: ApiObject): number | undefined;
 }
 
 /** Rules of api/names (RFC 1123, RFC 1035) and the looser one that only keeps names usable as a path segment. */
-export type NameRule =
-	| "dns-subdomain"
-	| "dns-label"
-	| "dns-1035-label"
-	| "path-segment";
+export type NameRule = 'dns-subdomain' | 'dns-label' | 'dns-1035-label' | 'path-segment';

@@ -1,34 +1,34 @@
-import type { IncomingHttpHeaders } from "node:http";
-import type { Dialect } from "../api/dialect.ts";
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dialect } from '../api/dialect.ts';
 
 /** What the caller wants, in the words that authorization, audit and metrics use. */
 export type ResourceVerb =
-	| "get"
-	| "list"
-	| "watch"
-	| "create"
-	| "update"
-	| "patch"
-	| "delete"
-	| "deletecollection"
-	| "connect";
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection'
+  | 'connect';
 
 /** A path below /api or /apis that names a resource type. The group is canonical (api/dialect.ts). '' means absent. */
 export interface ResourceTarget {
-	readonly group: string;
-	readonly version: string;
-	readonly resource: string;
-	readonly namespace: string;
-	readonly name: string;
-	readonly subresource: string;
-	/** What follows the subresource in the path (proxies only), without a leading slash. */
-	readonly subpath: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string;
+  /** What follows the subresource in the path (proxies only), without a leading slash. */
+  readonly subpath: string;
 }
 
 /** A peer certificate that the TLS layer received; it is trusted only after authn has verified its chain. */
 export interface PeerCertificate {
-	/** DER, leaf first. */
-	readonly chain: readonly Buffer[];
+  /** DER, leaf first. */
+  readonly chain: readonly Buffer[];
 }
 
 /**
@@ -36,67 +36,63 @@ export interface PeerCertificate {
  * next, so that a verb cannot be called with a request that nobody authorized.
  */
 export interface ApiRequest {
-	/** Audit id: answered as `Audit-Id` and kept on the revision's row. */
-	readonly id: string;
-	/** HTTP method in upper case. */
-	readonly method: string;
-	/** Decoded path without query. */
-	readonly path: string;
-	readonly query: URLSearchParams;
-	readonly headers: IncomingHttpHeaders;
-	/** For resource requests one of {@link ResourceVerb}, else the HTTP method in lower case. */
-	readonly verb: string;
-	/** Undefined for a non-resource path such as /version. */
-	readonly target: ResourceTarget | undefined;
-	/** The dialect the path was written in; `k8s.io` where the path does not tell. */
-	readonly dialect: Dialect;
-	readonly sourceAddress: string;
-	readonly userAgent: string;
-	readonly peerCertificate: PeerCertificate | undefined;
-	readonly receivedAt: Date;
-	/** Aborts when the client goes away or the request's time is up. */
-	readonly signal: AbortSignal;
-	/**
-	 * The whole body, decompressed.
-	 * @throws StatusError 413 when it is larger than `limitBytes`, 400 when the client broke off
-	 */
-	body(limitBytes: number): Promise<Buffer>;
-	/** Adds a Warning header to the response, once a text. To be called before the response is returned. */
-	warn(text: string): void;
+  /** Audit id: answered as `Audit-Id` and kept on the revision's row. */
+  readonly id: string;
+  /** HTTP method in upper case. */
+  readonly method: string;
+  /** Decoded path without query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** For resource requests one of {@link ResourceVerb}, else the HTTP method in lower case. */
+  readonly verb: string;
+  /** Undefined for a non-resource path such as /version. */
+  readonly target: ResourceTarget | undefined;
+  /** The dialect the path was written in; `k8s.io` where the path does not tell. */
+  readonly dialect: Dialect;
+  readonly sourceAddress: string;
+  readonly userAgent: string;
+  readonly peerCertificate: PeerCertificate | undefined;
+  readonly receivedAt: Date;
+  /** Aborts when the client goes away or the request's time is up. */
+  readonly signal: AbortSignal;
+  /**
+   * The whole body, decompressed.
+   * @throws StatusError 413 when it is larger than `limitBytes`, 400 when the client broke off
+   */
+  body(limitBytes: number): Promise<Buffer>;
+  /** Adds a Warning header to the response, once a text. To be called before the response is returned. */
+  warn(text: string): void;
 }
 
 export interface UserInfo {
-	readonly username: string;
-	readonly uid: string;
-	readonly groups: readonly string[];
-	readonly extra: Readonly<Record<string, readonly string[]>>;
+  readonly username: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface AuthenticatedRequest extends ApiRequest {
-	readonly user: UserInfo;
+  readonly user: UserInfo;
 }
 
 declare const authorized: unique symbol;
 
 /** Only the authorization stage makes one, with {@link markAuthorized}. */
 export interface AuthorizedRequest extends AuthenticatedRequest {
-	readonly [authorized]: true;
+  readonly [authorized]: true;
 }
 
 /** A resource request that may be served. What every verb takes. */
 export interface AuthorizedResourceRequest extends AuthorizedRequest {
-	readonly target: ResourceTarget;
+  readonly target: ResourceTarget;
 }
 
 /** To be called by the authorization stage alone, after an authorizer allowed the request. */
-export function markAuthorized(
-	request: AuthenticatedRequest,
-): AuthorizedRequest {
-	return request as AuthorizedRequest;
+export function markAuthorized(request: AuthenticatedRequest): AuthorizedRequest {
+  return request as AuthorizedRequest;
 }
 
-export function isResourceRequest(
-	request: AuthorizedRequest,
-): request is AuthorizedResourceRequest {
-	return request.target !== undefined;
+export function isResourceRequest(request: AuthorizedRequest): request is AuthorizedResourceRequest {
+  return request.target !== undefined;
 }

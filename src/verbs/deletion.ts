@@ -1,7 +1,7 @@
-import type { ApiObject } from "../api/object-meta.ts";
-import { conflict, type FieldError, invalid } from "../api/status.ts";
-import type { ResourceDefinition } from "../registry/definition.ts";
-import { toTimestamp } from "./object-metadata.ts";
+import type { ApiObject } from '../api/object-meta.ts';
+import { conflict, type FieldError, invalid } from '../api/status.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
+import { toTimestamp } from './object-metadata.ts';
 
 /**
  * Deletion in two phases, as a pure decision: given an object and what the caller asked for, does it go now, stay with a
@@ -9,183 +9,152 @@ import { toTimestamp } from "./object-metadata.ts";
  */
 
 export interface DeleteOptions {
-	readonly gracePeriodSeconds: number | undefined;
-	readonly propagationPolicy: string | undefined;
-	readonly orphanDependents: boolean | undefined;
-	readonly preconditions: {
-		readonly uid?: string;
-		readonly resourceVersion?: string;
-	};
-	readonly dryRun: boolean;
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagationPolicy: string | undefined;
+  readonly orphanDependents: boolean | undefined;
+  readonly preconditions: {
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+  };
+  readonly dryRun: boolean;
 }
 
 export type Deletion =
-	/** Remove it; `last` is the state that watchers see in DELETED. */
-	| { readonly kind: "remove"; readonly last: ApiObject }
-	/** Keep it, changed. */
-	| { readonly kind: "mark"; readonly object: ApiObject }
-	/** Deletion is already under way and this request does not shorten it. */
-	| { readonly kind: "pending" };
+  /** Remove it; `last` is the state that watchers see in DELETED. */
+  | { readonly kind: 'remove'; readonly last: ApiObject }
+  /** Keep it, changed. */
+  | { readonly kind: 'mark'; readonly object: ApiObject }
+  /** Deletion is already under way and this request does not shorten it. */
+  | { readonly kind: 'pending' };
 
-export const ORPHAN_FINALIZER = "orphan";
-export const FOREGROUND_FINALIZER = "foregroundDeletion";
+export const ORPHAN_FINALIZER = 'orphan';
+export const FOREGROUND_FINALIZER = 'foregroundDeletion';
 
 /** @throws StatusError 422 of kind DeleteOptions */
 export function checkDeleteOptions(options: DeleteOptions): void {
-	const errors: FieldError[] = [];
-	const { propagationPolicy: policy } = options;
-	if (options.orphanDependents !== undefined && policy !== undefined) {
-		errors.push({
-			type: "FieldValueInvalid",
-			field: "propagationPolicy",
-			message: `Invalid value: ${JSON.stringify(policy)}: orphanDependents and deletionPropagation cannot be both set`,
-		});
-	}
-	if (
-		policy !== undefined &&
-		!["Foreground", "Background", "Orphan"].includes(policy)
-	) {
-		errors.push({
-			type: "FieldValueNotSupported",
-			field: "propagationPolicy",
-			message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
-		});
-	}
-	if (errors.length > 0)
-		throw invalid({ kind: "DeleteOptions", group: "meta.k8s.io" }, "", errors);
+  const errors: FieldError[] = [];
+  const { propagationPolicy: policy } = options;
+  if (options.orphanDependents !== undefined && policy !== undefined) {
+    errors.push({
+      type: 'FieldValueInvalid',
+      field: 'propagationPolicy',
+      message: `Invalid value: ${JSON.stringify(policy)}: orphanDependents and deletionPropagation cannot be both set`,
+    });
+  }
+  if (policy !== undefined && !['Foreground', 'Background', 'Orphan'].includes(policy)) {
+    errors.push({
+      type: 'FieldValueNotSupported',
+      field: 'propagationPolicy',
+      message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
+    });
+  }
+  if (errors.length > 0) throw invalid({ kind: 'DeleteOptions', group: 'meta.k8s.io' }, '', errors);
 }
 
 /** @throws StatusError 409 */
 export function checkPreconditions(
-	definition: ResourceDefinition,
-	object: ApiObject,
-	resourceVersion: string,
-	{ preconditions }: DeleteOptions,
+  definition: ResourceDefinition,
+  object: ApiObject,
+  resourceVersion: string,
+  { preconditions }: DeleteOptions,
 ): void {
-	const { name = "", uid = "" } = object.metadata;
-	if (preconditions.uid !== undefined && preconditions.uid !== uid) {
-		const why = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
-		throw conflict(definition, name, why);
-	}
-	if (
-		preconditions.resourceVersion !== undefined &&
-		preconditions.resourceVersion !== resourceVersion
-	) {
-		const why = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
-		throw conflict(definition, name, why);
-	}
+  const { name = '', uid = '' } = object.metadata;
+  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
+    const why = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
+    throw conflict(definition, name, why);
+  }
+  if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
+    const why = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
+    throw conflict(definition, name, why);
+  }
 }
 
 /** `object` is a copy the decision may change and hand back. */
 export function planDeletion(
-	definition: ResourceDefinition,
-	object: ApiObject,
-	options: DeleteOptions,
-	now: Date,
+  definition: ResourceDefinition,
+  object: ApiObject,
+  options: DeleteOptions,
+  now: Date,
 ): Deletion {
-	const graceful = planGrace(definition, object, options, now);
-	if (graceful === "pending") return { kind: "pending" };
-	setCollectorFinalizers(definition, object, options);
-	const held = isHeld(definition, object);
-	if (graceful === "now" && !held) return { kind: "remove", last: object };
-	if (graceful === "now") markDeleting(object, now);
-	definition.strategy.prepareForDelete?.(object);
-	return { kind: "mark", object };
+  const graceful = planGrace(definition, object, options, now);
+  if (graceful === 'pending') return { kind: 'pending' };
+  setCollectorFinalizers(definition, object, options);
+  const held = isHeld(definition, object);
+  if (graceful === 'now' && !held) return { kind: 'remove', last: object };
+  if (graceful === 'now') markDeleting(object, now);
+  definition.strategy.prepareForDelete?.(object);
+  return { kind: 'mark', object };
 }
 
 /** An update that left nothing to wait for ends an object whose deletion had begun. */
-export function endsWithUpdate(
-	definition: ResourceDefinition,
-	object: ApiObject,
-	old: ApiObject,
-): boolean {
-	if (old.metadata.deletionTimestamp === undefined) return false;
-	return (
-		(old.metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
-		!isHeld(definition, object)
-	);
+export function endsWithUpdate(definition: ResourceDefinition, object: ApiObject, old: ApiObject): boolean {
+  if (old.metadata.deletionTimestamp === undefined) return false;
+  return (old.metadata.deletionGracePeriodSeconds ?? 0) === 0 && !isHeld(definition, object);
 }
 
 function isHeld({ strategy }: ResourceDefinition, object: ApiObject): boolean {
-	return (
-		(object.metadata.finalizers ?? []).length > 0 ||
-		strategy.heldBack?.(object) === true
-	);
+  return (object.metadata.finalizers ?? []).length > 0 || strategy.heldBack?.(object) === true;
 }
 
 /** Negative periods count as one second; a deletion under way may only be shortened. */
 function planGrace(
-	{ strategy }: ResourceDefinition,
-	object: ApiObject,
-	options: DeleteOptions,
-	now: Date,
-): "now" | "later" | "pending" {
-	if (strategy.gracePeriodSeconds === undefined) return "now";
-	const { metadata } = object;
-	const requested = options.gracePeriodSeconds;
-	const asked = requested !== undefined && requested < 0 ? 1 : requested;
-	const running = metadata.deletionGracePeriodSeconds ?? 0;
-	if (metadata.deletionTimestamp !== undefined) {
-		if (running === 0) return "now";
-		if (asked === undefined || asked >= running) return "pending";
-		const begun = Date.parse(metadata.deletionTimestamp) - running * 1000;
-		metadata.deletionTimestamp = toTimestamp(new Date(begun + asked * 1000));
-		metadata.deletionGracePeriodSeconds = asked;
-		return asked === 0 ? "now" : "later";
-	}
-	const seconds = strategy.gracePeriodSeconds(object, asked);
-	metadata.deletionTimestamp = toTimestamp(
-		new Date(now.getTime() + seconds * 1000),
-	);
-	metadata.deletionGracePeriodSeconds = seconds;
-	if (metadata.generation !== undefined) metadata.generation += 1;
-	return seconds === 0 ? "now" : "later";
+  { strategy }: ResourceDefinition,
+  object: ApiObject,
+  options: DeleteOptions,
+  now: Date,
+): 'now' | 'later' | 'pending' {
+  if (strategy.gracePeriodSeconds === undefined) return 'now';
+  const { metadata } = object;
+  const requested = options.gracePeriodSeconds;
+  const asked = requested !== undefined && requested < 0 ? 1 : requested;
+  const running = metadata.deletionGracePeriodSeconds ?? 0;
+  if (metadata.deletionTimestamp !== undefined) {
+    if (running === 0) return 'now';
+    if (asked === undefined || asked >= running) return 'pending';
+    const begun = Date.parse(metadata.deletionTimestamp) - running * 1000;
+    metadata.deletionTimestamp = toTimestamp(new Date(begun + asked * 1000));
+    metadata.deletionGracePeriodSeconds = asked;
+    return asked === 0 ? 'now' : 'later';
+  }
+  const seconds = strategy.gracePeriodSeconds(object, asked);
+  metadata.deletionTimestamp = toTimestamp(new Date(now.getTime() + seconds * 1000));
+  metadata.deletionGracePeriodSeconds = seconds;
+  if (metadata.generation !== undefined) metadata.generation += 1;
+  return seconds === 0 ? 'now' : 'later';
 }
 
 function markDeleting({ metadata }: ApiObject, now: Date): void {
-	if (
-		metadata.deletionTimestamp === undefined &&
-		metadata.generation !== undefined
-	)
-		metadata.generation += 1;
-	const at = metadata.deletionTimestamp;
-	if (at === undefined || Date.parse(at) > now.getTime())
-		metadata.deletionTimestamp = toTimestamp(now);
-	metadata.deletionGracePeriodSeconds = 0;
+  if (metadata.deletionTimestamp === undefined && metadata.generation !== undefined) metadata.generation += 1;
+  const at = metadata.deletionTimestamp;
+  if (at === undefined || Date.parse(at) > now.getTime()) metadata.deletionTimestamp = toTimestamp(now);
+  metadata.deletionGracePeriodSeconds = 0;
 }
 
 /** The garbage collector's finalizers say what becomes of dependents: kept (orphan), deleted before (foreground), after (none). */
 function setCollectorFinalizers(
-	{ strategy }: ResourceDefinition,
-	{ metadata }: ApiObject,
-	options: DeleteOptions,
+  { strategy }: ResourceDefinition,
+  { metadata }: ApiObject,
+  options: DeleteOptions,
 ): void {
-	if (strategy.defaultPropagation === "unsupported") return;
-	const present = metadata.finalizers ?? [];
-	const kept = present.filter(
-		(name) => name !== ORPHAN_FINALIZER && name !== FOREGROUND_FINALIZER,
-	);
-	const wanted = collectorFinalizer(
-		present,
-		options,
-		strategy.defaultPropagation,
-	);
-	const finalizers = wanted === undefined ? kept : [...kept, wanted];
-	if (finalizers.length > 0) metadata.finalizers = finalizers;
-	else delete metadata.finalizers;
+  if (strategy.defaultPropagation === 'unsupported') return;
+  const present = metadata.finalizers ?? [];
+  const kept = present.filter((name) => name !== ORPHAN_FINALIZER && name !== FOREGROUND_FINALIZER);
+  const wanted = collectorFinalizer(present, options, strategy.defaultPropagation);
+  const finalizers = wanted === undefined ? kept : [...kept, wanted];
+  if (finalizers.length > 0) metadata.finalizers = finalizers;
+  else delete metadata.finalizers;
 }
 
 function collectorFinalizer(
-	present: readonly string[],
-	{ orphanDependents, propagationPolicy }: DeleteOptions,
-	fallback: "orphan" | undefined,
+  present: readonly string[],
+  { orphanDependents, propagationPolicy }: DeleteOptions,
+  fallback: 'orphan' | undefined,
 ): string | undefined {
-	if (orphanDependents !== undefined)
-		return orphanDependents ? ORPHAN_FINALIZER : undefined;
-	if (propagationPolicy === "Orphan") return ORPHAN_FINALIZER;
-	if (propagationPolicy === "Foreground") return FOREGROUND_FINALIZER;
-	if (propagationPolicy === "Background") return undefined;
-	if (present.includes(ORPHAN_FINALIZER)) return ORPHAN_FINALIZER;
-	if (present.includes(FOREGROUND_FINALIZER)) return FOREGROUND_FINALIZER;
-	return fallback === "orphan" ? ORPHAN_FINALIZER : undefined;
+  if (orphanDependents !== undefined) return orphanDependents ? ORPHAN_FINALIZER : undefined;
+  if (propagationPolicy === 'Orphan') return ORPHAN_FINALIZER;
+  if (propagationPolicy === 'Foreground') return FOREGROUND_FINALIZER;
+  if (propagationPolicy === 'Background') return undefined;
+  if (present.includes(ORPHAN_FINALIZER)) return ORPHAN_FINALIZER;
+  if (present.includes(FOREGROUND_FINALIZER)) return FOREGROUND_FINALIZER;
+  return fallback === 'orphan' ? ORPHAN_FINALIZER : undefined;
 }

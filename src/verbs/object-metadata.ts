@@ -1,97 +1,76 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import type { ApiObject, ObjectMeta } from "../api/object-meta.ts";
-import { badRequest } from "../api/status.ts";
-import type { ResourceDefinition } from "../registry/definition.ts";
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { ApiObject, ObjectMeta } from '../api/object-meta.ts';
+import { badRequest } from '../api/status.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
 
 /** What the server does to metadata on every write, whatever the resource (Kubernetes: registry/rest, BeforeCreate and BeforeUpdate). */
 
 /** Without vowels and look-alikes, so that no word comes out of it. */
-const SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_CHARS = 5;
 const MAX_GENERATED_NAME_CHARS = 63;
 
 /** `web-` → `web-x7k2p`, cut so that the result stays a DNS label. */
 export function generateName(prefix: string): string {
-	let suffix = "";
-	for (const byte of randomBytes(SUFFIX_CHARS))
-		suffix += SUFFIX_ALPHABET[byte % SUFFIX_ALPHABET.length];
-	return prefix.slice(0, MAX_GENERATED_NAME_CHARS - SUFFIX_CHARS) + suffix;
+  let suffix = '';
+  for (const byte of randomBytes(SUFFIX_CHARS)) suffix += SUFFIX_ALPHABET[byte % SUFFIX_ALPHABET.length];
+  return prefix.slice(0, MAX_GENERATED_NAME_CHARS - SUFFIX_CHARS) + suffix;
 }
 
 /** RFC 3339 in whole seconds, as metav1.Time is written. */
 export function toTimestamp(date: Date): string {
-	return `${date.toISOString().slice(0, 19)}Z`;
+  return `${date.toISOString().slice(0, 19)}Z`;
 }
 
 /**
  * The object takes the namespace of the path, or must already have it.
  * @throws StatusError 400
  */
-export function placeInNamespace(
-	meta: ObjectMeta,
-	definition: ResourceDefinition,
-	namespace: string,
-): void {
-	if (!definition.namespaced) {
-		if (meta.namespace !== undefined && meta.namespace !== "") {
-			throw badRequest(
-				"namespace may not be set on a cluster-scoped object: the namespace of the provided object does not match the namespace sent on the request",
-			);
-		}
-		delete meta.namespace;
-		return;
-	}
-	if (
-		meta.namespace !== undefined &&
-		meta.namespace !== "" &&
-		meta.namespace !== namespace
-	) {
-		throw badRequest(
-			"the namespace of the provided object does not match the namespace sent on the request",
-		);
-	}
-	meta.namespace = namespace;
+export function placeInNamespace(meta: ObjectMeta, definition: ResourceDefinition, namespace: string): void {
+  if (!definition.namespaced) {
+    if (meta.namespace !== undefined && meta.namespace !== '') {
+      throw badRequest(
+        'namespace may not be set on a cluster-scoped object: the namespace of the provided object does not match the namespace sent on the request',
+      );
+    }
+    delete meta.namespace;
+    return;
+  }
+  if (meta.namespace !== undefined && meta.namespace !== '' && meta.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  meta.namespace = namespace;
 }
 
 /** Fields of a new object that only the server sets. */
-export function initializeMetadata(
-	object: ApiObject,
-	tracksGeneration: boolean,
-	now: Date,
-): void {
-	const { metadata } = object;
-	metadata.uid = randomUUID();
-	metadata.creationTimestamp = toTimestamp(now);
-	delete metadata.deletionTimestamp;
-	delete metadata.deletionGracePeriodSeconds;
-	delete metadata.selfLink;
-	delete metadata.resourceVersion;
-	if (tracksGeneration) metadata.generation = 1;
-	else delete metadata.generation;
+export function initializeMetadata(object: ApiObject, tracksGeneration: boolean, now: Date): void {
+  const { metadata } = object;
+  metadata.uid = randomUUID();
+  metadata.creationTimestamp = toTimestamp(now);
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.selfLink;
+  delete metadata.resourceVersion;
+  if (tracksGeneration) metadata.generation = 1;
+  else delete metadata.generation;
 }
 
 /** Fields that an update cannot change take their old values; absent ones come back. */
 export function keepSystemMetadata(object: ApiObject, old: ApiObject): void {
-	const { metadata } = object;
-	const before = old.metadata;
-	metadata.uid ??= before.uid ?? "";
-	metadata.creationTimestamp = before.creationTimestamp ?? null;
-	restore(metadata, before, "deletionTimestamp");
-	metadata.deletionGracePeriodSeconds ??=
-		before.deletionGracePeriodSeconds ?? 0;
-	if (before.deletionGracePeriodSeconds === undefined)
-		delete metadata.deletionGracePeriodSeconds;
-	restore(metadata, before, "generation");
-	delete metadata.selfLink;
-	delete metadata.resourceVersion;
+  const { metadata } = object;
+  const before = old.metadata;
+  metadata.uid ??= before.uid ?? '';
+  metadata.creationTimestamp = before.creationTimestamp ?? null;
+  restore(metadata, before, 'deletionTimestamp');
+  metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds ?? 0;
+  if (before.deletionGracePeriodSeconds === undefined) delete metadata.deletionGracePeriodSeconds;
+  restore(metadata, before, 'generation');
+  delete metadata.selfLink;
+  delete metadata.resourceVersion;
 }
 
-function restore(
-	metadata: ObjectMeta,
-	before: ObjectMeta,
-	field: "deletionTimestamp" | "generation",
-): void {
-	const value = before[field];
-	if (value === undefined) delete metadata[field];
-	else Object.assign(metadata, { [field]: value });
+function restore(metadata: ObjectMeta, before: ObjectMeta, field: 'deletionTimestamp' | 'generation'): void {
+  const value = before[field];
+  if (value === undefined) delete metadata[field];
+  else Object.assign(metadata, { [field]: value });
 }

@@ -1,86 +1,76 @@
-import type { GroupResource } from "../api/names.ts";
-import * as status from "../api/status.ts";
-import { StatusError } from "../api/status.ts";
-import { StorageError } from "../storage/errors.ts";
+import type { GroupResource } from '../api/names.ts';
+import * as status from '../api/status.ts';
+import { StatusError } from '../api/status.ts';
+import { StorageError } from '../storage/errors.ts';
 
 /**
  * Where storage and the API meet: what a StorageError means to a client. Everything else passes through unchanged.
  * Texts are those that clients parse (design: errors that clients parse).
  */
-export function toStatusError(
-	error: unknown,
-	resource: GroupResource,
-	name: string,
-): unknown {
-	if (!(error instanceof StorageError)) return error;
-	const { failure } = error;
-	switch (failure.kind) {
-		case "exists":
-			return status.alreadyExists(resource, name);
-		case "not-found":
-			return status.notFound(resource, name);
-		case "conflict":
-			return status.conflict(resource, name, status.MODIFIED);
-		case "compacted":
-			return expired("The resourceVersion for the provided list is too old.");
-		case "future":
-			return tooLargeResourceVersion(failure.requested, failure.current);
-		case "unavailable":
-			return new StatusError(
-				{
-					code: 503,
-					reason: "ServiceUnavailable",
-					message: `the database cannot be reached: ${failure.reason}`,
-					details: { retryAfterSeconds: 1 },
-				},
-				{ cause: error },
-			);
-		case "too-large":
-			return new StatusError({
-				code: 413,
-				reason: "RequestEntityTooLarge",
-				message: `Request entity too large: the object has ${failure.sizeBytes} bytes, the limit is ${failure.limitBytes}`,
-			});
-		default:
-			return failure satisfies never;
-	}
+export function toStatusError(error: unknown, resource: GroupResource, name: string): unknown {
+  if (!(error instanceof StorageError)) return error;
+  const { failure } = error;
+  switch (failure.kind) {
+    case 'exists':
+      return status.alreadyExists(resource, name);
+    case 'not-found':
+      return status.notFound(resource, name);
+    case 'conflict':
+      return status.conflict(resource, name, status.MODIFIED);
+    case 'compacted':
+      return expired('The resourceVersion for the provided list is too old.');
+    case 'future':
+      return tooLargeResourceVersion(failure.requested, failure.current);
+    case 'unavailable':
+      return new StatusError(
+        {
+          code: 503,
+          reason: 'ServiceUnavailable',
+          message: `the database cannot be reached: ${failure.reason}`,
+          details: { retryAfterSeconds: 1 },
+        },
+        { cause: error },
+      );
+    case 'too-large':
+      return new StatusError({
+        code: 413,
+        reason: 'RequestEntityTooLarge',
+        message: `Request entity too large: the object has ${failure.sizeBytes} bytes, the limit is ${failure.limitBytes}`,
+      });
+    default:
+      return failure satisfies never;
+  }
 }
 
 /** 410. The reason is Expired, never Gone: client-go tells them apart and only relists on Expired. */
 export function expired(message: string, continueToken?: string): StatusError {
-	return new StatusError({
-		code: 410,
-		reason: "Expired",
-		message,
-		...(continueToken === undefined ? {} : { continue: continueToken }),
-	});
+  return new StatusError({
+    code: 410,
+    reason: 'Expired',
+    message,
+    ...(continueToken === undefined ? {} : { continue: continueToken }),
+  });
 }
 
 /** 410 for a watch whose start is older than the history: `too old resource version: 5 (120)`. */
-export function watchExpired(
-	requested: bigint,
-	compacted: bigint,
-): StatusError {
-	return expired(`too old resource version: ${requested} (${compacted})`);
+export function watchExpired(requested: bigint, compacted: bigint): StatusError {
+  return expired(`too old resource version: ${requested} (${compacted})`);
 }
 
 /** 504 as client-go recognizes it: by the cause, not by the text. */
-function tooLargeResourceVersion(
-	requested: bigint,
-	current: bigint,
-): StatusError {
-	return new StatusError({
-		code: 504,
-		reason: "Timeout",
-		message: `Timeout: Too large resource version: ${requested}, current: ${current}`,
-		details: {
-			causes: [
-				{
-					reason: "ResourceVersionTooLarge",
-					message: "Too large resource version",
-				},
-			],
-			retryAfterSeconds: 1,
-		},
-	});
+function tooLargeResourceVersion(requested: bigint, current: bigint): StatusError {
+  return new StatusError({
+    code: 504,
+    reason: 'Timeout',
+    message: `Timeout: Too large resource version: ${requested}, current: ${current}`,
+    details: {
+      causes: [
+        {
+          reason: 'ResourceVersionTooLarge',
+          message: 'Too large resource version',
+        },
+      ],
+      retryAfterSeconds: 1,
+    },
+  });
 }

@@ -1,92 +1,68 @@
-import { methodNotAllowed, pathNotFound } from "../api/status.ts";
-import type {
-	ActionSubresource,
-	DefinedVerb,
-	ViewSubresource,
-} from "../registry/definition.ts";
-import type { Registry, ServedResource } from "../registry/registry.ts";
-import type { AuthorizedResourceRequest } from "../request/api-request.ts";
+import { methodNotAllowed, pathNotFound } from '../api/status.ts';
+import type { ActionSubresource, DefinedVerb, ViewSubresource } from '../registry/definition.ts';
+import type { Registry, ServedResource } from '../registry/registry.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 
 /** What a resource request is about, found in the registry. */
 export type VerbTarget =
-	| {
-			readonly kind: "resource";
-			readonly verb: DefinedVerb;
-			readonly served: ServedResource;
-	  }
-	| {
-			readonly kind: "view";
-			readonly verb: DefinedVerb;
-			readonly served: ServedResource;
-			readonly view: ViewSubresource;
-	  }
-	| {
-			readonly kind: "action";
-			readonly served: ServedResource;
-			readonly action: ActionSubresource;
-	  };
+  | {
+      readonly kind: 'resource';
+      readonly verb: DefinedVerb;
+      readonly served: ServedResource;
+    }
+  | {
+      readonly kind: 'view';
+      readonly verb: DefinedVerb;
+      readonly served: ServedResource;
+      readonly view: ViewSubresource;
+    }
+  | {
+      readonly kind: 'action';
+      readonly served: ServedResource;
+      readonly action: ActionSubresource;
+    };
 
 /**
  * @throws StatusError 404 for what is not served under this path, 405 for a verb it does not have
  */
-export function resolveTarget(
-	registry: Registry,
-	request: AuthorizedResourceRequest,
-): VerbTarget {
-	const { target } = request;
-	const served = registry.find(target.group, target.version, target.resource);
-	if (served === undefined) throw pathNotFound();
-	checkScope(served, request);
-	if (target.subresource !== "") return resolveSubresource(served, request);
-	const verb = served.definition.verbs.find(
-		(defined) => defined === request.verb,
-	);
-	if (verb === undefined) throw methodNotAllowed();
-	return { kind: "resource", verb, served };
+export function resolveTarget(registry: Registry, request: AuthorizedResourceRequest): VerbTarget {
+  const { target } = request;
+  const served = registry.find(target.group, target.version, target.resource);
+  if (served === undefined) throw pathNotFound();
+  checkScope(served, request);
+  if (target.subresource !== '') return resolveSubresource(served, request);
+  const verb = served.definition.verbs.find((defined) => defined === request.verb);
+  if (verb === undefined) throw methodNotAllowed();
+  return { kind: 'resource', verb, served };
 }
 
 /** A namespace in the path of a cluster-scoped resource, or none for one object of a namespaced one, is no path at all. */
-function checkScope(
-	{ definition }: ServedResource,
-	{ target, verb }: AuthorizedResourceRequest,
-): void {
-	const { namespaced } = definition;
-	if (
-		!namespaced &&
-		target.namespace !== "" &&
-		target.resource !== "namespaces"
-	)
-		throw pathNotFound();
-	if (!namespaced || target.namespace !== "") return;
-	if (verb === "create" || verb === "deletecollection")
-		throw methodNotAllowed();
-	if (target.name !== "" && verb !== "list" && verb !== "watch")
-		throw pathNotFound();
+function checkScope({ definition }: ServedResource, { target, verb }: AuthorizedResourceRequest): void {
+  const { namespaced } = definition;
+  if (!namespaced && target.namespace !== '' && target.resource !== 'namespaces') throw pathNotFound();
+  if (!namespaced || target.namespace !== '') return;
+  if (verb === 'create' || verb === 'deletecollection') throw methodNotAllowed();
+  if (target.name !== '' && verb !== 'list' && verb !== 'watch') throw pathNotFound();
 }
 
-function resolveSubresource(
-	served: ServedResource,
-	request: AuthorizedResourceRequest,
-): VerbTarget {
-	const { subresource } = request.target;
-	const found = served.definition.subresources.find(
-		({ name }) => name === subresource,
-	);
-	if (found === undefined) throw pathNotFound();
-	if (!found.verbs.includes(request.verb)) throw methodNotAllowed();
-	switch (found.access) {
-		case "view":
-			return {
-				kind: "view",
-				verb: request.verb as DefinedVerb,
-				served,
-				view: found,
-			};
-		case "action":
-			return { kind: "action", served, action: found };
-		case "connect":
-			throw methodNotAllowed();
-		default:
-			return found satisfies never;
-	}
+function resolveSubresource(served: ServedResource, request: AuthorizedResourceRequest): VerbTarget {
+  const { subresource } = request.target;
+  const found = served.definition.subresources.find(({ name }) => name === subresource);
+  if (found === undefined) throw pathNotFound();
+  if (!found.verbs.includes(request.verb)) throw methodNotAllowed();
+  switch (found.access) {
+    case 'view':
+      return {
+        kind: 'view',
+        verb: request.verb as DefinedVerb,
+        served,
+        view: found,
+      };
+    case 'action':
+      return { kind: 'action', served, action: found };
+    case 'connect':
+      throw methodNotAllowed();
+    default:
+      return found satisfies never;
+  }
 }
