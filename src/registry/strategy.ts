@@ -10,7 +10,6 @@ import type { FieldError } from '../api/status.ts';
  */
 export interface Strategy {
   readonly nameRule: NameRule;
-  /** What a name may not begin with when the server generates it… is the same rule, applied to the prefix. */
   /** Values of absent fields that depend on other fields. Constants live in the IDL. */
   defaults?(object: ApiObject): void;
   /** Resets what the caller may not set, assigns what the server sets. */

@@ -1,0 +1,143 @@
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import { StatusError } from '../api/status.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
+import type { Registry } from '../registry/registry.ts';
+import { observe } from '../storage/observe.ts';
+import type { Entry, Store } from '../storage/store.ts';
+import type { DeleteOptions } from '../verbs/deletion.ts';
+import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ControllerIdentity } from './identity.ts';
+
+const NAMESPACES = { group: '', resource: 'namespaces' };
+/** The finalizer every namespace is born with; whoever empties the namespace removes it. */
+const NAMESPACE_FINALIZER = 'kubernetes';
+/** How often a namespace that others still hold content in is looked at again. */
+const RETRY_MS = 1000;
+
+const DELETE_NOW: DeleteOptions = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: 'Background',
+  orphanDependents: undefined,
+  preconditions: {},
+  dryRun: false,
+};
+
+/**
+ * Empties namespaces that are being deleted, then lets them go. It does what the namespace controller of a controller
+ * manager does, so that a cluster without one can delete namespaces; with one attached, both do the same work and neither
+ * harms the other. Every server runs it: whoever comes second finds nothing left to do.
+ */
+export class NamespaceDeletion {
+  readonly #store: Store;
+  readonly #registry: Registry;
+  readonly #writer: ObjectWriter;
+  readonly #identity: ControllerIdentity;
+  readonly #onError: (error: unknown) => void;
+  readonly #active = new Map<string, Promise<void>>();
+
+  constructor(options: {
+    store: Store;
+    registry: Registry;
+    writer: ObjectWriter;
+    identity: ControllerIdentity;
+    onError: (error: unknown) => void;
+  }) {
+    this.#store = options.store;
+    this.#registry = options.registry;
+    this.#writer = options.writer;
+    this.#identity = options.identity;
+    this.#onError = options.onError;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#follow(signal);
+      } catch (error) {
+        this.#onError(error);
+        await pause(RETRY_MS, signal);
+      }
+    }
+    await Promise.all(this.#active.values());
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for await (const { type, entry } of observe(this.#store, NAMESPACES, signal)) {
+      if (type !== 'DELETED' && entry.fields['status.phase'] === 'Terminating') this.#begin(entry, signal);
+    }
+  }
+
+  #begin(namespace: Entry, signal: AbortSignal): void {
+    if (this.#active.has(namespace.uid)) return;
+    const work = this.#finish(namespace, signal).finally(() => this.#active.delete(namespace.uid));
+    this.#active.set(namespace.uid, work);
+  }
+
+  /** Goes round until the namespace is empty: objects with finalizers or grace periods take their time. */
+  async #finish({ name, uid }: Entry, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        const entry = await this.#store.get({ ...NAMESPACES, namespace: '', name }, { kind: 'latest' });
+        if (entry === undefined || entry.uid !== uid) return;
+        const remaining = await this.#empty(name, signal);
+        if (remaining === 0) return await this.#release(name);
+      } catch (error) {
+        this.#onError(error);
+      }
+      await pause(RETRY_MS, signal);
+    }
+  }
+
+  /** Asks for the deletion of everything inside; answers how many objects are left after that. */
+  async #empty(namespace: string, signal: AbortSignal): Promise<number> {
+    let remaining = 0;
+    for (const definition of this.#registry.storages()) {
+      if (!definition.namespaced || !definition.verbs.includes('delete') || signal.aborted) continue;
+      remaining += await this.#emptyResource(definition, namespace);
+    }
+    return signal.aborted ? 1 : remaining;
+  }
+
+  async #emptyResource(definition: ResourceDefinition, namespace: string): Promise<number> {
+    const query = { resource: definition, scope: { namespace }, limit: 0 };
+    const { entries } = await this.#store.list({ ...query, freshness: { kind: 'any' } });
+    await Promise.all(entries.map((entry) => this.#remove(definition, namespace, entry.name)));
+    const left = await this.#store.list({ ...query, freshness: { kind: 'latest' } });
+    return left.entries.length;
+  }
+
+  async #remove(definition: ResourceDefinition, namespace: string, name: string): Promise<void> {
+    const context = this.#identity.context(definition, namespace);
+    try {
+      await this.#writer.remove(context, name, DELETE_NOW);
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.status.reason !== 'NotFound') throw error;
+    }
+  }
+
+  async #release(name: string): Promise<void> {
+    const definition = this.#registry.findStorage(NAMESPACES);
+    if (definition === undefined) return;
+    const context = this.#identity.context(definition, '', 'finalize');
+    await this.#writer.update(context, name, { apply: withoutFinalizer, validate: () => [] });
+  }
+}
+
+function withoutFinalizer(namespace: ApiObject): ApiObject {
+  const spec = namespace.spec as JsonObject | undefined;
+  const finalizers = Array.isArray(spec?.finalizers) ? spec.finalizers : [];
+  const left = finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER);
+  return { ...namespace, spec: left.length === 0 ? {} : { ...spec, finalizers: left } };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+  });
+}
