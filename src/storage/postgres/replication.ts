@@ -1,0 +1,187 @@
+import type pg from 'pg';
+import { LogicalReplicationService, PgoutputPlugin } from 'pg-logical-replication';
+import { toRevision } from '../revision.ts';
+import { type LoggedChange, toVerb } from './rows.ts';
+
+/**
+ * The stream of inserts on `revisions` from one temporary replication slot. Everything particular to
+ * pg-logical-replication 2.5 is in this file: it has no temporary slots, acknowledges what it received rather than what was
+ * applied, does not notice a stream that has gone silent, and does not reconnect. The feed (feed.ts) does the latter.
+ */
+
+export interface ReplicationHandlers {
+  /** The slot exists: whatever commits from now on will be streamed. Streaming begins when this resolves. */
+  onSlot(): Promise<void>;
+  /** The inserts of one transaction, in order. */
+  onChanges(changes: readonly LoggedChange[]): void;
+}
+
+const PUBLICATION = 'pg_apiserver_revisions';
+/** PostgreSQL sends a keepalive at half of wal_sender_timeout (60 s unless changed); we ask for one long before. */
+const PING_AFTER_MS = 10_000;
+const SILENT_AFTER_MS = 30_000;
+
+interface Insert {
+  readonly tag: 'insert';
+  readonly new: Readonly<Record<string, Buffer | null>>;
+}
+type Message =
+  | Insert
+  | { readonly tag: 'commit'; readonly commitEndLsn: string }
+  | { readonly tag: 'begin' | 'relation' | 'type' | 'origin' | 'update' | 'delete' | 'truncate' | 'message' };
+
+/** Columns come in binary form: json as its text, which is copied once from the socket's buffer into the change. */
+class TemporarySlotPlugin extends PgoutputPlugin {
+  readonly #slotName: string;
+  readonly #onSlot: () => Promise<void>;
+
+  constructor(slotName: string, onSlot: () => Promise<void>) {
+    super({ protoVersion: 1, publicationNames: [PUBLICATION] });
+    this.#slotName = slotName;
+    this.#onSlot = onSlot;
+  }
+
+  override async start(client: pg.Client): Promise<void> {
+    await client.query(
+      `CREATE_REPLICATION_SLOT "${this.#slotName}" TEMPORARY LOGICAL pgoutput NOEXPORT_SNAPSHOT`,
+    );
+    await this.#onSlot();
+    const options = `proto_version '1', publication_names '${PUBLICATION}', binary 'true'`;
+    await client.query(`START_REPLICATION SLOT "${this.#slotName}" LOGICAL 0/0 (${options})`);
+  }
+}
+
+/**
+ * Streams until the signal aborts (resolves) or the stream breaks (rejects).
+ * @throws what PostgreSQL or the network said
+ */
+export async function streamChanges(
+  config: pg.ClientConfig,
+  handlers: ReplicationHandlers,
+  signal: AbortSignal,
+): Promise<void> {
+  const service = new LogicalReplicationService(config, {
+    acknowledge: { auto: false, timeoutSeconds: 0 },
+    flowControl: { enabled: false },
+  });
+  const stream = new Stream(service, handlers);
+  const slotName = `pg_apiserver_${process.pid}_${Date.now().toString(36)}`;
+  const stop = (): void => void service.destroy().catch(() => {});
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const subscription = service.subscribe(new TemporarySlotPlugin(slotName, handlers.onSlot), slotName);
+    await Promise.race([subscription, stream.broken]);
+    if (!signal.aborted) throw new Error('the replication stream ended');
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stream.close();
+    await service.destroy().catch(() => {});
+  }
+}
+
+/** Collects the inserts of a transaction, hands them on at its commit, acknowledges, and watches for silence. */
+class Stream {
+  readonly broken: Promise<never>;
+  readonly #service: LogicalReplicationService;
+  readonly #handlers: ReplicationHandlers;
+  readonly #timer: NodeJS.Timeout;
+  #break: (error: unknown) => void = () => {};
+  #transaction: LoggedChange[] = [];
+  #lastHeardMs = Date.now();
+
+  constructor(service: LogicalReplicationService, handlers: ReplicationHandlers) {
+    this.#service = service;
+    this.#handlers = handlers;
+    this.broken = new Promise((_, reject) => {
+      this.#break = reject;
+    });
+    this.broken.catch(() => {});
+    service.on('data', (_lsn: string, message: Message) => this.#onMessage(message));
+    service.on('heartbeat', (lsn: string, _time: number, respond: boolean) =>
+      this.#onHeartbeat(lsn, respond),
+    );
+    service.on('error', (error: unknown) => this.#break(error));
+    this.#timer = setInterval(() => this.#checkSilence(), PING_AFTER_MS / 2);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** An exception must not leave a listener: the library would make an uncaught one of it. */
+  #onMessage(message: Message): void {
+    this.#lastHeardMs = Date.now();
+    try {
+      if (message.tag === 'insert') this.#transaction.push(toStreamedChange(message.new));
+      else if (message.tag === 'commit') this.#onCommit(message.commitEndLsn);
+    } catch (error) {
+      this.#break(error);
+    }
+  }
+
+  #onCommit(endLsn: string): void {
+    const changes = this.#transaction;
+    this.#transaction = [];
+    if (changes.length > 0) this.#handlers.onChanges(changes);
+    this.#acknowledged = endLsn;
+  }
+
+  #acknowledged = '';
+
+  /** Between transactions everything up to the heartbeat has been applied, so the slot may forget it. */
+  #onHeartbeat(lsn: string, respond: boolean): void {
+    this.#lastHeardMs = Date.now();
+    if (this.#transaction.length === 0) this.#acknowledged = lsn;
+    if (respond) this.#acknowledge(false);
+  }
+
+  #acknowledge(ping: boolean): void {
+    if (this.#acknowledged === '') return;
+    this.#service.acknowledge(this.#acknowledged, ping).catch((error: unknown) => this.#break(error));
+  }
+
+  #checkSilence(): void {
+    const silentMs = Date.now() - this.#lastHeardMs;
+    if (silentMs > SILENT_AFTER_MS)
+      this.#break(new Error(`the replication stream was silent for ${silentMs} ms`));
+    else this.#acknowledge(silentMs > PING_AFTER_MS);
+  }
+}
+
+function toStreamedChange(row: Readonly<Record<string, Buffer | null>>): LoggedChange {
+  const text = (column: string): string => row[column]?.toString() ?? '';
+  const previous = row.previous_revision;
+  return {
+    key: {
+      group: text('api_group'),
+      resource: text('resource'),
+      namespace: text('namespace'),
+      name: text('name'),
+    },
+    revision: toRevision(row.revision?.readBigInt64BE() ?? 0),
+    uid: text('uid'),
+    verb: toVerb(text('verb')),
+    previous: previous == null ? undefined : toRevision(previous.readBigInt64BE()),
+    committedAt: fromPostgresTime(row.committed_at),
+    json: copy(row.object),
+    writeId: toUuid(row.write_id),
+  };
+}
+
+/** timestamptz in binary: microseconds since 2000-01-01. */
+function fromPostgresTime(bytes: Buffer | null | undefined): Date {
+  return new Date(Number((bytes?.readBigInt64BE() ?? 0n) / 1000n) + Date.UTC(2000, 0, 1));
+}
+
+function toUuid(bytes: Buffer | null | undefined): string {
+  return (bytes?.toString('hex') ?? '').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+function copy(bytes: Buffer | null | undefined): Buffer {
+  if (bytes == null) return Buffer.alloc(0);
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}

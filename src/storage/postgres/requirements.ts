@@ -1,0 +1,82 @@
+import type pg from 'pg';
+
+/** What the database must offer. One line for each thing that is missing, which says exactly what to change where. */
+
+const MIN_VERSION = 140000;
+
+interface Facts {
+  readonly version: number;
+  readonly walLevel: string;
+  readonly mayReplicate: boolean;
+  readonly maxSlots: number;
+  readonly usedSlots: number;
+  readonly maxSenders: number;
+  readonly usedSenders: number;
+  readonly user: string;
+}
+
+async function readFacts(client: pg.ClientBase): Promise<Facts> {
+  const { rows } = await client.query<Record<string, string | null>>(FACTS);
+  const row = rows[0] ?? {};
+  const number = (column: string): number => Number(row[column] ?? 0);
+  return {
+    version: number('version'),
+    walLevel: row.wal_level ?? '',
+    mayReplicate: row.may_replicate === 't',
+    maxSlots: number('max_slots'),
+    usedSlots: number('used_slots'),
+    maxSenders: number('max_senders'),
+    usedSenders: number('used_senders'),
+    user: row.usr ?? '',
+  };
+}
+
+/** Roles that managed services give instead of the REPLICATION attribute; they are looked up by name because few servers have them. */
+const FACTS = `
+  SELECT current_setting('server_version_num') AS version,
+    current_setting('wal_level') AS wal_level,
+    current_setting('max_replication_slots') AS max_slots,
+    (SELECT count(*) FROM pg_replication_slots) AS used_slots,
+    current_setting('max_wal_senders') AS max_senders,
+    (SELECT count(*) FROM pg_stat_replication) AS used_senders,
+    current_user AS usr,
+    (SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user)
+      OR EXISTS (
+        SELECT FROM pg_roles WHERE rolname IN ('rds_replication', 'cloudsqlsuperuser', 'azure_pg_admin')
+          AND pg_has_role(current_user, oid, 'member')
+      ) AS may_replicate`;
+
+/** Lines for a person; empty when everything suffices. */
+export async function findMissingRequirements(client: pg.ClientBase): Promise<string[]> {
+  const facts = await readFacts(client);
+  const missing: string[] = [];
+  if (facts.version < MIN_VERSION) {
+    missing.push(
+      `PostgreSQL is version ${Math.floor(facts.version / 10000)}: pg-apiserver needs 14 or newer.`,
+    );
+  }
+  if (facts.walLevel !== 'logical') {
+    missing.push(
+      `wal_level is ${facts.walLevel}: set wal_level = logical and restart PostgreSQL ` +
+        '(Amazon RDS and Aurora: rds.logical_replication = 1; Cloud SQL: cloudsql.logical_decoding = on; Azure: wal_level = logical under server parameters).',
+    );
+  }
+  if (!facts.mayReplicate) {
+    const user = JSON.stringify(facts.user);
+    missing.push(
+      `the user may not replicate: ALTER ROLE ${user} REPLICATION ` +
+        `(Amazon RDS and Aurora: GRANT rds_replication TO ${user}; Cloud SQL and Azure: ALTER ROLE ${user} REPLICATION as the administrator).`,
+    );
+  }
+  if (facts.usedSlots >= facts.maxSlots) {
+    missing.push(
+      `all ${facts.maxSlots} replication slots are in use: raise max_replication_slots to ${facts.usedSlots + 4} or more and restart PostgreSQL.`,
+    );
+  }
+  if (facts.usedSenders >= facts.maxSenders) {
+    missing.push(
+      `all ${facts.maxSenders} WAL senders are in use: raise max_wal_senders to ${facts.usedSenders + 4} or more and restart PostgreSQL.`,
+    );
+  }
+  return missing;
+}

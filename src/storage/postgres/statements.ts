@@ -1,0 +1,34 @@
+import type pg from 'pg';
+
+/**
+ * Everything is read as text. json columns must not be parsed here (duplicates and large integers would be lost), and
+ * int8 becomes a bigint where it becomes a Revision.
+ */
+export const TEXT_TYPES: pg.CustomTypesConfig = {
+  getTypeParser: () => (value: string | Buffer) => value.toString(),
+};
+
+/** A row whose columns all arrived as text; null columns are null. */
+export type TextRow<Column extends string> = { readonly [column in Column]: string };
+
+/**
+ * A copy of its own, outside Node's shared 8 kB slabs: an object that lives for days must not keep its neighbours' memory.
+ * Small values share a slab all the same, because an allocation of their own would cost more than what they could pin.
+ */
+export function toOwnBytes(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  if (length < 512) return Buffer.from(text);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  bytes.write(text);
+  return bytes;
+}
+
+/** Whether a failure means that the connection is of no use any more, rather than that the statement was wrong. */
+export function isConnectionFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  // Class 08: connection exceptions; 57P0x: the server shuts down; 25006: it has become a standby.
+  if (/^(08|57P0)/.test(code) || code === '25006') return true;
+  if (/^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|ENOENT)/.test(code)) return true;
+  return code === '' && /connection|timeout|not queryable|socket|client was closed/i.test(error.message);
+}

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { EmbeddedPostgres, freePort } from '../src/cli/embedded/embedded-postgres.ts';
+import { TEMPLATE } from './global-setup.ts';
+
+export interface TestDatabase extends AsyncDisposable {
+  readonly url: string;
+  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  drop(): Promise<void>;
+}
+
+/** A fresh, migrated database on the run's shared server. `empty`: without the schema. */
+export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const adminUrl = inject('adminUrl');
+  await administer(
+    adminUrl,
+    `CREATE DATABASE ${name}${options.empty === true ? '' : ` TEMPLATE ${TEMPLATE}`}`,
+  );
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  const pool = new pg.Pool({ connectionString: url.href, max: 4 });
+  pool.on('error', () => {});
+  const drop = async (): Promise<void> => {
+    await pool.end();
+    await administer(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  };
+  return {
+    url: url.href,
+    query: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
+      (await pool.query<Row>(text, values)).rows,
+    drop,
+    [Symbol.asyncDispose]: drop,
+  };
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  // Two test files may copy the template at the same moment, which PostgreSQL refuses: they take turns.
+  await client.query("SELECT pg_advisory_lock(hashtext('pg-apiserver tests'))");
+  await client.query(statement);
+  await client.end();
+}
+
+export interface PrivatePostgres extends AsyncDisposable {
+  readonly url: string;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+/** A PostgreSQL that one test may stop, kill and start again; its URL stays the same. */
+export async function startPrivatePostgres(): Promise<PrivatePostgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-private-'));
+  const port = await freePort();
+  const postgres = new EmbeddedPostgres({ folder, port, settings: ['fsync=off'], onProgress: () => {} });
+  await postgres.start();
+  return {
+    url: postgres.url,
+    start: () => postgres.start(),
+    stop: () => postgres.stop(),
+    kill: () => postgres.kill(),
+    [Symbol.asyncDispose]: async () => {
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { StorageError } from '../../../src/storage/errors.ts';
+import { NO_REVISION } from '../../../src/storage/revision.ts';
+import { createTestDatabase } from '../../postgres.ts';
+import { openLog, Recorder, write } from './kit.ts';
+
+const CUT = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE application_name = 'pg-apiserver commits' AND datname = current_database()`;
+
+const kindOf = (error: unknown): string =>
+  error instanceof StorageError ? error.failure.kind : String(error);
+
+test('a write becomes one revision, with who did it, and the object comes back byte for byte', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const first = write('create', 'a', undefined, 'zero \\u0000, ünïcode, "quotes"');
+  const revision = await log.committer.commit(first);
+  const stored = await log.reader.get(first.key);
+  expect(stored?.revision).toBe(revision);
+  expect(stored?.json.equals(first.json)).toBe(true);
+  const rows = await database.query('SELECT username, verb, request_id, previous_revision FROM revisions');
+  expect(rows).toEqual([
+    { username: 'tester', verb: 'create', request_id: first.attribution.requestId, previous_revision: null },
+  ]);
+  await log.close();
+});
+
+test('a write that expected something else is refused alone, and says what is there', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const { committer } = log;
+  const first = await committer.commit(write('create', 'a'));
+  const outcomes = await Promise.allSettled([
+    committer.commit(write('create', 'a')),
+    committer.commit(write('update', 'missing', first)),
+    committer.commit(write('create', 'b')),
+  ]);
+  expect(outcomes.map((outcome) => (outcome.status === 'rejected' ? kindOf(outcome.reason) : 'ok'))).toEqual([
+    'exists',
+    'not-found',
+    'ok',
+  ]);
+  const second = await committer.commit(write('update', 'a', first));
+  await expect(committer.commit(write('update', 'a', first))).rejects.toMatchObject({
+    failure: { kind: 'conflict', current: second },
+  });
+  await committer.commit(write('delete', 'a', second));
+  await expect(committer.commit(write('delete', 'a', second))).rejects.toMatchObject({
+    failure: { kind: 'not-found' },
+  });
+  await log.close();
+});
+
+test('with writers on two servers, revisions arrive at both in rising order, none missing and none twice', async () => {
+  await using database = await createTestDatabase();
+  const logs = [openLog(database.url), openLog(database.url)];
+  const stop = new AbortController();
+  const recorders = logs.map(() => new Recorder());
+  const running = logs.map((log, at) => log.feed.run(NO_REVISION, recorders[at] ?? new Recorder(), stop.signal));
+  const revisions = await Promise.all(
+    logs.flatMap((log, server) =>
+      Array.from({ length: 10 }, async (_, writer) => {
+        const mine = [];
+        for (let n = 0; n < 40; n += 1) mine.push(await log.committer.commit(write('create', `${server}-${writer}-${n}`)));
+        return mine;
+      }),
+    ),
+  );
+  const expected = revisions.flat().sort((a, b) => (a < b ? -1 : 1));
+  for (const recorder of recorders) {
+    await recorder.reached(expected.at(-1) ?? NO_REVISION);
+    expect(recorder.changes.map(({ revision }) => revision)).toEqual(expected);
+  }
+  stop.abort();
+  await Promise.all(running);
+  await Promise.all(logs.map((log) => log.close()));
+});
+
+test('one key written by many at once: every success is one revision, every other is a conflict', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const created = await log.committer.commit(write('create', 'contended'));
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 50 }, (_, n) => log.committer.commit(write('update', 'contended', created, `${n}`))),
+  );
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  const rows = await database.query<{ count: string }>('SELECT count(*) FROM revisions');
+  expect(rows[0]?.count).toBe('2');
+  await log.close();
+});
+
+test('a commit whose connection is cut is answered with what really happened', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const stop = new AbortController();
+  const cutting = (async () => {
+    while (!stop.signal.aborted) {
+      await database.query(CUT);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+  })();
+  const names = Array.from({ length: 600 }, (_, n) => `w${n}`);
+  const outcomes: bigint[] = [];
+  for (let at = 0; at < names.length; at += 20) {
+    const wave = names.slice(at, at + 20);
+    outcomes.push(...(await Promise.all(wave.map((name) => log.committer.commit(write('create', name))))));
+  }
+  stop.abort();
+  await cutting;
+  const rows = await database.query<{ name: string; revision: string }>(
+    'SELECT name, revision::text FROM revisions ORDER BY revision',
+  );
+  expect(rows).toHaveLength(names.length);
+  expect(new Set(rows.map(({ revision }) => revision))).toEqual(new Set(outcomes.map(String)));
+  await log.close();
+});

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { openPostgres, type PostgresLog, type PostgresOptions } from '../../../src/storage/postgres/postgres.ts';
+import type { Revision } from '../../../src/storage/revision.ts';
+import type { Change, ChangeSink, Write, WriteVerb } from '../../../src/storage/revision-log.ts';
+
+export function openLog(url: string, options: Partial<PostgresOptions> = {}): PostgresLog {
+  return openPostgres({
+    urls: [url],
+    poolSize: 4,
+    historyWindowMs: 300_000,
+    compactionIntervalMs: 0,
+    onTrouble: () => {},
+    ...options,
+  });
+}
+
+export function write(verb: WriteVerb, name: string, expected?: Revision, data = 'x'): Write {
+  const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, namespace: 'default' }, data: { data } };
+  return {
+    verb,
+    key: { group: '', resource: 'configmaps', namespace: 'default', name },
+    uid: randomUUID(),
+    expected,
+    json: Buffer.from(JSON.stringify(object)),
+    attribution: {
+      username: 'tester',
+      userAgent: 'vitest',
+      sourceAddress: '127.0.0.1',
+      requestId: randomUUID(),
+      fieldManager: 'vitest',
+    },
+  };
+}
+
+/** A sink that remembers, with a way to wait for a revision. */
+export class Recorder implements ChangeSink {
+  readonly changes: Change[] = [];
+  readonly resets: string[] = [];
+  readonly #waiting: { revision: Revision; resolve: () => void }[] = [];
+  readonly #resetTo: () => Promise<Revision>;
+
+  constructor(resetTo: () => Promise<Revision> = () => Promise.reject(new Error('no reset expected'))) {
+    this.#resetTo = resetTo;
+  }
+
+  apply(changes: readonly Change[]): void {
+    this.changes.push(...changes);
+    const last = changes.at(-1)?.revision ?? 0n;
+    for (const waiter of this.#waiting) if (waiter.revision <= last) waiter.resolve();
+  }
+
+  async reset(reason: string): Promise<Revision> {
+    this.resets.push(reason);
+    return this.#resetTo();
+  }
+
+  reached(revision: Revision): Promise<void> {
+    if ((this.changes.at(-1)?.revision ?? 0n) >= revision) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ revision, resolve }));
+  }
+}
