@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -67,6 +67,8 @@ async function startContainer(): Promise<Server | undefined> {
 
 async function startEmbedded(): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-test-'));
+  // The account PostgreSQL runs under when we are root must be able to pass.
+  chmodSync(folder, 0o755);
   const settings = [
     'fsync=off',
     'full_page_writes=off',

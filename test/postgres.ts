@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -57,6 +57,7 @@ export interface PrivatePostgres extends AsyncDisposable {
 /** A PostgreSQL that one test may stop, kill and start again; its URL stays the same. */
 export async function startPrivatePostgres(): Promise<PrivatePostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-private-'));
+  chmodSync(folder, 0o755);
   const port = await freePort();
   const postgres = new EmbeddedPostgres({ folder, port, settings: ['fsync=off'], onProgress: () => {} });
   await postgres.start();

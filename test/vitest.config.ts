@@ -11,5 +11,7 @@ export default defineConfig({
     // Two cores: more files at once would only time each other out.
     maxWorkers: 2,
     pool: 'forks',
+    // CommonJS packages look as they do to Node.
+    deps: { interopDefault: false },
   },
 });

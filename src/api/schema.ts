@@ -19,6 +19,7 @@
  * | FieldsV1     | object                   | message {1: raw JSON} |
  * | RawExtension | any object               | message {1: raw bytes} |
  * | JSON         | any value                | message {1: raw JSON} |
+ * | SchemaOr…    | JSONSchemaProps, or the other | message {1: schema, 2: the other} |
  */
 export type ScalarKind =
   | 'string'
@@ -34,12 +35,16 @@ export type ScalarKind =
   | 'IntOrString'
   | 'FieldsV1'
   | 'RawExtension'
-  | 'JSON';
+  | 'JSON'
+  | 'SchemaOrArray'
+  | 'SchemaOrBool'
+  | 'SchemaOrStringArray';
 
 export type ValueSchema =
   | { readonly kind: ScalarKind; readonly enum?: readonly string[] }
   | { readonly kind: 'message'; readonly message: MessageSchema }
-  | { readonly kind: 'list'; readonly items: ValueSchema }
+  /** `wrapped`: in protobuf a message with the items in field 1 (ExtraValue, Verbs). */
+  | { readonly kind: 'list'; readonly items: ValueSchema; readonly wrapped: boolean }
   | { readonly kind: 'map'; readonly values: ValueSchema };
 
 /** How server-side apply merges a list: as one value, as a set of scalars, or as a map by `listMapKeys`. */
@@ -52,8 +57,16 @@ export interface FieldSchema {
   readonly number: number | undefined;
   readonly value: ValueSchema;
   readonly required: boolean;
-  /** Written even when it has its zero value: always present in protobuf (a non-pointer in Go). */
-  readonly alwaysWritten: boolean;
+  /**
+   * Numbers of the messages this field is nested in on the wire, outermost first, where its type is flattened into this
+   * one in JSON (a probe's handler). Usually empty.
+   */
+  readonly nesting: readonly number[];
+  /**
+   * What becomes of a zero value in JSON, as Go would write the type: `omit` drops it, `keep` keeps it because absence
+   * means something else (a pointer), `always` writes the field even when it is absent.
+   */
+  readonly zero: 'omit' | 'keep' | 'always';
   /** The value an absent field takes on create; undefined for none. */
   readonly default: unknown;
   readonly listType: ListType | undefined;
@@ -76,6 +89,8 @@ export interface MessageSchema {
   readonly fields: ReadonlyMap<string, FieldSchema>;
   /** The whole object is one value to server-side apply. */
   readonly atomic: boolean;
+  /** Begins with kind and apiVersion. */
+  readonly typed: boolean;
   /** Unknown fields are kept (custom types only). */
   readonly preserveUnknownFields: boolean;
   /** Exactly one of these fields may be set, as a discriminator names it. */

@@ -187,8 +187,8 @@ export class ObjectWriter {
   async #updateOnce(context: WriteContext, read: Read, change: Change): Promise<Written> {
     const { definition } = context;
     const { entry } = read;
-    const old = parseStored(entry.json, entry.revision);
-    const object = await change.apply(parseStored(entry.json, entry.revision));
+    const old = parseStored(entry.json, toResourceVersion(entry.revision));
+    const object = await change.apply(parseStored(entry.json, toResourceVersion(entry.revision)));
     checkVersion(definition, object, read);
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
@@ -239,10 +239,10 @@ export class ObjectWriter {
   async #removeOnce(context: WriteContext, read: Read, options: DeleteOptions): Promise<Removed> {
     const { definition } = context;
     const { entry } = read;
-    const old = parseStored(entry.json, entry.revision);
+    const old = parseStored(entry.json, toResourceVersion(entry.revision));
     checkRemovable(definition, old, read, options);
     await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
-    const plan = planDeletion(definition, parseStored(entry.json, entry.revision), options, this.#now());
+    const plan = planDeletion(definition, parseStored(entry.json, toResourceVersion(entry.revision)), options, this.#now());
     if (plan.kind === 'pending') return { json: entry.json, revision: entry.revision, gone: false };
     const object = plan.kind === 'remove' ? plan.last : plan.object;
     const json = toStoredJson(object);

@@ -1,0 +1,121 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import protobuf from 'protobufjs';
+import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.ts';
+import { COMPILED_DOCS, COMPILED_TYPES } from './compiled.ts';
+
+/**
+ * The build step of the IDL: reads every .proto below src/api/idl and writes two JSON files, one with the types and one
+ * with what is said about them. protobufjs parses; what the custom options mean is decided here.
+ *
+ * Options of a field: required, pointer (absence differs from zero), always (written even when empty), default, enum,
+ * list ("set", or "map: key, key"), atomic, merge (strategic merge key, "" for scalars), retain_keys, gate, inline
+ * (flattened in JSON), json_only (no protobuf form), json_name. Options of a message: typed (begins with kind and
+ * apiVersion), atomic, union ("discriminator: field=value, …").
+ */
+const SOURCE = fileURLToPath(new URL('../../../src/api/idl/', import.meta.url));
+
+type Options = Readonly<Record<string, unknown>>;
+type Docs = Record<string, { description: string; fields: Record<string, string> }>;
+
+function compile(): void {
+  const types: CompiledTypes = {};
+  const docs: Docs = {};
+  for (const file of readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (file.endsWith('.proto')) compileFile(file, types, docs);
+  }
+  mkdirSync(dirname(COMPILED_TYPES), { recursive: true });
+  writeFileSync(COMPILED_TYPES, JSON.stringify(types));
+  writeFileSync(COMPILED_DOCS, JSON.stringify(docs));
+}
+
+function compileFile(file: string, types: CompiledTypes, docs: Docs): void {
+  const source = readFileSync(join(SOURCE, file), 'utf8');
+  const { root } = protobuf.parse(source, { keepCase: true, alternateCommentMode: true });
+  const folder = file.replace(/\.proto$/, '').replaceAll('\\', '/');
+  const namespace = root.lookup(folder.replace('/', '.'));
+  if (!(namespace instanceof protobuf.Namespace))
+    throw new Error(`${file}: package must be ${folder.replace('/', '.')}`);
+  for (const type of namespace.nestedArray) {
+    if (!(type instanceof protobuf.Type)) continue;
+    const name = `${folder}.${type.name}`;
+    types[name] = compileMessage(type, folder);
+    docs[name] = {
+      description: type.comment ?? '',
+      fields: Object.fromEntries(
+        type.fieldsArray
+          .filter((field) => field.comment != null)
+          .map((field) => [jsonName(field), field.comment ?? '']),
+      ),
+    };
+  }
+}
+
+function compileMessage(type: protobuf.Type, folder: string): CompiledMessage {
+  const options: Options = type.options ?? {};
+  const union = options['(union)'];
+  return {
+    fields: type.fieldsArray.map((field) => compileField(field, folder)),
+    ...(options['(typed)'] === true ? { typed: true } : {}),
+    ...(options['(atomic)'] === true ? { atomic: true } : {}),
+    ...(typeof union === 'string' ? { unions: [parseUnion(union)] } : {}),
+  };
+}
+
+const jsonName = (field: protobuf.Field): string => {
+  const given = field.options?.json_name;
+  return typeof given === 'string' ? given : field.name;
+};
+
+function compileField(field: protobuf.Field, folder: string): CompiledField {
+  const options: Options = field.options ?? {};
+  const text = (name: string): string | undefined => {
+    const value = options[`(${name})`];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const flag = (name: string): boolean => options[`(${name})`] === true;
+  const list = text('list');
+  const merge = text('merge');
+  const gate = text('gate');
+  const values = text('enum');
+  return {
+    name: jsonName(field),
+    type: qualify(field.type, folder),
+    ...(flag('json_only') ? {} : { number: field.id }),
+    ...(field.repeated ? { repeated: true } : {}),
+    ...(field instanceof protobuf.MapField ? { map: true } : {}),
+    ...(flag('required') ? { required: true } : {}),
+    ...(flag('pointer') ? { pointer: true } : {}),
+    ...(flag('always') ? { always: true } : {}),
+    ...(flag('inline') ? { inline: true } : {}),
+    ...(flag('atomic') ? { atomic: true } : {}),
+    ...(flag('retain_keys') ? { retainKeys: true } : {}),
+    ...(options['(default)'] === undefined ? {} : { default: options['(default)'] }),
+    ...(values === undefined ? {} : { enum: values.split(', ') }),
+    ...(list === undefined ? {} : { list }),
+    ...(merge === undefined ? {} : { merge }),
+    ...(gate === undefined ? {} : { gate }),
+  };
+}
+
+/** `Container` in core/v1 → `core/v1.Container`; `meta.v1.Time` → `meta/v1.Time`; scalars stay. */
+function qualify(type: string, folder: string): string {
+  const parts = type.split('.');
+  if (parts.length === 3) return `${parts[0]}/${parts[1]}.${parts[2]}`;
+  return SCALARS.has(type) ? type : `${folder}.${type}`;
+}
+
+const SCALARS: ReadonlySet<string> = new Set(
+  (
+    'string int32 int64 bool double bytes Time MicroTime Duration Quantity IntOrString FieldsV1 RawExtension JSON ' +
+    'SchemaOrArray SchemaOrBool SchemaOrStringArray StringList'
+  ).split(' '),
+);
+
+function parseUnion(text: string): { discriminator: string; fields: Record<string, string> } {
+  const [discriminator = '', fields = ''] = text.split(': ');
+  return { discriminator, fields: Object.fromEntries(fields.split(', ').map((pair) => pair.split('='))) };
+}
+
+compile();

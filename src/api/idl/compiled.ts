@@ -1,0 +1,41 @@
+import { fileURLToPath } from 'node:url';
+
+/** The compiled form of the IDL, between the build (compile.ts) and the running server (types.ts). */
+
+/** Both src/api/idl and dist/api/idl are three folders below the project; the compiled files are always in dist. */
+export const COMPILED_TYPES = fileURLToPath(new URL('../../../dist/api/idl/types.json', import.meta.url));
+export const COMPILED_DOCS = fileURLToPath(new URL('../../../dist/api/idl/docs.json', import.meta.url));
+
+export type CompiledTypes = Record<string, CompiledMessage>;
+
+export interface CompiledMessage {
+  readonly fields: readonly CompiledField[];
+  readonly typed?: boolean;
+  readonly atomic?: boolean;
+  readonly unions?: readonly {
+    readonly discriminator: string;
+    readonly fields: Readonly<Record<string, string>>;
+  }[];
+}
+
+export interface CompiledField {
+  readonly name: string;
+  /** A scalar kind, `StringList`, or the name of a message. */
+  readonly type: string;
+  readonly number?: number;
+  readonly repeated?: boolean;
+  readonly map?: boolean;
+  readonly required?: boolean;
+  readonly pointer?: boolean;
+  readonly always?: boolean;
+  readonly inline?: boolean;
+  readonly atomic?: boolean;
+  readonly retainKeys?: boolean;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  /** `set`, or `map: key, key`. */
+  readonly list?: string;
+  /** Strategic merge key; '' for a list of scalars. */
+  readonly merge?: string;
+  readonly gate?: string;
+}

@@ -1,0 +1,181 @@
+import { readFileSync } from 'node:fs';
+import type { FieldSchema, ListType, MessageDoc, MessageSchema, ScalarKind, ValueSchema } from '../schema.ts';
+import {
+  COMPILED_DOCS,
+  COMPILED_TYPES,
+  type CompiledField,
+  type CompiledMessage,
+  type CompiledTypes,
+} from './compiled.ts';
+
+/** The types of the API by IDL name. A schema is made when first asked for: most requests need a handful of the hundreds. */
+export interface TypeLibrary {
+  /** @throws Error for a name the IDL does not have, which is a mistake in this program */
+  message(name: string): MessageSchema;
+  has(name: string): boolean;
+  docs(name: string): MessageDoc;
+  names(): Iterable<string>;
+}
+
+export function loadTypes(): TypeLibrary {
+  return new CompiledLibrary(readCompiled<CompiledTypes>(COMPILED_TYPES));
+}
+
+function readCompiled<T>(path: string): T {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as T;
+  } catch (error) {
+    throw new Error(`${path} cannot be read; run "npm run build"`, { cause: error });
+  }
+}
+
+const NO_DOC: MessageDoc = { description: '', fields: {} };
+
+class CompiledLibrary implements TypeLibrary {
+  readonly #compiled: CompiledTypes;
+  readonly #messages = new Map<string, MessageSchema>();
+  /** Descriptions are a third of the whole and needed by `kubectl explain` alone, so they are let go when memory is short. */
+  #docs: WeakRef<Record<string, MessageDoc>> | undefined;
+
+  constructor(compiled: CompiledTypes) {
+    this.#compiled = compiled;
+  }
+
+  has(name: string): boolean {
+    return this.#compiled[name] !== undefined;
+  }
+
+  names(): Iterable<string> {
+    return Object.keys(this.#compiled);
+  }
+
+  docs(name: string): MessageDoc {
+    let docs = this.#docs?.deref();
+    if (docs === undefined) {
+      docs = readCompiled<Record<string, MessageDoc>>(COMPILED_DOCS);
+      this.#docs = new WeakRef(docs);
+    }
+    return docs[name] ?? NO_DOC;
+  }
+
+  message(name: string): MessageSchema {
+    const known = this.#messages.get(name);
+    if (known !== undefined) return known;
+    const compiled = this.#compiled[name];
+    if (compiled === undefined) throw new Error(`the IDL has no type ${name}`);
+    // Types refer to themselves (JSONSchemaProps), so the schema is known before its fields are.
+    const fields = new Map<string, FieldSchema>();
+    const schema: MessageSchema = {
+      name,
+      definition: toDefinitionName(name),
+      fields,
+      atomic: compiled.atomic ?? false,
+      typed: compiled.typed ?? false,
+      preserveUnknownFields: false,
+      unions: compiled.unions ?? [],
+    };
+    this.#messages.set(name, schema);
+    this.#addFields(fields, compiled, []);
+    return schema;
+  }
+
+  #addFields(fields: Map<string, FieldSchema>, compiled: CompiledMessage, nesting: readonly number[]): void {
+    for (const field of compiled.fields) {
+      if (field.inline === true) {
+        const inner = this.#compiled[field.type];
+        const deeper = [...nesting, field.number ?? 0];
+        if (inner !== undefined) this.#addFields(fields, inner, deeper);
+      } else fields.set(field.name, this.#toField(field, nesting));
+    }
+  }
+
+  #toField(field: CompiledField, nesting: readonly number[]): FieldSchema {
+    const value = this.#toValue(field);
+    const { listType, listMapKeys } = parseList(field, value);
+    return {
+      name: field.name,
+      number: field.number,
+      nesting,
+      value,
+      required: field.required ?? false,
+      zero: toZero(field, value),
+      default: toDefault(field),
+      listType,
+      listMapKeys,
+      atomic: field.atomic ?? false,
+      patchStrategy: [
+        ...(field.merge === undefined ? [] : (['merge'] as const)),
+        ...(field.retainKeys === true ? (['retainKeys'] as const) : []),
+      ],
+      patchMergeKey: field.merge === '' ? undefined : field.merge,
+      featureGate: field.gate,
+    };
+  }
+
+  #toValue(field: CompiledField): ValueSchema {
+    const one = this.#toSingle(field);
+    if (field.map === true) return { kind: 'map', values: one };
+    return field.repeated === true ? { kind: 'list', items: one, wrapped: false } : one;
+  }
+
+  #toSingle({ type, enum: values }: CompiledField): ValueSchema {
+    if (type === 'StringList') return { kind: 'list', items: { kind: 'string' }, wrapped: true };
+    if (type.includes('/')) {
+      const library = this;
+      // Resolved when looked at, so that reading one type does not read all it leads to.
+      return {
+        kind: 'message',
+        get message(): MessageSchema {
+          const message = library.message(type);
+          Object.defineProperty(this, 'message', { value: message });
+          return message;
+        },
+      };
+    }
+    return values === undefined ? { kind: type as ScalarKind } : { kind: type as ScalarKind, enum: values };
+  }
+}
+
+function parseList(
+  { list }: CompiledField,
+  value: ValueSchema,
+): { listType: ListType | undefined; listMapKeys: string[] } {
+  if (value.kind !== 'list') return { listType: undefined, listMapKeys: [] };
+  if (list?.startsWith('map: ') === true) return { listType: 'map', listMapKeys: list.slice(5).split(', ') };
+  return { listType: list === 'set' ? 'set' : 'atomic', listMapKeys: [] };
+}
+
+/** Go writes a struct that is no pointer even when it is empty. */
+function toZero(field: CompiledField, value: ValueSchema): 'omit' | 'keep' | 'always' {
+  if (field.always === true) return 'always';
+  if (field.pointer === true) return 'keep';
+  return STRUCTS.has(value.kind) ? 'always' : 'omit';
+}
+
+/** `"{}"` stands for an empty object where the field's type is a message. */
+function toDefault(field: CompiledField): unknown {
+  return field.default === '{}' && field.type.includes('/') ? {} : field.default;
+}
+
+/** Folders whose OpenAPI name is not `io.k8s.api.<folder>`. */
+const DEFINITION_PREFIXES: Readonly<Record<string, string>> = {
+  meta: 'io.k8s.apimachinery.pkg.apis.meta',
+  apiextensions: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
+  apiregistration: 'io.k8s.kube-aggregator.pkg.apis.apiregistration',
+};
+
+/** `core/v1.Pod` → `io.k8s.api.core.v1.Pod`. */
+function toDefinitionName(name: string): string {
+  const [folder = '', rest = ''] = name.split('/');
+  return `${DEFINITION_PREFIXES[folder] ?? `io.k8s.api.${folder}`}.${rest}`;
+}
+
+/** What Go writes as a struct, so that omitempty has no effect on it. */
+const STRUCTS: ReadonlySet<string> = new Set([
+  'message',
+  'Time',
+  'MicroTime',
+  'Quantity',
+  'IntOrString',
+  'RawExtension',
+]);

@@ -1,0 +1,67 @@
+import { isMap, isScalar, LineCounter, type Pair, parseAllDocuments, visit } from 'yaml';
+import type { JsonValue } from '../api/object-meta.ts';
+import type { ParsedDocument } from './json-text.ts';
+
+/**
+ * YAML bodies, read as Kubernetes reads them: YAML 1.1 rules for scalars (yes, no, on, off, octal), keys become strings,
+ * one document. Aliases may not blow the document up.
+ * @throws SyntaxError
+ */
+export function parseYamlText(bytes: Buffer): ParsedDocument {
+  const options = { version: '1.1', uniqueKeys: false, merge: true, lineCounter: new LineCounter() } as const;
+  const documents = parseAllDocuments(bytes.toString('utf8'), options);
+  const filled = [...documents].filter((document) => document.contents !== null);
+  const [document] = filled;
+  if (filled.length > 1) throw new SyntaxError('only one YAML document is allowed in a request');
+  if (document === undefined) return { value: null, duplicates: [] };
+  const [error] = document.errors;
+  if (error !== undefined)
+    throw new SyntaxError(`error converting YAML to JSON: yaml: ${error.message.split('\n')[0]}`);
+  const duplicates = findDuplicates(document.contents);
+  try {
+    return { value: toJson(document.toJS({ maxAliasCount: 100, mapAsMap: false })), duplicates };
+  } catch (cause) {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    throw new SyntaxError(`error converting YAML to JSON: yaml: ${text}`);
+  }
+}
+
+function findDuplicates(node: unknown): string[] {
+  const found: string[] = [];
+  visit(node as Parameters<typeof visit>[0], {
+    Map(_key, map, ancestors) {
+      const seen = new Set<string>();
+      for (const { key } of map.items) {
+        const name = isScalar(key) ? String(key.value) : String(key);
+        if (seen.has(name)) found.push([...pathOf(ancestors), name].join('.'));
+        seen.add(name);
+      }
+    },
+  });
+  return found;
+}
+
+function pathOf(ancestors: readonly unknown[]): string[] {
+  const path: string[] = [];
+  for (const ancestor of ancestors) {
+    if (isPair(ancestor) && isScalar(ancestor.key)) path.push(String(ancestor.key.value));
+  }
+  return path;
+}
+
+const isPair = (node: unknown): node is Pair =>
+  typeof node === 'object' && node !== null && 'key' in node && !isMap(node) && !isScalar(node);
+
+/** What YAML has and JSON has not: dates come as text, binary as base64, infinities are refused. */
+function toJson(value: unknown): JsonValue {
+  if (value instanceof Date) return value.toISOString().replace('.000Z', 'Z');
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (Array.isArray(value)) return value.map(toJson);
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toJson(item)]));
+  }
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new SyntaxError(`unsupported value: ${value}`);
+  if (typeof value === 'bigint') return Number(value);
+  return value === undefined ? null : (value as JsonValue);
+}

@@ -1,0 +1,208 @@
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
+import { PatchError } from './json-patch.ts';
+import { isObject, setField } from './merge-patch.ts';
+
+/**
+ * Strategic merge patch (apimachinery, util/strategicpatch): a merge patch that knows which lists are really maps. Lists
+ * with a merge key merge element by element, lists of scalars marked so merge as sets, all others are replaced.
+ *
+ * Directives in a patch: `$patch: replace | delete | merge` in an object or as a list element, `$retainKeys` (only these
+ * fields stay), `$deleteFromPrimitiveList/<field>`, `$setElementOrder/<field>`.
+ *
+ * @throws PatchError when the patch does not fit the type. The input is not changed.
+ */
+export function applyStrategicMerge(
+  target: JsonObject,
+  patch: JsonObject,
+  schema: MessageSchema,
+): JsonObject {
+  return mergeObject(target, patch, schema) ?? {};
+}
+
+type Fields = MessageSchema | undefined;
+const DELETE_FROM = '$deleteFromPrimitiveList/';
+const ELEMENT_ORDER = '$setElementOrder/';
+
+/** Undefined: the patch says that the object is to go. */
+function mergeObject(target: JsonObject, patch: JsonObject, schema: Fields): JsonObject | undefined {
+  const directive = patch.$patch;
+  if (directive === 'delete') return undefined;
+  if (directive === 'replace') return withoutDirectives(patch);
+  if (directive !== undefined && directive !== 'merge') {
+    throw new PatchError('malformed', `Unknown patch type: ${String(directive)}`);
+  }
+  const out: JsonObject = { ...target };
+  retainKeys(out, patch);
+  for (const key of Object.keys(patch)) {
+    const value = patch[key];
+    if (value === undefined || key === '$patch' || key === '$retainKeys') continue;
+    if (key.startsWith(DELETE_FROM)) deleteFromList(out, key.slice(DELETE_FROM.length), value);
+    else if (key.startsWith(ELEMENT_ORDER)) orderOnly(out, patch, key.slice(ELEMENT_ORDER.length), schema);
+    else if (value === null) delete out[key];
+    else mergeField(out, patch, key, value, schema);
+  }
+  return out;
+}
+
+function retainKeys(out: JsonObject, patch: JsonObject): void {
+  const retained = patch.$retainKeys;
+  if (retained === undefined) return;
+  if (!Array.isArray(retained)) throw new PatchError('malformed', '$retainKeys must be a list');
+  const kept = new Set(retained);
+  for (const key of Object.keys(patch)) {
+    if (!key.startsWith('$') && patch[key] !== null && !kept.has(key)) {
+      throw new PatchError('malformed', `$retainKeys must contain ${key}, which the patch sets`);
+    }
+  }
+  for (const key of Object.keys(out)) if (!kept.has(key)) delete out[key];
+}
+
+function mergeField(out: JsonObject, patch: JsonObject, key: string, value: JsonValue, schema: Fields): void {
+  const field = schema?.fields.get(key);
+  const current = Object.hasOwn(out, key) ? out[key] : undefined;
+  if (isObject(value)) {
+    const inner = messageOf(field?.value);
+    const merged = mergeObject(isObject(current) ? current : {}, value, inner);
+    if (merged === undefined) delete out[key];
+    else setField(out, key, merged);
+    return;
+  }
+  if (!Array.isArray(value)) {
+    setField(out, key, value);
+    return;
+  }
+  const order = patch[`${ELEMENT_ORDER}${key}`];
+  setField(
+    out,
+    key,
+    mergeList({ current: Array.isArray(current) ? current : [], patch: value, order, field }),
+  );
+}
+
+function messageOf(value: ValueSchema | undefined): Fields {
+  if (value?.kind === 'message') return value.message;
+  if (value?.kind === 'list') return messageOf(value.items);
+  return undefined;
+}
+
+interface ListMerge {
+  readonly current: readonly JsonValue[];
+  readonly patch: readonly JsonValue[];
+  readonly order: JsonValue | undefined;
+  readonly field: FieldSchema | undefined;
+}
+
+function mergeList({ current, patch, order, field }: ListMerge): JsonValue[] {
+  const merges = field?.patchStrategy.includes('merge') === true;
+  if (!merges) return patch.map(stripDirectives);
+  const key = field.patchMergeKey;
+  if (key === undefined) return orderScalars([...new Set([...current, ...patch])], order);
+  const replace = patch.some((element) => isObject(element) && element.$patch === 'replace');
+  const elements = patch.filter(
+    (element) => !(isObject(element) && element.$patch === 'replace' && !(key in element)),
+  );
+  const base = replace ? [] : [...current];
+  return orderElements(mergeElements(base, elements, key, messageOf(field.value)), current, order, key);
+}
+
+function mergeElements(
+  base: JsonValue[],
+  patch: readonly JsonValue[],
+  key: string,
+  schema: Fields,
+): JsonValue[] {
+  let out = base;
+  for (const element of patch) {
+    if (!isObject(element))
+      throw new PatchError('malformed', `list elements must be objects with the field ${key}`);
+    const id = element[key];
+    if (id === undefined) {
+      throw new PatchError(
+        'inapplicable',
+        `map: ${JSON.stringify(element)} does not contain declared merge key: ${key}`,
+      );
+    }
+    const at = out.findIndex((item) => isObject(item) && item[key] === id);
+    const found = out[at];
+    const merged = mergeObject(isObject(found) ? found : {}, element, schema);
+    if (merged === undefined) out = out.filter((item) => !(isObject(item) && item[key] === id));
+    else if (at >= 0) out = out.with(at, merged);
+    else out = [...out, merged];
+  }
+  return out;
+}
+
+/**
+ * With `$setElementOrder` the listed elements come in that order; elements that only the server has stay near the ones they
+ * stood behind. Without it, old elements keep their places and new ones follow.
+ */
+function orderElements(
+  merged: JsonValue[],
+  before: readonly JsonValue[],
+  order: JsonValue | undefined,
+  key: string,
+): JsonValue[] {
+  if (!Array.isArray(order)) return merged;
+  const idOf = (item: JsonValue | undefined): JsonValue | undefined =>
+    isObject(item) ? item[key] : undefined;
+  return place(merged, before, order.map(idOf), idOf);
+}
+
+function orderScalars(merged: JsonValue[], order: JsonValue | undefined): JsonValue[] {
+  return Array.isArray(order) ? place(merged, merged, order, (item) => item) : merged;
+}
+
+function place(
+  merged: readonly JsonValue[],
+  before: readonly JsonValue[],
+  order: readonly (JsonValue | undefined)[],
+  idOf: (item: JsonValue | undefined) => JsonValue | undefined,
+): JsonValue[] {
+  const rank = (item: JsonValue): number => order.indexOf(idOf(item));
+  const listed = merged.filter((item) => rank(item) >= 0).sort((a, b) => rank(a) - rank(b));
+  const out = [...listed];
+  for (const item of merged.filter((other) => rank(other) < 0)) {
+    const oldAt = before.findIndex((other) => idOf(other) === idOf(item));
+    const ahead = before.slice(0, Math.max(oldAt, 0)).map(idOf);
+    const after = out.findLastIndex((other) => ahead.includes(idOf(other)));
+    out.splice(oldAt < 0 ? out.length : after + 1, 0, item);
+  }
+  return out;
+}
+
+function deleteFromList(out: JsonObject, key: string, gone: JsonValue): void {
+  if (!Array.isArray(gone)) throw new PatchError('malformed', `${DELETE_FROM}${key} must be a list`);
+  const current = out[key];
+  if (Array.isArray(current))
+    setField(
+      out,
+      key,
+      current.filter((item) => !gone.includes(item)),
+    );
+}
+
+/** An order without changes of the list itself still reorders it. */
+function orderOnly(out: JsonObject, patch: JsonObject, key: string, schema: Fields): void {
+  const current = out[key];
+  if (patch[key] !== undefined || !Array.isArray(current)) return;
+  const field = schema?.fields.get(key);
+  setField(out, key, mergeList({ current, patch: [], order: patch[`${ELEMENT_ORDER}${key}`], field }));
+}
+
+function withoutDirectives(patch: JsonObject): JsonObject {
+  const out: JsonObject = {};
+  for (const key of Object.keys(patch)) {
+    const value = patch[key];
+    if (!key.startsWith('$') && value !== undefined && value !== null)
+      setField(out, key, stripDirectives(value));
+  }
+  return out;
+}
+
+function stripDirectives(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) {
+    return value.filter((item) => !(isObject(item) && item.$patch !== undefined)).map(stripDirectives);
+  }
+  return isObject(value) ? withoutDirectives(value) : value;
+}

@@ -1,0 +1,153 @@
+import sortedBtree from 'sorted-btree';
+import type { GroupResource } from '../../api/names.ts';
+import { type Scope, toPosition } from '../key.ts';
+import type { Revision } from '../revision.ts';
+import type { Change, StoredObject } from '../revision-log.ts';
+import type { Entry } from '../store.ts';
+import { CachedEntry, type FieldReader } from './cached-entry.ts';
+import { SharedEvent } from './event.ts';
+import { RecentEvents } from './history.ts';
+import type { Watcher } from './watcher.ts';
+
+/** The package is CommonJS; under ESM its class is one level deeper. */
+const BTree = sortedBtree.default;
+export type EntryTree = InstanceType<typeof BTree<string, Entry>>;
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** A state of a resource that does not change any more. */
+export interface Snapshot {
+  readonly revision: Revision;
+  readonly tree: EntryTree;
+}
+
+/** Chunked lists read the state they began with. So many of them are remembered; more are served from SQL. */
+const MAX_SNAPSHOTS = 16;
+
+/** One resource: its current objects in order, its recent changes, and who watches them. */
+export class ResourceCache {
+  readonly resource: GroupResource;
+  readonly recent: RecentEvents;
+  readonly #readFields: FieldReader;
+  readonly #tree: EntryTree = new BTree<string, Entry>(undefined, byText);
+  readonly #snapshots: Snapshot[] = [];
+  readonly #everywhere = new Set<Watcher>();
+  readonly #byNamespace = new Map<string, Set<Watcher>>();
+  readonly #byName = new Map<string, Set<Watcher>>();
+  /** The last change of this resource: at any later revision it looks the same. */
+  #changedAt: Revision;
+
+  constructor(resource: GroupResource, loadedAt: Revision, readFields: FieldReader) {
+    this.resource = resource;
+    this.#readFields = readFields;
+    this.recent = new RecentEvents(loadedAt);
+    this.#changedAt = loadedAt;
+  }
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  get watchers(): number {
+    let count = this.#everywhere.size;
+    for (const set of this.#byNamespace.values()) count += set.size;
+    for (const set of this.#byName.values()) count += set.size;
+    return count;
+  }
+
+  load(stored: StoredObject): void {
+    this.#tree.set(toPosition(stored.key), this.toEntry(stored));
+  }
+
+  get(position: string): Entry | undefined {
+    return this.#tree.get(position);
+  }
+
+  toEntry(stored: StoredObject): Entry {
+    return new CachedEntry(stored, this.#readFields);
+  }
+
+  apply(change: Change): SharedEvent {
+    const position = toPosition(change.key);
+    const before = this.#tree.get(position);
+    const entry = this.toEntry(change);
+    this.#changedAt = change.revision;
+    let event: SharedEvent;
+    if (change.verb === 'delete') {
+      this.#tree.delete(position);
+      // The log's row has the last state, which may be newer than the one before it: deletion timestamps are set with it.
+      event = new SharedEvent(change.revision, undefined, entry);
+    } else {
+      this.#tree.set(position, entry);
+      event = new SharedEvent(change.revision, entry, change.verb === 'create' ? undefined : before);
+    }
+    this.recent.push(event);
+    return event;
+  }
+
+  /** The current state, for as long as the caller likes. Taking it costs the same however many objects there are. */
+  snapshot(applied: Revision): Snapshot {
+    return { revision: applied, tree: this.#tree.clone() };
+  }
+
+  /** The state at an earlier revision, when memory still has it. */
+  snapshotAt(revision: Revision, applied: Revision): Snapshot | undefined {
+    if (revision <= applied && revision >= this.#changedAt) return { revision, tree: this.#tree };
+    return this.#snapshots.find((snapshot) => snapshot.revision === revision);
+  }
+
+  /** Keeps a state for the chunks of a list that are still to be asked for. */
+  remember(snapshot: Snapshot): void {
+    if (this.#snapshots.some(({ revision }) => revision === snapshot.revision)) return;
+    this.#snapshots.push({ revision: snapshot.revision, tree: snapshot.tree.clone() });
+    if (this.#snapshots.length > MAX_SNAPSHOTS) this.#snapshots.shift();
+  }
+
+  addWatcher(watcher: Watcher): void {
+    this.#setFor(watcher.scope).add(watcher);
+  }
+
+  removeWatcher(watcher: Watcher): void {
+    const { namespace, name } = watcher.scope;
+    const set = this.#setFor(watcher.scope);
+    set.delete(watcher);
+    if (set.size > 0 || set === this.#everywhere) return;
+    if (name === undefined) this.#byNamespace.delete(namespace ?? '');
+    else this.#byName.delete(toNameKey(watcher.scope));
+  }
+
+  /** To those whose scope holds the object: a thousand watchers of one object each are not asked about every other one. */
+  dispatch(event: SharedEvent): void {
+    const object = event.entry ?? event.previous;
+    if (object === undefined) return;
+    for (const watcher of this.#everywhere) watcher.offer(event);
+    const { namespace, name } = object;
+    for (const watcher of this.#byNamespace.get(namespace) ?? []) watcher.offer(event);
+    for (const watcher of this.#byName.get(toNameKey({ namespace, name })) ?? []) watcher.offer(event);
+    if (namespace === '') return;
+    for (const watcher of this.#byName.get(toNameKey({ name })) ?? []) watcher.offer(event);
+  }
+
+  *allWatchers(): Iterable<Watcher> {
+    yield* this.#everywhere;
+    for (const set of this.#byNamespace.values()) yield* set;
+    for (const set of this.#byName.values()) yield* set;
+  }
+
+  #setFor(scope: Scope): Set<Watcher> {
+    if (scope.name !== undefined) return getOrAdd(this.#byName, toNameKey(scope));
+    return scope.namespace === undefined ? this.#everywhere : getOrAdd(this.#byNamespace, scope.namespace);
+  }
+}
+
+function getOrAdd(map: Map<string, Set<Watcher>>, key: string): Set<Watcher> {
+  let set = map.get(key);
+  if (set === undefined) {
+    set = new Set();
+    map.set(key, set);
+  }
+  return set;
+}
+
+/** Without a namespace: that name in any of them, which is also how cluster-scoped objects are watched. */
+const toNameKey = ({ namespace, name }: Scope): string => `${namespace ?? ''}\0${name ?? ''}`;
