@@ -43,8 +43,8 @@ export interface Strategy {
    * (events). Absent: background.
    */
   readonly defaultPropagation?: 'orphan' | 'unsupported';
-  /** Seconds after the last write until the object ends by itself (events). Undefined: lives until deleted. */
-  ttlSeconds?(object: ApiObject): number | undefined;
+  /** The object ends by itself, --event-ttl after its last write. */
+  readonly expires?: boolean;
 }
 
 /** Rules of api/names (RFC 1123, RFC 1035) and the looser one that only keeps names usable as a path segment. */

@@ -68,11 +68,13 @@ export class ObjectWriter {
   readonly #store: Store;
   readonly #admission: AdmissionChain;
   readonly #now: () => Date;
+  readonly #eventTtlMs: number;
 
-  constructor(options: { store: Store; admission: AdmissionChain; now: () => Date }) {
+  constructor(options: { store: Store; admission: AdmissionChain; now: () => Date; eventTtlMs: number }) {
     this.#store = options.store;
     this.#admission = options.admission;
     this.#now = options.now;
+    this.#eventTtlMs = options.eventTtlMs;
   }
 
   /** @throws StatusError */
@@ -146,8 +148,8 @@ export class ObjectWriter {
     placeInNamespace(metadata, definition, context.namespace);
     strategy.defaults?.(object);
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
-    strategy.prepareForCreate?.(object);
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
+    strategy.prepareForCreate?.(object);
     refuse(definition, object, [
       ...validateObjectMeta(metadata, definition),
       ...(strategy.validate?.(object) ?? []),
@@ -242,7 +244,12 @@ export class ObjectWriter {
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
     checkRemovable(definition, old, read, options);
     await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
-    const plan = planDeletion(definition, parseStored(entry.json, toResourceVersion(entry.revision)), options, this.#now());
+    const plan = planDeletion(
+      definition,
+      parseStored(entry.json, toResourceVersion(entry.revision)),
+      options,
+      this.#now(),
+    );
     if (plan.kind === 'pending') return { json: entry.json, revision: entry.revision, gone: false };
     const object = plan.kind === 'remove' ? plan.last : plan.object;
     const json = toStoredJson(object);
@@ -260,7 +267,7 @@ export class ObjectWriter {
     expected: Revision | undefined,
   ): Promise<Revision> {
     const { name = '', uid = '' } = object.metadata;
-    const ttl = context.definition.strategy.ttlSeconds?.(object);
+    const { expires } = context.definition.strategy;
     return this.#store.commit({
       verb,
       key: toKey(context, name),
@@ -268,7 +275,7 @@ export class ObjectWriter {
       expected,
       json,
       attribution: context.attribution,
-      ...(ttl === undefined ? {} : { expiresAt: new Date(this.#now().getTime() + ttl * 1000) }),
+      ...(expires === true ? { expiresAt: new Date(this.#now().getTime() + this.#eventTtlMs) } : {}),
     });
   }
 }

@@ -1,0 +1,136 @@
+import type { Dialect } from '../api/dialect.ts';
+import { StatusError } from '../api/status.ts';
+
+/** Which form a response takes: from Accept, first that the server has (Kubernetes: endpoints/handlers/negotiation). */
+export interface Representation {
+  readonly format: 'json' | 'yaml';
+  /** `table` and `partial` are how kubectl and metadata clients ask for less than the whole object. */
+  readonly as: 'object' | 'table' | 'partial';
+  /** The dialect of meta.*: what the asked kind's group was written as. */
+  readonly dialect: Dialect | undefined;
+  /** Version of the table or partial kind. */
+  readonly version: 'v1' | 'v1beta1';
+  readonly pretty: boolean;
+  readonly contentType: string;
+}
+
+const ACCEPTED = ['application/json', 'application/yaml'];
+
+/** Clients send a handful of different headers over and over; parsing one costs as much as serving a small object. */
+const MAX_REMEMBERED = 500;
+const remembered = new Map<string, readonly Representation[]>();
+
+/**
+ * @throws StatusError 406
+ */
+export function negotiate(accept: string | undefined, pretty: boolean): Representation {
+  const header = accept ?? '*/*';
+  let candidates = remembered.get(header);
+  if (candidates === undefined) {
+    candidates = parseAccept(header);
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    remembered.set(header, candidates);
+  }
+  const [first] = candidates;
+  if (first === undefined) throw notAcceptable();
+  return pretty && !first.pretty ? { ...first, pretty: true } : first;
+}
+
+export function notAcceptable(): StatusError {
+  return new StatusError({
+    code: 406,
+    reason: 'NotAcceptable',
+    message: `only the following media types are accepted: ${ACCEPTED.join(', ')}`,
+  });
+}
+
+interface Clause {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly quality: number;
+}
+
+function parseAccept(header: string): Representation[] {
+  return header
+    .split(',')
+    .map(parseClause)
+    .sort((a, b) => b.quality - a.quality)
+    .map(toRepresentation)
+    .filter((representation) => representation !== undefined);
+}
+
+function parseClause(text: string): Clause {
+  const [type = '', ...rest] = text.split(';').map((part) => part.trim());
+  const parameters = new Map(
+    rest.map((part) => {
+      const at = part.indexOf('=');
+      return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1).replace(/^"|"$/g, '')];
+    }),
+  );
+  const quality = Number(parameters.get('q') ?? 1);
+  return { type: type.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };
+}
+
+function toRepresentation({ type, parameters, quality }: Clause): Representation | undefined {
+  const format = toFormat(type);
+  if (format === undefined || quality === 0) return undefined;
+  const base = {
+    format,
+    version: 'v1',
+    pretty: parameters.get('pretty') === '1',
+    contentType: `application/${format}`,
+  } as const;
+  const kind = parameters.get('as');
+  if (kind === undefined) return { ...base, as: 'object', dialect: undefined };
+  const as = kind === 'Table' ? 'table' : /^PartialObjectMetadata(List)?$/.test(kind) ? 'partial' : undefined;
+  const group = parameters.get('g');
+  const version = parameters.get('v') ?? 'v1';
+  const dialect = group === 'meta.k8s.io' ? 'k8s.io' : group === 'meta.cluster.io' ? 'cluster.io' : undefined;
+  if (as === undefined || dialect === undefined || (version !== 'v1' && version !== 'v1beta1'))
+    return undefined;
+  return { ...base, as, dialect, version };
+}
+
+function toFormat(type: string): 'json' | 'yaml' | undefined {
+  switch (type) {
+    case 'application/json':
+    case 'application/*':
+    case '*/*':
+    case '':
+      return 'json';
+    case 'application/yaml':
+      return 'yaml';
+    default:
+      return undefined;
+  }
+}
+
+/** `pretty` in the query decides; without it, people at a terminal or in a browser get line breaks, as Kubernetes gives them. */
+export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
+  const asked = query.get('pretty');
+  if (asked !== null) return asked !== '0' && asked.toLowerCase() !== 'false';
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent);
+}
+
+/** The format of a body, from its Content-Type. @throws StatusError 415 */
+export function bodyFormat(contentType: string | undefined): 'json' | 'yaml' {
+  const [type = ''] = (contentType ?? '').split(';', 1);
+  switch (type.trim().toLowerCase()) {
+    case '':
+    case 'application/json':
+      return 'json';
+    case 'application/yaml':
+    case 'application/x-yaml':
+      return 'yaml';
+    default:
+      throw unsupportedMediaType(ACCEPTED);
+  }
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): StatusError {
+  return new StatusError({
+    code: 415,
+    reason: 'UnsupportedMediaType',
+    message: `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  });
+}

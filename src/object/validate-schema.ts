@@ -1,0 +1,72 @@
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
+import type { FieldError } from '../api/status.ts';
+
+/**
+ * What a type's description alone can say is wrong: required fields that are empty and values outside an enumeration.
+ * Metadata has rules of its own, and a status is written by those who know, so neither is looked at.
+ */
+export function validateAgainstSchema(object: JsonObject, schema: MessageSchema): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const field of schema.fields.values()) {
+    if (field.name === 'metadata' || field.name === 'status') continue;
+    validateField(object[field.name], field, field.name, errors);
+  }
+  return errors;
+}
+
+function validateMessage(
+  object: JsonObject,
+  schema: MessageSchema,
+  path: string,
+  errors: FieldError[],
+): void {
+  for (const field of schema.fields.values())
+    validateField(object[field.name], field, `${path}.${field.name}`, errors);
+}
+
+function validateField(
+  value: JsonValue | undefined,
+  field: FieldSchema,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (field.required && isMissing(value, field)) {
+    errors.push({ type: 'FieldValueRequired', field: path, message: 'Required value' });
+  } else if (value !== undefined && value !== null) validateValue(value, field.value, path, errors);
+}
+
+/** Zero numbers and empty lists can be meant; no text and no object can not. A pod without containers is no pod. */
+function isMissing(value: JsonValue | undefined, field: FieldSchema): boolean {
+  if (field.value.kind === 'string') return value === undefined || value === '';
+  if (field.value.kind === 'message') return value === undefined;
+  return (
+    field.name === 'containers' &&
+    (value === undefined || value === null || (Array.isArray(value) && value.length === 0))
+  );
+}
+
+function validateValue(value: JsonValue, schema: ValueSchema, path: string, errors: FieldError[]): void {
+  switch (schema.kind) {
+    case 'message':
+      validateMessage(value as JsonObject, schema.message, path, errors);
+      return;
+    case 'list':
+      if (schema.items.kind !== 'message' || !Array.isArray(value)) return;
+      for (const [at, item] of value.entries()) validateValue(item, schema.items, `${path}[${at}]`, errors);
+      return;
+    case 'map':
+      if (schema.values.kind !== 'message') return;
+      for (const [key, item] of Object.entries(value as JsonObject)) {
+        if (item !== undefined && item !== null) validateValue(item, schema.values, `${path}[${key}]`, errors);
+      }
+      return;
+    default:
+      if (schema.enum === undefined || value === '' || schema.enum.includes(String(value))) return;
+      errors.push({
+        type: 'FieldValueNotSupported',
+        field: path,
+        message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${schema.enum.map((one) => JSON.stringify(one)).join(', ')}`,
+      });
+  }
+}

@@ -1,0 +1,16 @@
+import { define } from '../define.ts';
+
+export const validatingwebhookconfigurations = define({
+  group: 'admissionregistration.k8s.io',
+  resource: 'validatingwebhookconfigurations',
+  kind: 'ValidatingWebhookConfiguration',
+  namespaced: false,
+  categories: ['api-extensions'],
+  versions: [{ version: 'v1', type: 'admissionregistration/v1.ValidatingWebhookConfiguration' }],
+  strategy: {
+    nameRule: 'dns-subdomain',
+    tracksGeneration: true,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: false,
+  },
+});

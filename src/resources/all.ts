@@ -1,0 +1,145 @@
+import type { ResourceDefinition } from '../registry/definition.ts';
+import { mutatingwebhookconfigurations } from './admissionregistration/mutating-webhook-configuration.ts';
+import { validatingadmissionpolicies } from './admissionregistration/validating-admission-policy.ts';
+import { validatingadmissionpolicybindings } from './admissionregistration/validating-admission-policy-binding.ts';
+import { validatingwebhookconfigurations } from './admissionregistration/validating-webhook-configuration.ts';
+import { customresourcedefinitions } from './apiextensions/custom-resource-definition.ts';
+import { apiservices } from './apiregistration/api-service.ts';
+import { storageversions } from './apiserverinternal/storage-version.ts';
+import { controllerrevisions } from './apps/controller-revision.ts';
+import { daemonsets } from './apps/daemon-set.ts';
+import { deployments } from './apps/deployment.ts';
+import { replicasets } from './apps/replica-set.ts';
+import { statefulsets } from './apps/stateful-set.ts';
+import { selfsubjectreviews } from './authentication/self-subject-review.ts';
+import { tokenreviews } from './authentication/token-review.ts';
+import { localsubjectaccessreviews } from './authorization/local-subject-access-review.ts';
+import { selfsubjectaccessreviews } from './authorization/self-subject-access-review.ts';
+import { selfsubjectrulesreviews } from './authorization/self-subject-rules-review.ts';
+import { subjectaccessreviews } from './authorization/subject-access-review.ts';
+import { horizontalpodautoscalers } from './autoscaling/horizontal-pod-autoscaler.ts';
+import { cronjobs } from './batch/cron-job.ts';
+import { jobs } from './batch/job.ts';
+import { certificatesigningrequests } from './certificates/certificate-signing-request.ts';
+import { clustertrustbundles } from './certificates/cluster-trust-bundle.ts';
+import { leases } from './coordination/lease.ts';
+import { leasecandidates } from './coordination/lease-candidate.ts';
+import { bindings } from './core/binding.ts';
+import { componentstatuses } from './core/component-status.ts';
+import { configmaps } from './core/config-map.ts';
+import { endpoints } from './core/endpoints.ts';
+import { events } from './core/event.ts';
+import { limitranges } from './core/limit-range.ts';
+import { namespaces } from './core/namespace.ts';
+import { nodes } from './core/node.ts';
+import { persistentvolumes } from './core/persistent-volume.ts';
+import { persistentvolumeclaims } from './core/persistent-volume-claim.ts';
+import { pods } from './core/pod.ts';
+import { podtemplates } from './core/pod-template.ts';
+import { replicationcontrollers } from './core/replication-controller.ts';
+import { resourcequotas } from './core/resource-quota.ts';
+import { secrets } from './core/secret.ts';
+import { services } from './core/service.ts';
+import { serviceaccounts } from './core/service-account.ts';
+import { endpointslices } from './discovery/endpoint-slice.ts';
+import { eventsV1 } from './events/event.ts';
+import { flowschemas } from './flowcontrol/flow-schema.ts';
+import { prioritylevelconfigurations } from './flowcontrol/priority-level-configuration.ts';
+import { ingresses } from './networking/ingress.ts';
+import { ingressclasses } from './networking/ingress-class.ts';
+import { ipaddresses } from './networking/ip-address.ts';
+import { networkpolicies } from './networking/network-policy.ts';
+import { servicecidrs } from './networking/service-cidr.ts';
+import { runtimeclasses } from './node/runtime-class.ts';
+import { poddisruptionbudgets } from './policy/pod-disruption-budget.ts';
+import { clusterroles } from './rbac/cluster-role.ts';
+import { clusterrolebindings } from './rbac/cluster-role-binding.ts';
+import { roles } from './rbac/role.ts';
+import { rolebindings } from './rbac/role-binding.ts';
+import { deviceclasses } from './resource/device-class.ts';
+import { podschedulingcontexts } from './resource/pod-scheduling-context.ts';
+import { resourceclaims } from './resource/resource-claim.ts';
+import { resourceclaimtemplates } from './resource/resource-claim-template.ts';
+import { resourceslices } from './resource/resource-slice.ts';
+import { priorityclasses } from './scheduling/priority-class.ts';
+import { csidrivers } from './storage/csi-driver.ts';
+import { csinodes } from './storage/csi-node.ts';
+import { csistoragecapacities } from './storage/csi-storage-capacity.ts';
+import { storageclasses } from './storage/storage-class.ts';
+import { volumeattachments } from './storage/volume-attachment.ts';
+import { volumeattributesclasses } from './storage/volume-attributes-class.ts';
+import { storageversionmigrations } from './storagemigration/storage-version-migration.ts';
+
+/** Every built-in resource, in the order in which discovery lists the groups. */
+export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
+  bindings,
+  componentstatuses,
+  configmaps,
+  endpoints,
+  events,
+  limitranges,
+  namespaces,
+  nodes,
+  persistentvolumeclaims,
+  persistentvolumes,
+  pods,
+  podtemplates,
+  replicationcontrollers,
+  resourcequotas,
+  secrets,
+  serviceaccounts,
+  services,
+  apiservices,
+  controllerrevisions,
+  daemonsets,
+  deployments,
+  replicasets,
+  statefulsets,
+  eventsV1,
+  selfsubjectreviews,
+  tokenreviews,
+  localsubjectaccessreviews,
+  selfsubjectaccessreviews,
+  selfsubjectrulesreviews,
+  subjectaccessreviews,
+  horizontalpodautoscalers,
+  cronjobs,
+  jobs,
+  certificatesigningrequests,
+  clustertrustbundles,
+  ingressclasses,
+  ingresses,
+  networkpolicies,
+  ipaddresses,
+  servicecidrs,
+  poddisruptionbudgets,
+  clusterrolebindings,
+  clusterroles,
+  rolebindings,
+  roles,
+  csidrivers,
+  csinodes,
+  csistoragecapacities,
+  storageclasses,
+  volumeattachments,
+  volumeattributesclasses,
+  mutatingwebhookconfigurations,
+  validatingadmissionpolicies,
+  validatingadmissionpolicybindings,
+  validatingwebhookconfigurations,
+  customresourcedefinitions,
+  priorityclasses,
+  leases,
+  leasecandidates,
+  runtimeclasses,
+  endpointslices,
+  flowschemas,
+  prioritylevelconfigurations,
+  storageversions,
+  deviceclasses,
+  podschedulingcontexts,
+  resourceclaims,
+  resourceclaimtemplates,
+  resourceslices,
+  storageversionmigrations,
+];

@@ -1,0 +1,36 @@
+import { column, define, nameColumn } from '../define.ts';
+import { autoscalerCells, defaultAutoscaler } from './autoscaler-cells.ts';
+import { autoscalerV1 } from './autoscaler-v1.ts';
+
+export const horizontalpodautoscalers = define({
+  group: 'autoscaling',
+  resource: 'horizontalpodautoscalers',
+  kind: 'HorizontalPodAutoscaler',
+  namespaced: true,
+  shortNames: ['hpa'],
+  categories: ['all'],
+  versions: [
+    { version: 'v2', type: 'autoscaling/v2.HorizontalPodAutoscaler' },
+    { version: 'v1', type: 'autoscaling/v1.HorizontalPodAutoscaler', conversion: autoscalerV1 },
+  ],
+  emptyStatus: { desiredReplicas: 0, currentMetrics: null },
+  table: {
+    columns: [
+      nameColumn(),
+      column('Reference'),
+      column('Targets'),
+      column('MinPods'),
+      column('MaxPods'),
+      column('Replicas'),
+      column('Age'),
+    ],
+    cells: autoscalerCells,
+  },
+  strategy: {
+    nameRule: 'dns-subdomain',
+    tracksGeneration: false,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: true,
+    defaults: defaultAutoscaler,
+  },
+});

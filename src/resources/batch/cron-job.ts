@@ -1,0 +1,50 @@
+import { age, containerCells, NONE, part, parts, selectorText, since, text } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+
+export const cronjobs = define({
+  group: 'batch',
+  resource: 'cronjobs',
+  kind: 'CronJob',
+  namespaced: true,
+  shortNames: ['cj'],
+  categories: ['all'],
+  versions: [{ version: 'v1', type: 'batch/v1.CronJob' }],
+  emptyStatus: {},
+  table: {
+    columns: [
+      nameColumn(),
+      column('Schedule'),
+      column('Timezone'),
+      column('Suspend'),
+      column('Active'),
+      column('Last Schedule'),
+      column('Age'),
+      column('Containers', 1),
+      column('Images', 1),
+      column('Selector', 1),
+    ],
+    cells: (job, now) => {
+      const spec = part(job, 'spec');
+      const status = part(job, 'status');
+      return [
+        job.metadata.name ?? '',
+        text(spec.schedule),
+        text(spec.timeZone, NONE),
+        spec.suspend === true ? 'True' : 'False',
+        parts(status, 'active').length,
+        status.lastScheduleTime == null ? NONE : since(status.lastScheduleTime, now),
+        age(job, now),
+        ...containerCells(part(spec, 'jobTemplate', 'spec', 'template', 'spec')),
+        selectorText(part(spec, 'jobTemplate', 'spec', 'selector')),
+      ];
+    },
+  },
+  strategy: {
+    nameRule: 'dns-subdomain',
+    tracksGeneration: true,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: true,
+    defaults: (object) => defaultPodTemplate(part(object, 'spec', 'jobTemplate', 'spec')),
+  },
+});

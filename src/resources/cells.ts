@@ -1,0 +1,82 @@
+import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import { formatLabelRequirements, fromLabelSelector } from '../object/label-selector.ts';
+
+/** What the tables of several resources show in the same way. */
+
+/** A part of an object as an object; empty when it is absent. */
+export function part(object: JsonObject | undefined, ...path: readonly string[]): JsonObject {
+  let value: JsonValue | undefined = object;
+  for (const name of path) {
+    value = typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined;
+  }
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+}
+
+/** A list of objects inside an object; empty when it is absent. */
+export function parts(object: JsonObject, name: string): JsonObject[] {
+  const value = object[name];
+  return Array.isArray(value) ? (value as JsonObject[]) : [];
+}
+
+export const text = (value: JsonValue | undefined, fallback = ''): string =>
+  value === undefined || value === null || value === '' ? fallback : String(value);
+
+export const count = (value: JsonValue | undefined): number => (typeof value === 'number' ? value : 0);
+
+export const NONE = '<none>';
+
+/** Since a time, as kubectl shows ages: `45s`, `3m12s`, `5h`, `2d3h`, `1y20d`. */
+export function since(time: JsonValue | undefined, now: number): string {
+  if (typeof time !== 'string' || time === '') return '<unknown>';
+  return humanDuration(now - Date.parse(time));
+}
+
+export const age = (object: ApiObject, now: number): string => since(object.metadata.creationTimestamp, now);
+
+const DAY_HOURS = 24;
+const YEAR_HOURS = 365 * DAY_HOURS;
+
+/** The steps of apimachinery's duration.HumanDuration: two units while the larger is small, then one. */
+export function humanDuration(ms: number): string {
+  const seconds = Math.trunc(ms / 1000);
+  if (seconds < -1) return '<invalid>';
+  if (seconds < 0) return '0s';
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.trunc(seconds / 60);
+  if (minutes < 10) return withRest(minutes, 'm', seconds % 60, 's');
+  if (minutes < 180) return `${minutes}m`;
+  const hours = Math.trunc(minutes / 60);
+  if (hours < 8) return withRest(hours, 'h', minutes % 60, 'm');
+  if (hours < 2 * DAY_HOURS) return `${hours}h`;
+  const days = Math.trunc(hours / DAY_HOURS);
+  if (days < 8) return withRest(days, 'd', hours % DAY_HOURS, 'h');
+  if (hours < 2 * YEAR_HOURS) return `${days}d`;
+  const years = Math.trunc(hours / YEAR_HOURS);
+  return hours < 8 * YEAR_HOURS ? withRest(years, 'y', days % 365, 'd') : `${years}y`;
+}
+
+const withRest = (large: number, unit: string, rest: number, restUnit: string): string =>
+  rest === 0 ? `${large}${unit}` : `${large}${unit}${rest}${restUnit}`;
+
+/** `a=b,c in (d,e)`; what a LabelSelector object selects. */
+export function selectorText(selector: JsonObject): string {
+  return text(formatLabelRequirements(fromLabelSelector(selector)), NONE);
+}
+
+export const labelsText = (labels: JsonObject): string =>
+  text(
+    Object.entries(labels)
+      .map(([key, value]) => `${key}=${String(value)}`)
+      .sort()
+      .join(','),
+    NONE,
+  );
+
+/** Names and images of the containers of a pod spec. */
+export function containerCells(podSpec: JsonObject): [string, string] {
+  const containers = parts(podSpec, 'containers');
+  return [
+    containers.map(({ name }) => text(name)).join(','),
+    containers.map(({ image }) => text(image)).join(','),
+  ];
+}

@@ -1,0 +1,44 @@
+import { invalidValue } from '../../registry/validate-metadata.ts';
+import { age, part, text } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { validateImmutableData } from './immutable-data.ts';
+
+/** Secrets: text given as stringData is kept as data. */
+export const secrets = define({
+  group: '',
+  resource: 'secrets',
+  kind: 'Secret',
+  namespaced: true,
+  versions: [{ version: 'v1', type: 'core/v1.Secret' }],
+  table: {
+    columns: [nameColumn(), column('Type'), column('Data'), column('Age')],
+    cells: (secret, now) => [
+      secret.metadata.name ?? '',
+      text(secret.type),
+      Object.keys(part(secret, 'data')).length,
+      age(secret, now),
+    ],
+  },
+  fields: {
+    paths: {
+      type: ['type'],
+    },
+  },
+  strategy: {
+    nameRule: 'dns-subdomain',
+    tracksGeneration: false,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: true,
+    defaults: (secret) => {
+      const given = part(secret, 'stringData');
+      for (const [key, value] of Object.entries(given)) {
+        secret.data = { ...part(secret, 'data'), [key]: Buffer.from(text(value)).toString('base64') };
+      }
+      delete secret.stringData;
+    },
+    validateUpdate: (object, old) => [
+      ...validateImmutableData(object, old, ['data']),
+      ...(object.type === old.type ? [] : [invalidValue('type', object.type, 'field is immutable')]),
+    ],
+  },
+});

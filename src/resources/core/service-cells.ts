@@ -1,0 +1,32 @@
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { Cell } from '../../registry/definition.ts';
+import { age, labelsText, NONE, part, parts, text } from '../cells.ts';
+
+export function serviceCells(service: ApiObject, now: number): readonly Cell[] {
+  const spec = part(service, 'spec');
+  return [
+    service.metadata.name ?? '',
+    text(spec.type),
+    text(spec.clusterIP, NONE),
+    externalIp(spec, part(service, 'status')),
+    text(parts(spec, 'ports').map(portText).join(','), NONE),
+    age(service, now),
+    labelsText(part(spec, 'selector')),
+  ];
+}
+
+function portText({ port, nodePort, protocol }: JsonObject): string {
+  return typeof nodePort === 'number' && nodePort > 0
+    ? `${port}:${nodePort}/${protocol}`
+    : `${port}/${protocol}`;
+}
+
+function externalIp(spec: JsonObject, status: JsonObject): string {
+  if (spec.type === 'ExternalName') return text(spec.externalName);
+  const own = Array.isArray(spec.externalIPs) ? spec.externalIPs.map(String) : [];
+  if (spec.type !== 'LoadBalancer') return text(own.join(','), NONE);
+  const assigned = parts(part(status, 'loadBalancer'), 'ingress').map(({ ip, hostname }) =>
+    text(ip, text(hostname)),
+  );
+  return text([...assigned, ...own].join(','), '<pending>');
+}

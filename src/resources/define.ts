@@ -1,0 +1,193 @@
+import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import type {
+  Cell,
+  Column,
+  Conversion,
+  DefinedVerb,
+  ResourceDefinition,
+  SelectableFields,
+  Subresource,
+  ViewSubresource,
+} from '../registry/definition.ts';
+import type { NameRule, Strategy } from '../registry/strategy.ts';
+
+/** A built-in resource as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
+export interface ResourceOutline {
+  readonly group: string;
+  readonly resource: string;
+  readonly singular?: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly verbs?: readonly DefinedVerb[];
+  readonly versions: readonly VersionOutline[];
+  /** The version whose form is stored; the first unless another is named. */
+  readonly storedVersion?: string;
+  readonly storage?: ResourceDefinition['storage'];
+  /** The object has a status of its own subresource; this is what it is when nothing has been observed. */
+  readonly emptyStatus?: JsonObject;
+  readonly subresources?: readonly Subresource[];
+  readonly table?: Table;
+  readonly fields?: FieldOutline;
+  readonly strategy: StrategyOutline;
+}
+
+interface VersionOutline {
+  readonly version: string;
+  readonly type: string;
+  /** Served without being asked for; alpha and most beta versions are not. */
+  readonly enabledByDefault?: boolean;
+  readonly conversion?: Conversion;
+}
+
+export interface Table {
+  readonly columns: readonly Column[];
+  cells(object: ApiObject, now: number): readonly Cell[];
+}
+
+/** Labels of field selectors, each with the dotted paths it is read from; the first that has a value counts. */
+export interface FieldOutline {
+  readonly paths: Readonly<Record<string, readonly string[]>>;
+  readonly aliases?: Readonly<Record<string, string>>;
+}
+
+export interface StrategyOutline extends Partial<Strategy> {
+  readonly nameRule: NameRule;
+  readonly tracksGeneration: boolean;
+  readonly allowCreateOnUpdate: boolean;
+  readonly allowUnconditionalUpdate: boolean;
+}
+
+const ALL_VERBS: readonly DefinedVerb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+];
+
+export function define(outline: ResourceOutline): ResourceDefinition {
+  const { group, resource, kind, versions } = outline;
+  const [preferred] = versions;
+  const stored = versions.find(({ version }) => version === outline.storedVersion) ?? preferred;
+  if (stored === undefined) throw new Error(`${resource} has no version`);
+  const verbs = outline.verbs ?? ALL_VERBS;
+  return {
+    group,
+    resource,
+    singular: outline.singular ?? kind.toLowerCase(),
+    kind,
+    listKind: verbs.includes('list') ? `${kind}List` : '',
+    namespaced: outline.namespaced,
+    shortNames: outline.shortNames ?? [],
+    categories: outline.categories ?? [],
+    verbs,
+    versions: versions.map((version) => ({ ...version, enabledByDefault: version.enabledByDefault ?? true })),
+    storage: outline.storage ?? { group, resource, version: stored.version, type: stored.type },
+    subresources: [
+      ...(outline.emptyStatus === undefined
+        ? []
+        : [statusOf({ group, version: stored.version, kind, type: stored.type })]),
+      ...(outline.subresources ?? []),
+    ],
+    columns: outline.table?.columns ?? DEFAULT_TABLE.columns,
+    cells: outline.table?.cells ?? DEFAULT_TABLE.cells,
+    fields: toSelectableFields(outline.fields ?? { paths: {} }),
+    strategy: withStatusReset(outline),
+  };
+}
+
+/** What resources without a table of their own show. */
+const DEFAULT_TABLE: Table = {
+  columns: [nameColumn(), { ...column('Created At'), type: 'date' }],
+  cells: ({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? ''],
+};
+
+export function nameColumn(): Column {
+  return {
+    name: 'Name',
+    type: 'string',
+    format: 'name',
+    priority: 0,
+    description: 'Unique within its namespace.',
+  };
+}
+
+/** A text column. `priority` 1 shows it with `-o wide` only. */
+export function column(name: string, priority: 0 | 1 = 0, type: Column['type'] = 'string'): Column {
+  return { name, type, format: '', priority, description: name };
+}
+
+/** The status as a view of its parent: reading it reads the object, writing it changes nothing but the status. */
+function statusOf(served: { group: string; version: string; kind: string; type: string }): ViewSubresource {
+  const { type, ...kind } = served;
+  return {
+    access: 'view',
+    name: 'status',
+    served: kind,
+    type,
+    verbs: ['get', 'patch', 'update'],
+    read: (parent) => parent,
+    write: writeStatus,
+  };
+}
+
+/** Metadata comes along, as Kubernetes lets it, because status writers set annotations and labels with it. */
+export function writeStatus(view: ApiObject, old: ApiObject): ApiObject {
+  const { status: _, ...kept } = old;
+  return { ...kept, metadata: view.metadata, ...(view.status === undefined ? {} : { status: view.status }) };
+}
+
+/** A caller who writes the object cannot write its status; a new object has the empty one. */
+function withStatusReset({ emptyStatus, strategy }: ResourceOutline): Strategy {
+  if (emptyStatus === undefined) return strategy;
+  return {
+    ...strategy,
+    prepareForCreate: (object) => {
+      if (strategy.prepareForCreate === undefined) object.status = structuredClone(emptyStatus);
+      else strategy.prepareForCreate(object);
+    },
+    prepareForUpdate: (object, old) => {
+      if (old.status === undefined) delete object.status;
+      else object.status = old.status;
+      strategy.prepareForUpdate?.(object, old);
+    },
+  };
+}
+
+function toSelectableFields({ paths, aliases }: FieldOutline): SelectableFields {
+  const readers = Object.entries(paths).map(([label, sources]) => ({
+    label,
+    sources: sources.map((source) => source.split('.')),
+  }));
+  return {
+    names: Object.keys(paths),
+    aliases: aliases ?? {},
+    read: (object) => {
+      const values: Record<string, string> = {};
+      for (const { label, sources } of readers) values[label] = firstValue(object, sources);
+      return values;
+    },
+  };
+}
+
+function firstValue(object: JsonObject, sources: readonly (readonly string[])[]): string {
+  for (const source of sources) {
+    const value = valueAt(object, source);
+    if (value !== undefined && value !== null && value !== '') return String(value);
+  }
+  return '';
+}
+
+function valueAt(object: JsonObject, path: readonly string[]): JsonValue | undefined {
+  let value: JsonValue | undefined = object;
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as JsonObject)[part];
+  }
+  return value;
+}

@@ -1,0 +1,50 @@
+import { eventCells } from '../core/event-cells.ts';
+import { column, define } from '../define.ts';
+import { eventV1 } from './event-conversion.ts';
+
+export const eventsV1 = define({
+  group: 'events.k8s.io',
+  resource: 'events',
+  kind: 'Event',
+  namespaced: true,
+  shortNames: ['ev'],
+  versions: [{ version: 'v1', type: 'events/v1.Event', conversion: eventV1 }],
+  storage: { group: '', resource: 'events', version: 'v1', type: 'core/v1.Event' },
+  table: {
+    columns: [
+      column('Last Seen'),
+      column('Type'),
+      column('Reason'),
+      column('Object'),
+      column('Subobject', 1),
+      column('Source', 1),
+      column('Message'),
+      column('First Seen', 1),
+      column('Count', 1),
+      column('Name', 1),
+    ],
+    cells: eventCells,
+  },
+  fields: {
+    paths: {
+      reason: ['reason'],
+      'regarding.kind': ['involvedObject.kind'],
+      'regarding.namespace': ['involvedObject.namespace'],
+      'regarding.name': ['involvedObject.name'],
+      'regarding.uid': ['involvedObject.uid'],
+      'regarding.apiVersion': ['involvedObject.apiVersion'],
+      'regarding.resourceVersion': ['involvedObject.resourceVersion'],
+      'regarding.fieldPath': ['involvedObject.fieldPath'],
+      reportingController: ['reportingComponent'],
+      type: ['type'],
+    },
+  },
+  strategy: {
+    nameRule: 'dns-subdomain',
+    tracksGeneration: false,
+    allowCreateOnUpdate: true,
+    allowUnconditionalUpdate: true,
+    defaultPropagation: 'unsupported',
+    expires: true,
+  },
+});

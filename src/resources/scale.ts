@@ -1,0 +1,63 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import type { FieldError } from '../api/status.ts';
+import { formatLabelRequirements, fromLabelSelector } from '../object/label-selector.ts';
+import type { ViewSubresource } from '../registry/definition.ts';
+import { count, part } from './cells.ts';
+
+/** The Scale view of everything that has replicas: what is wanted, what is there, and which pods count. */
+export function scaleOf(): ViewSubresource {
+  return {
+    access: 'view',
+    name: 'scale',
+    served: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+    type: 'autoscaling/v1.Scale',
+    verbs: ['get', 'patch', 'update'],
+    read: toScale,
+    write: (scale, old) => ({
+      ...old,
+      metadata: { ...old.metadata, ...preconditions(scale) },
+      spec: { ...part(old, 'spec'), replicas: count(part(scale, 'spec').replicas) },
+    }),
+    validate: validateReplicas,
+  };
+}
+
+/** A scale carries the parent's version, so writing one back is checked like writing the parent. */
+function preconditions({ metadata }: ApiObject): { resourceVersion?: string; uid?: string } {
+  const { resourceVersion, uid } = metadata;
+  return {
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(uid === undefined ? {} : { uid }),
+  };
+}
+
+function toScale(parent: ApiObject): ApiObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;
+  const selector = part(parent, 'spec', 'selector');
+  // A replication controller's selector is the labels themselves.
+  const isObject = selector.matchLabels !== undefined || selector.matchExpressions !== undefined;
+  const requirements = fromLabelSelector(isObject ? selector : { matchLabels: selector });
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      creationTimestamp: creationTimestamp ?? null,
+    },
+    spec: { replicas: count(part(parent, 'spec').replicas) },
+    status: {
+      replicas: count(part(parent, 'status').replicas),
+      selector: formatLabelRequirements(requirements),
+    },
+  };
+}
+
+function validateReplicas(object: ApiObject): FieldError[] {
+  const replicas = count(part(object, 'spec').replicas);
+  if (replicas >= 0) return [];
+  const message = `Invalid value: ${replicas}: must be greater than or equal to 0`;
+  return [{ type: 'FieldValueInvalid', field: 'spec.replicas', message }];
+}

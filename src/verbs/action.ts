@@ -1,0 +1,109 @@
+import type { GroupResource } from '../api/names.ts';
+import type { ApiObject } from '../api/object-meta.ts';
+import { internalError, notFound } from '../api/status.ts';
+import { encodeValue } from '../codec/encode.ts';
+import { negotiate, wantsPretty } from '../codec/negotiate.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import type { ActionContext, ActionSubresource, ResourceDefinition } from '../registry/definition.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import type { ApiResponse } from '../request/api-response.ts';
+import { toResourceVersion } from '../storage/revision.ts';
+import { readObject } from './body.ts';
+import { toWriteContext, type VerbContext } from './context.ts';
+import { readMutationOptions } from './mutation-options.ts';
+import { toDeleteOptions } from './remove.ts';
+import type { WriteContext } from './writer.ts';
+
+/** POST to a subresource that does something: a binding, an eviction. */
+export async function act(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+  action: ActionSubresource,
+): Promise<ApiResponse> {
+  const representation = negotiate(request.headers.accept, wantsPretty(request.query, request.userAgent));
+  const options = readMutationOptions(request, 'CreateOptions');
+  const expected = { ...action.served, schema: context.types.message(action.type) };
+  const body = await readObject(request, expected, options.fieldValidation);
+  const writing = toWriteContext(request, served, { ...options, subresource: action.name });
+  const { code, object } = await action.create(body, new Actions(context, writing, request.target.name));
+  return {
+    kind: 'bytes',
+    code,
+    contentType: representation.contentType,
+    chunks: [encodeValue(object, representation)],
+    compressible: false,
+  };
+}
+
+class Actions implements ActionContext {
+  readonly name: string;
+  readonly #context: VerbContext;
+  readonly #writing: WriteContext;
+
+  constructor(context: VerbContext, writing: WriteContext, name: string) {
+    this.#context = context;
+    this.#writing = writing;
+    this.name = name;
+  }
+
+  get namespace(): string {
+    return this.#writing.namespace;
+  }
+
+  get dryRun(): boolean {
+    return this.#writing.dryRun;
+  }
+
+  async update(change: (object: ApiObject) => ApiObject): Promise<ApiObject> {
+    const written = await this.#context.writer.update(this.#writing, this.name, {
+      apply: change,
+      validate: () => [],
+    });
+    return parseStored(written.json);
+  }
+
+  async remove(options: Parameters<ActionContext['remove']>[0]): Promise<ApiObject> {
+    const wanted = toDeleteOptions(options);
+    const removed = await this.#context.writer.remove(this.#writing, this.name, {
+      ...wanted,
+      dryRun: wanted.dryRun || this.dryRun,
+    });
+    return parseStored(removed.json);
+  }
+
+  async get(resource: GroupResource, namespace: string, name: string): Promise<ApiObject> {
+    const entry = await this.#context.store.get({ ...resource, namespace, name }, { kind: 'latest' });
+    if (entry === undefined) throw notFound(resource, name);
+    return parseStored(entry.json, toResourceVersion(entry.revision));
+  }
+
+  async list(resource: GroupResource, namespace: string): Promise<ApiObject[]> {
+    const query = { resource, scope: { namespace }, freshness: { kind: 'latest' }, limit: 0 } as const;
+    const { entries } = await this.#context.store.list(query);
+    return entries.map((entry) => parseStored(entry.json, toResourceVersion(entry.revision)));
+  }
+
+  async modify(
+    resource: GroupResource,
+    namespace: string,
+    name: string,
+    change: (object: ApiObject) => ApiObject,
+  ): Promise<ApiObject> {
+    const writing = {
+      ...this.#writing,
+      definition: this.#definition(resource),
+      namespace,
+      subresource: 'status',
+    };
+    const written = await this.#context.writer.update(writing, name, { apply: change, validate: () => [] });
+    return parseStored(written.json);
+  }
+
+  #definition(resource: GroupResource): ResourceDefinition {
+    const definition = this.#context.registry.findStorage(resource);
+    if (definition === undefined) throw internalError(`no resource ${resource.resource}`);
+    return definition;
+  }
+}

@@ -1,0 +1,144 @@
+import { canonicalApiVersion } from '../api/dialect.ts';
+import { toApiVersion } from '../api/names.ts';
+import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { MessageSchema } from '../api/schema.ts';
+import { badRequest, type StatusError } from '../api/status.ts';
+import { DecodeError, decodeObject } from '../codec/decode.ts';
+import { type ParsedDocument, parseJsonText } from '../codec/json-text.ts';
+import { bodyFormat } from '../codec/negotiate.ts';
+import { parseYamlText } from '../codec/yaml-text.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import { MAX_BODY_BYTES } from './context.ts';
+import type { FieldValidation } from './mutation-options.ts';
+
+/** From the bytes of a request to an object of the right type. */
+
+/** What a body must be. */
+export interface Expected {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: MessageSchema;
+}
+
+/** @throws StatusError 400, 413, 415 */
+export async function readObject(
+  request: AuthorizedResourceRequest,
+  expected: Expected,
+  validation: FieldValidation,
+): Promise<ApiObject> {
+  const format = bodyFormat(request.headers['content-type']);
+  const bytes = await request.body(MAX_BODY_BYTES);
+  const document = parseDocument(bytes, format, expected);
+  return toObject(request, document, expected, validation);
+}
+
+/** @throws StatusError 400 */
+export function parseDocument(bytes: Buffer, format: 'json' | 'yaml', expected: Expected): ParsedDocument {
+  try {
+    return format === 'json' ? parseJsonText(bytes) : parseYamlText(bytes);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw unreadable(expected, error.message);
+    throw error;
+  }
+}
+
+/**
+ * Checks kind and apiVersion, decodes, and treats unknown and repeated fields as the request asks.
+ * @throws StatusError 400
+ */
+export function toObject(
+  request: AuthorizedResourceRequest,
+  document: ParsedDocument,
+  expected: Expected,
+  validation: FieldValidation,
+): ApiObject {
+  const value = asObject(document.value, expected);
+  checkType(value, expected);
+  const { object, unknown } = decodeAs(value, expected);
+  const problems = [
+    ...unknown.map((path) => `unknown field "${path}"`),
+    ...document.duplicates.map((path) => `duplicate field "${path}"`),
+  ];
+  if (problems.length > 0) report(request, problems, expected, validation);
+  return withType(object, expected);
+}
+
+function asObject(value: JsonValue, expected: Expected): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw unreadable(
+    expected,
+    `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go value of type ${expected.version}.${expected.kind}`,
+  );
+}
+
+function checkType(value: JsonObject, { group, version, kind }: Expected): void {
+  const given = value.apiVersion;
+  if (typeof value.kind === 'string' && value.kind !== '' && value.kind !== kind) {
+    throw badRequest(
+      `${value.kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: the kind in the data (${value.kind}) does not match the expected kind (${kind})`,
+    );
+  }
+  if (typeof given !== 'string' || given === '') return;
+  const wanted = toApiVersion({ group, version });
+  if (canonicalApiVersion(given) === wanted) return;
+  throw badRequest(
+    `the API version in the data (${given}) does not match the expected API version (${wanted})`,
+  );
+}
+
+/** @throws StatusError 400 */
+function decodeAs(value: JsonObject, expected: Expected): { object: JsonObject; unknown: readonly string[] } {
+  try {
+    return decodeObject(value, expected.schema);
+  } catch (error) {
+    if (error instanceof DecodeError) throw unreadable(expected, error.message);
+    throw error;
+  }
+}
+
+function report(
+  request: AuthorizedResourceRequest,
+  problems: readonly string[],
+  expected: Expected,
+  validation: FieldValidation,
+): void {
+  switch (validation) {
+    case 'Ignore':
+      return;
+    case 'Warn':
+      for (const problem of problems) request.warn(problem);
+      return;
+    case 'Strict':
+      throw unreadable(expected, `strict decoding error: ${problems.join(', ')}`);
+    default:
+      validation satisfies never;
+  }
+}
+
+function unreadable({ kind, version }: Expected, why: string): StatusError {
+  return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`);
+}
+
+function withType(object: JsonObject, { group, version, kind }: Expected): ApiObject {
+  const { kind: _, apiVersion: __, metadata, ...rest } = object;
+  return {
+    kind,
+    apiVersion: toApiVersion({ group, version }),
+    metadata: typeof metadata === 'object' && metadata !== null ? (metadata as ApiObject['metadata']) : {},
+    ...rest,
+  };
+}
+
+/** A served resource's own kind. */
+export function expectedOf({ definition, version }: ServedResource, schema: MessageSchema): Expected {
+  return { group: definition.group, version: version.version, kind: definition.kind, schema };
+}
+
+/** To the form that is stored. @see ServedVersion.conversion */
+export function toStorage(object: ApiObject, { definition, version }: ServedResource): ApiObject {
+  const { storage } = definition;
+  const converted = version.conversion === undefined ? object : version.conversion.toStorage(object);
+  return { ...converted, apiVersion: toApiVersion(storage) };
+}

@@ -1,0 +1,50 @@
+import type { TypeLibrary } from '../api/idl/types.ts';
+import type { Registry, ServedResource } from '../registry/registry.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import type { Store } from '../storage/store.ts';
+import type { ObjectWriter, WriteContext } from './writer.ts';
+
+/** What every verb works with. Made once. */
+export interface VerbContext {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly types: TypeLibrary;
+  readonly writer: ObjectWriter;
+  /** Feature gate WatchList. */
+  readonly watchList: boolean;
+  readonly minRequestTimeoutMs: number;
+  readonly deleteCollectionWorkers: number;
+  readonly now: () => Date;
+}
+
+/** A larger body is refused (Kubernetes: 3 MiB). */
+export const MAX_BODY_BYTES = 3 * 1024 * 1024;
+
+export interface WriteParticulars {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly subresource?: string;
+}
+
+export function toWriteContext(
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+  { dryRun, fieldManager, subresource }: WriteParticulars,
+): WriteContext {
+  return {
+    definition: served.definition,
+    version: served.version.version,
+    subresource: subresource ?? '',
+    namespace: request.target.namespace,
+    dryRun,
+    user: request.user,
+    attribution: {
+      username: request.user.username,
+      userAgent: request.userAgent,
+      sourceAddress: request.sourceAddress,
+      requestId: request.id,
+      fieldManager,
+    },
+    warn: (text) => request.warn(text),
+  };
+}

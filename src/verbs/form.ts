@@ -1,0 +1,289 @@
+import { type Dialect, dialectApiVersion, dialectGroup } from '../api/dialect.ts';
+import { toApiVersion } from '../api/names.ts';
+import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import { ChunkWriter } from '../codec/chunks.ts';
+import { encodeValue } from '../codec/encode.ts';
+import type { Representation } from '../codec/negotiate.ts';
+import { HeadSplicer, parseStored } from '../codec/stored-object.ts';
+import type { ViewSubresource } from '../registry/definition.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import { type Revision, toResourceVersion } from '../storage/revision.ts';
+import type { FrameEncoder, WatchEvent } from '../storage/store.ts';
+
+/** A stored object's bytes and the revision they have. */
+export interface Stored {
+  readonly json: Buffer;
+  readonly revision: Revision | undefined;
+}
+
+export interface ListHead {
+  readonly resourceVersion: string;
+  readonly continue: string;
+  readonly remainingItemCount: number | undefined;
+}
+
+/**
+ * How objects of one resource are shown to one kind of client. A form depends on the resource, the representation asked for
+ * and the dialect only, never on the request, so watchers with the same form share frames.
+ */
+export interface Form {
+  readonly contentType: string;
+  object(stored: Stored): Buffer[];
+  list(entries: readonly Stored[], head: ListHead): Buffer[];
+  readonly frames: FrameEncoder;
+}
+
+export interface FormOptions {
+  readonly served: ServedResource;
+  readonly representation: Representation;
+  readonly dialect: Dialect;
+  /** includeObject of tables. */
+  readonly includeObject: string;
+  readonly view?: ViewSubresource;
+  readonly now: () => number;
+}
+
+export function createForm(options: FormOptions): Form {
+  const { served, representation, view } = options;
+  const plain = served.version.conversion === undefined && (view === undefined || view.name === 'status');
+  const json = representation.format === 'json' && !representation.pretty;
+  if (representation.as === 'table') return new TableForm(options);
+  if (representation.as === 'object' && plain && json) return new SplicedForm(options);
+  return new ParsedForm(options);
+}
+
+function servedApiVersion({ definition, version }: ServedResource, dialect: Dialect): string {
+  return dialectApiVersion(toApiVersion({ group: definition.group, version: version.version }), dialect);
+}
+
+const toListMeta = ({ resourceVersion, continue: token, remainingItemCount }: ListHead): JsonObject => ({
+  resourceVersion,
+  ...(token === '' ? {} : { continue: token }),
+  ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+});
+
+/** JSON of whole objects: the stored bytes with another head. Nothing is parsed. */
+class SplicedForm implements Form {
+  readonly contentType = 'application/json';
+  readonly frames: FrameEncoder;
+  readonly #splicer: HeadSplicer;
+  readonly #kind: string;
+  readonly #listKind: string;
+  readonly #apiVersion: string;
+
+  constructor({ served, dialect }: FormOptions) {
+    const { definition } = served;
+    this.#kind = definition.kind;
+    this.#listKind = definition.listKind;
+    this.#apiVersion = servedApiVersion(served, dialect);
+    const { group, version } = definition.storage;
+    this.#splicer = new HeadSplicer(definition.kind, toApiVersion({ group, version }), this.#apiVersion);
+    this.frames = {
+      id: `json ${this.#apiVersion}`,
+      encode: (event) => this.#frame(event),
+      bookmark: (revision, end) => encodeLine(bookmarkOf(this.#kind, this.#apiVersion, revision, end)),
+    };
+  }
+
+  object({ json, revision }: Stored): Buffer[] {
+    return [...this.#splicer.splice(json, versionText(revision)), NEWLINE];
+  }
+
+  list(entries: readonly Stored[], head: ListHead): Buffer[] {
+    const writer = new ChunkWriter();
+    const meta = JSON.stringify(toListMeta(head));
+    writer.text(
+      `{"kind":"${this.#listKind}","apiVersion":"${this.#apiVersion}","metadata":${meta},"items":[`,
+    );
+    const skipped = this.#splicer.storedLength;
+    for (const [at, { json, revision }] of entries.entries()) {
+      if (at > 0) writer.text(',');
+      writer.text(this.#splicer.head(versionText(revision)));
+      writer.bytes(json, skipped);
+    }
+    writer.text(']}\n');
+    return writer.finish();
+  }
+
+  #frame({ type, entry, revision }: WatchEvent): Buffer {
+    const head = `{"type":"${type}","object":${this.#splicer.head(versionText(revision))}`;
+    const rest = entry.json.length - this.#splicer.storedLength;
+    const frame = Buffer.allocUnsafeSlow(head.length + rest + 2);
+    frame.write(head, 0, 'latin1');
+    entry.json.copy(frame, head.length, this.#splicer.storedLength);
+    frame.write('}\n', head.length + rest, 'latin1');
+    return frame;
+  }
+}
+
+const NEWLINE = Buffer.from('\n');
+const versionText = (revision: Revision | undefined): string =>
+  revision === undefined ? '' : toResourceVersion(revision);
+const encodeLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
+
+function bookmarkOf(
+  kind: string,
+  apiVersion: string,
+  revision: Revision,
+  initialEventsEnd: boolean,
+): JsonObject {
+  return { type: 'BOOKMARK', object: bookmarkObject(kind, apiVersion, revision, initialEventsEnd) };
+}
+
+function bookmarkObject(
+  kind: string,
+  apiVersion: string,
+  revision: Revision,
+  initialEventsEnd: boolean,
+): JsonObject {
+  const annotations = initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {};
+  return {
+    kind,
+    apiVersion,
+    metadata: { resourceVersion: toResourceVersion(revision), creationTimestamp: null, ...annotations },
+  };
+}
+
+/** Everything that needs the object itself: conversions, views, YAML, pretty JSON, metadata only. */
+class ParsedForm implements Form {
+  readonly contentType: string;
+  readonly frames: FrameEncoder;
+  readonly #options: FormOptions;
+  readonly #apiVersion: string;
+  readonly #partial: boolean;
+
+  constructor(options: FormOptions) {
+    const { served, representation, dialect, view } = options;
+    this.#options = options;
+    this.#partial = representation.as === 'partial';
+    this.#apiVersion = this.#partial
+      ? `${dialectGroup('meta.k8s.io', representation.dialect ?? dialect)}/${representation.version}`
+      : servedApiVersion(served, dialect);
+    this.contentType = representation.contentType;
+    const kind = this.#partial ? 'PartialObjectMetadata' : served.definition.kind;
+    this.frames = {
+      id: `${representation.contentType} ${representation.as} ${this.#apiVersion} ${view?.name ?? ''}`,
+      encode: ({ type, entry, revision }) =>
+        this.#frame({ type, object: this.#show({ json: entry.json, revision }) }),
+      bookmark: (revision, end) => this.#frame(bookmarkOf(kind, this.#apiVersion, revision, end)),
+    };
+  }
+
+  object(stored: Stored): Buffer[] {
+    return [encodeValue(this.#show(stored), this.#options.representation)];
+  }
+
+  list(entries: readonly Stored[], head: ListHead): Buffer[] {
+    const { served, representation } = this.#options;
+    const kind = this.#partial ? 'PartialObjectMetadataList' : served.definition.listKind;
+    const items = entries.map((entry) => this.#show(entry));
+    return [
+      encodeValue({ kind, apiVersion: this.#apiVersion, metadata: toListMeta(head), items }, representation),
+    ];
+  }
+
+  #frame(event: JsonObject): Buffer {
+    if (this.#options.representation.format === 'json') return encodeLine(event);
+    // YAML documents in a stream are told apart by their separator.
+    return Buffer.concat([encodeValue(event, this.#options.representation), Buffer.from('---\n')]);
+  }
+
+  #show(stored: Stored): JsonValue {
+    const object = toServed(stored, this.#options);
+    if (!this.#partial) return object;
+    return { kind: 'PartialObjectMetadata', apiVersion: this.#apiVersion, metadata: object.metadata };
+  }
+}
+
+/** A stored object in the version, dialect and view that the client asked for. */
+export function toServed(
+  { json, revision }: Stored,
+  { served, dialect, view }: Pick<FormOptions, 'served' | 'dialect' | 'view'>,
+): ApiObject {
+  const parsed = parseStored(json, revision === undefined ? undefined : toResourceVersion(revision));
+  if (view !== undefined && view.name !== 'status') {
+    const shown = view.read(parsed);
+    return { ...shown, apiVersion: dialectApiVersion(shown.apiVersion, dialect) };
+  }
+  const { conversion } = served.version;
+  const converted = conversion === undefined ? parsed : conversion.fromStorage(parsed);
+  return { ...converted, apiVersion: servedApiVersion(served, dialect) };
+}
+
+/** meta/v1 Table: a row for each object, its cells as the resource defines them. */
+class TableForm implements Form {
+  readonly contentType: string;
+  readonly frames: FrameEncoder;
+  readonly #options: FormOptions;
+  readonly #apiVersion: string;
+  readonly #metaApiVersion: string;
+
+  constructor(options: FormOptions) {
+    const { representation, dialect, includeObject, served } = options;
+    this.#options = options;
+    const group = dialectGroup('meta.k8s.io', representation.dialect ?? dialect);
+    this.#apiVersion = `${group}/${representation.version}`;
+    this.#metaApiVersion = `${group}/${representation.version}`;
+    this.contentType = representation.contentType;
+    this.frames = {
+      // Cells hold ages, which are of the moment: a frame is shared only among watchers of the same change.
+      id: `table ${this.#apiVersion} ${includeObject} ${servedApiVersion(served, dialect)} ${representation.format}`,
+      encode: ({ type, entry, revision }) =>
+        this.#frame(type, this.#table([{ json: entry.json, revision }], versionText(revision))),
+      bookmark: (revision, end) => this.#bookmark(revision, end),
+    };
+  }
+
+  object(stored: Stored): Buffer[] {
+    return [encodeValue(this.#table([stored], versionText(stored.revision)), this.#options.representation)];
+  }
+
+  list(entries: readonly Stored[], head: ListHead): Buffer[] {
+    const table = { ...this.#table(entries, ''), metadata: toListMeta(head) };
+    return [encodeValue(table, this.#options.representation)];
+  }
+
+  #table(entries: readonly Stored[], resourceVersion: string): JsonObject {
+    const { definition } = this.#options.served;
+    return {
+      kind: 'Table',
+      apiVersion: this.#apiVersion,
+      metadata: resourceVersion === '' ? {} : { resourceVersion },
+      columnDefinitions: definition.columns.map((column) => ({ ...column })),
+      rows: entries.map((entry) => this.#row(entry)),
+    };
+  }
+
+  #row(stored: Stored): JsonObject {
+    const { served, includeObject, now } = this.#options;
+    const parsed = parseStored(stored.json, versionText(stored.revision));
+    const cells = [...served.definition.cells(parsed, now())];
+    switch (includeObject) {
+      case 'None':
+        return { cells };
+      case 'Object':
+        return { cells, object: toServed(stored, this.#options) };
+      default:
+        return {
+          cells,
+          object: {
+            kind: 'PartialObjectMetadata',
+            apiVersion: this.#metaApiVersion,
+            metadata: parsed.metadata,
+          },
+        };
+    }
+  }
+
+  #frame(type: string, object: JsonObject): Buffer {
+    return encodeLine({ type, object });
+  }
+
+  #bookmark(revision: Revision, initialEventsEnd: boolean): Buffer {
+    const { served, dialect } = this.#options;
+    const apiVersion = servedApiVersion(served, dialect);
+    const object = bookmarkObject(served.definition.kind, apiVersion, revision, initialEventsEnd);
+    const row = { cells: served.definition.columns.map(() => null), object };
+    return this.#frame('BOOKMARK', { ...this.#table([], versionText(revision)), rows: [row] });
+  }
+}

@@ -1,0 +1,127 @@
+import { notFound } from '../api/status.ts';
+import { negotiate, wantsPretty } from '../codec/negotiate.ts';
+import type { ViewSubresource } from '../registry/definition.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import type { ApiResponse, BytesResponse } from '../request/api-response.ts';
+import { encodeContinueToken } from '../storage/continue-token.ts';
+import { StorageError } from '../storage/errors.ts';
+import { toResourceVersion } from '../storage/revision.ts';
+import type { ListPage } from '../storage/store.ts';
+import type { VerbContext } from './context.ts';
+import { createForm, type Form, type Stored } from './form.ts';
+import {
+  checkListOptions,
+  type ListOptions,
+  type ListStart,
+  readListOptions,
+  toFreshness,
+  toListStart,
+} from './list-options.ts';
+import { toSelection } from './selection.ts';
+import { expired, toStatusError } from './storage-status.ts';
+
+/** get and list. */
+
+export function formFor(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+  view?: ViewSubresource,
+): Form {
+  const representation = negotiate(request.headers.accept, wantsPretty(request.query, request.userAgent));
+  return createForm({
+    served,
+    representation,
+    dialect: request.dialect,
+    includeObject: request.query.get('includeObject') ?? 'Metadata',
+    now: () => context.now().getTime(),
+    ...(view === undefined ? {} : { view }),
+  });
+}
+
+export function objectResponse(form: Form, code: number, stored: Stored): BytesResponse {
+  return {
+    kind: 'bytes',
+    code,
+    contentType: form.contentType,
+    chunks: form.object(stored),
+    compressible: false,
+  };
+}
+
+export async function get(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+  view?: ViewSubresource,
+): Promise<ApiResponse> {
+  const { namespace, name } = request.target;
+  const { definition } = served;
+  const form = formFor(context, request, served, view);
+  const freshness = toFreshness(request.query.get('resourceVersion') ?? '');
+  const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
+  try {
+    const entry = await context.store.get(key, freshness);
+    if (entry === undefined) throw notFound(definition, name);
+    return { ...objectResponse(form, 200, entry), compressible: true };
+  } catch (error) {
+    throw toStatusError(error, definition, name);
+  }
+}
+
+export async function list(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+): Promise<ApiResponse> {
+  const form = formFor(context, request, served);
+  const options = readListOptions(request.query);
+  checkListOptions(options);
+  const page = await readPage(context, request, served, options);
+  const head = {
+    resourceVersion: toResourceVersion(page.revision),
+    continue:
+      page.next === undefined ? '' : encodeContinueToken({ revision: page.revision, after: page.next }),
+    remainingItemCount: page.remaining,
+  };
+  const chunks = form.list(page.entries, head);
+  return { kind: 'bytes', code: 200, contentType: form.contentType, chunks, compressible: true };
+}
+
+/** One chunk, for list and deletecollection. @throws StatusError */
+export async function readPage(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+  options: ListOptions,
+): Promise<ListPage> {
+  const { definition } = served;
+  const selection = toSelection(options, request.target, served);
+  const start = toListStart(options, definition.namespaced);
+  try {
+    return await context.store.list({
+      resource: definition.storage,
+      scope: selection.scope,
+      freshness: start.freshness,
+      limit: options.limit,
+      ...(start.token === undefined ? {} : { after: start.token.after }),
+      ...(selection.matches === undefined ? {} : { matches: selection.matches }),
+    });
+  } catch (error) {
+    throw toListError(error, start, served);
+  }
+}
+
+const INCONSISTENT =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the ' +
+  'continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing ' +
+  'with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the ' +
+  'time the first chunk was returned and now may show up in the list.';
+
+/** A chunked list whose state is gone may be finished all the same, from what is newest: the answer carries the token for it. */
+function toListError(error: unknown, { token }: ListStart, { definition }: ServedResource): unknown {
+  const compacted = error instanceof StorageError && error.failure.kind === 'compacted';
+  if (!compacted || token === undefined) return toStatusError(error, definition, '');
+  return expired(INCONSISTENT, encodeContinueToken({ revision: 'latest', after: token.after }));
+}

@@ -1,0 +1,170 @@
+import type { JsonObject } from '../api/object-meta.ts';
+import { badRequest, type Status, StatusError } from '../api/status.ts';
+import { encodeValue } from '../codec/encode.ts';
+import { parseJsonText } from '../codec/json-text.ts';
+import { bodyFormat, negotiate, wantsPretty } from '../codec/negotiate.ts';
+import { parseYamlText } from '../codec/yaml-text.ts';
+import { isObject } from '../object/merge-patch.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import type { ApiResponse } from '../request/api-response.ts';
+import type { Entry } from '../storage/store.ts';
+import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
+import { checkDeleteOptions, type DeleteOptions } from './deletion.ts';
+import { checkListOptions, readListOptions } from './list-options.ts';
+import { isDryRun, managerFromUserAgent } from './mutation-options.ts';
+import { readBoolean, readInteger } from './query-values.ts';
+import { formFor, objectResponse, readPage } from './read.ts';
+
+/** delete and deletecollection. */
+
+export async function remove(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+): Promise<ApiResponse> {
+  const form = formFor(context, request, served);
+  const options = await readDeleteOptions(request);
+  const { name } = request.target;
+  const writing = writeContext(request, served, options);
+  const removed = await context.writer.remove(writing, name, options);
+  const { definition } = served;
+  const code = !removed.gone && options.orphanDependents === false ? 202 : 200;
+  if (!removed.gone || definition.strategy.returnsDeletedObject === true)
+    return objectResponse(form, code, removed);
+  const { group, resource } = definition;
+  const details = { name, ...(group === '' ? {} : { group }), kind: resource, uid: uidOf(removed.json) };
+  return statusResponse(request, { ...SUCCESS, details });
+}
+
+/** Objects are removed one by one; one that is already gone is no failure. */
+export async function removeCollection(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+): Promise<ApiResponse> {
+  const form = formFor(context, request, served);
+  const selection = readListOptions(request.query);
+  checkListOptions(selection);
+  const options = await readDeleteOptions(request);
+  const page = await readPage(context, request, served, selection);
+  const queue = [...page.entries];
+  const workers = Array.from({ length: context.deleteCollectionWorkers }, async () => {
+    for (let entry = queue.shift(); entry !== undefined; entry = queue.shift()) {
+      await removeEntry(context, request, served, { entry, options });
+    }
+  });
+  await Promise.all(workers);
+  const head = { resourceVersion: page.revision.toString(), continue: '', remainingItemCount: undefined };
+  return {
+    kind: 'bytes',
+    code: 200,
+    contentType: form.contentType,
+    chunks: form.list(page.entries, head),
+    compressible: false,
+  };
+}
+
+async function removeEntry(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+  { entry, options }: { entry: Entry; options: DeleteOptions },
+): Promise<void> {
+  const writing = { ...writeContext(request, served, options), namespace: entry.namespace };
+  try {
+    await context.writer.remove(writing, entry.name, options);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.status.reason !== 'NotFound') throw error;
+  }
+}
+
+function writeContext(request: AuthorizedResourceRequest, served: ServedResource, { dryRun }: DeleteOptions) {
+  return toWriteContext(request, served, { dryRun, fieldManager: managerFromUserAgent(request.userAgent) });
+}
+
+const SUCCESS: Pick<Status, 'kind' | 'apiVersion' | 'metadata' | 'status' | 'code'> = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  code: 200,
+};
+
+export function statusResponse(request: AuthorizedResourceRequest, status: Status): ApiResponse {
+  const representation = negotiate(request.headers.accept, wantsPretty(request.query, request.userAgent));
+  return {
+    kind: 'bytes',
+    code: status.code,
+    contentType: representation.contentType,
+    chunks: [encodeValue(status, representation)],
+    compressible: false,
+  };
+}
+
+function uidOf(json: Buffer): string {
+  const object = JSON.parse(json.toString()) as { metadata: { uid?: string } };
+  return object.metadata.uid ?? '';
+}
+
+/** From the body when there is one, else from the query. @throws StatusError 400, 422 */
+async function readDeleteOptions(request: AuthorizedResourceRequest): Promise<DeleteOptions> {
+  const bytes = await request.body(MAX_BODY_BYTES);
+  const options = bytes.length === 0 ? fromQuery(request.query) : fromBody(request, bytes);
+  checkDeleteOptions(options);
+  return options;
+}
+
+function fromQuery(query: URLSearchParams): DeleteOptions {
+  return {
+    gracePeriodSeconds: readInteger(query, 'gracePeriodSeconds'),
+    propagationPolicy: query.get('propagationPolicy') ?? undefined,
+    orphanDependents: readBoolean(query, 'orphanDependents'),
+    preconditions: {},
+    dryRun: isDryRun(query),
+  };
+}
+
+function fromBody(request: AuthorizedResourceRequest, bytes: Buffer): DeleteOptions {
+  const body = parseBody(request, bytes);
+  if (body.kind !== undefined && body.kind !== 'DeleteOptions') {
+    throw badRequest(`decoded object cannot be converted to DeleteOptions: kind is ${String(body.kind)}`);
+  }
+  return { ...toDeleteOptions(body), dryRun: isDryRun(request.query) || listOf(body.dryRun).includes('All') };
+}
+
+function parseBody(request: AuthorizedResourceRequest, bytes: Buffer): JsonObject {
+  const format = bodyFormat(request.headers['content-type']);
+  try {
+    const { value } = format === 'json' ? parseJsonText(bytes) : parseYamlText(bytes);
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw badRequest(`couldn't read the DeleteOptions: ${error.message}`);
+  }
+  throw badRequest('the DeleteOptions must be an object');
+}
+
+/** DeleteOptions as they stand in a body. @throws StatusError 400 */
+export function toDeleteOptions(body: JsonObject): DeleteOptions {
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents } = body;
+  const preconditions = isObject(body.preconditions) ? body.preconditions : {};
+  const { uid, resourceVersion } = preconditions;
+  if (gracePeriodSeconds != null && typeof gracePeriodSeconds !== 'number') {
+    throw badRequest(
+      'json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
+    );
+  }
+  return {
+    gracePeriodSeconds: gracePeriodSeconds ?? undefined,
+    propagationPolicy: typeof propagationPolicy === 'string' ? propagationPolicy : undefined,
+    orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
+    preconditions: {
+      ...(typeof uid === 'string' ? { uid } : {}),
+      ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
+    },
+    dryRun: listOf(body.dryRun).includes('All'),
+  };
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -1,0 +1,68 @@
+import { badRequest } from '../api/status.ts';
+import {
+  type FieldRequirement,
+  matchesFields,
+  parseFieldSelector,
+  requiredValue,
+} from '../object/field-selector.ts';
+import { matchesLabels, parseLabelSelector, SelectorError } from '../object/label-selector.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import type { ResourceTarget } from '../request/api-request.ts';
+import type { Scope } from '../storage/key.ts';
+import type { Entry } from '../storage/store.ts';
+import type { ListOptions } from './list-options.ts';
+
+/** What a list, watch or deletecollection is about: the part of the resource to look at, and the test for what is in it. */
+export interface Selection {
+  readonly scope: Scope;
+  /** Undefined: everything in the scope. */
+  readonly matches: ((entry: Entry) => boolean) | undefined;
+}
+
+/**
+ * A selector that names one object, or one namespace, narrows the scope, so that a watch of one secret among thousands costs
+ * what it should.
+ * @throws StatusError 400 for selectors that cannot be read and fields that cannot be selected by
+ */
+export function toSelection(options: ListOptions, target: ResourceTarget, served: ServedResource): Selection {
+  const labels = parse(() => parseLabelSelector(options.labelSelector));
+  const fields = parse(() => parseFieldSelector(options.fieldSelector)).map((one) =>
+    canonicalField(one, served),
+  );
+  const name = target.name === '' ? requiredValue(fields, 'metadata.name') : target.name;
+  if (target.name !== '' && (requiredValue(fields, 'metadata.name') ?? target.name) !== target.name) {
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
+  }
+  const namespace = target.namespace === '' ? requiredValue(fields, 'metadata.namespace') : target.namespace;
+  const namespaced = served.definition.namespaced;
+  const scope = {
+    ...(namespaced && namespace !== undefined
+      ? { namespace }
+      : namespaced || name === undefined
+        ? {}
+        : { namespace: '' }),
+    ...(name === undefined ? {} : { name }),
+  };
+  if (labels.length === 0 && fields.length === 0) return { scope, matches: undefined };
+  return {
+    scope,
+    matches: (entry) => matchesLabels(labels, entry.labels) && matchesFields(fields, entry.fields),
+  };
+}
+
+function canonicalField(requirement: FieldRequirement, { definition }: ServedResource): FieldRequirement {
+  const field = definition.fields.aliases[requirement.field] ?? requirement.field;
+  const known =
+    field === 'metadata.name' || field === 'metadata.namespace' || definition.fields.names.includes(field);
+  if (!known) throw badRequest(`field label not supported: ${requirement.field}`);
+  return field === requirement.field ? requirement : { ...requirement, field };
+}
+
+function parse<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequest(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import { StatusError } from '../api/status.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import type { ApiResponse, ResponseSink } from '../request/api-response.ts';
+import { StorageError } from '../storage/errors.ts';
+import type { WatchQuery } from '../storage/store.ts';
+import type { VerbContext } from './context.ts';
+import { checkWatchOptions, type ListOptions, readListOptions, toWatchStart } from './list-options.ts';
+import { formFor } from './read.ts';
+import { toSelection } from './selection.ts';
+import { toStatusError, watchExpired } from './storage-status.ts';
+
+/**
+ * A watch. What is wrong with the request itself is answered before it begins; whatever ends it later, an expired
+ * resourceVersion included, is an ERROR event in a response of 200, because that is where clients look.
+ */
+export function watch(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+): ApiResponse {
+  const options = readListOptions(request.query);
+  checkWatchOptions(options, context.watchList);
+  const selection = toSelection(options, request.target, served);
+  const form = formFor(context, request, served);
+  const start = toWatchStart(options);
+  const timeoutMs = chooseTimeout(context, options);
+  const deadline = Date.now() + timeoutMs;
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+  return {
+    kind: 'stream',
+    code: 200,
+    contentType: form.contentType,
+    run: async (sink) => {
+      try {
+        const query: WatchQuery = {
+          resource: served.definition.storage,
+          scope: selection.scope,
+          start: start === 'latest' ? await latest(context, served) : start,
+          encoder: form.frames,
+          sink,
+          bookmarks: options.allowWatchBookmarks,
+          initialEventsEnd: options.sendInitialEvents === true && options.allowWatchBookmarks,
+          deadline,
+          onStart: () => sink.open(),
+          ...(selection.matches === undefined ? {} : { matches: selection.matches }),
+        };
+        await context.store.watch(query, signal);
+        sink.open();
+      } catch (error) {
+        endWithError(sink, error, served, options);
+      }
+    },
+  };
+}
+
+/** Watches without a timeout of their own end at a random time, so that they do not all come back at once. */
+function chooseTimeout({ minRequestTimeoutMs }: VerbContext, { timeoutSeconds }: ListOptions): number {
+  if (timeoutSeconds !== undefined && timeoutSeconds > 0)
+    return Math.min(timeoutSeconds * 1000, MAX_TIMER_MS);
+  return minRequestTimeoutMs * (1 + Math.random());
+}
+
+/** The longest time a timer can be set to. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+async function latest({ store }: VerbContext, { definition }: ServedResource): Promise<WatchQuery['start']> {
+  const page = await store.list({
+    resource: definition.storage,
+    scope: {},
+    freshness: { kind: 'latest' },
+    limit: 1,
+  });
+  return { kind: 'after', revision: page.revision };
+}
+
+function endWithError(
+  sink: ResponseSink,
+  error: unknown,
+  { definition }: ServedResource,
+  options: ListOptions,
+): void {
+  const known =
+    error instanceof StorageError && error.failure.kind === 'compacted'
+      ? watchExpired(BigInt(options.resourceVersion || 0), error.failure.compacted)
+      : toStatusError(error, definition, '');
+  if (!(known instanceof StatusError)) throw error;
+  sink.open();
+  sink.write(Buffer.from(`${JSON.stringify({ type: 'ERROR', object: known.status })}\n`));
+}

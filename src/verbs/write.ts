@@ -1,0 +1,75 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import type { ViewSubresource } from '../registry/definition.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import type { ApiResponse } from '../request/api-response.ts';
+import { type Expected, expectedOf, readObject, toStorage } from './body.ts';
+import { toWriteContext, type VerbContext } from './context.ts';
+import { checkNameMatches, readMutationOptions } from './mutation-options.ts';
+import { formFor, objectResponse } from './read.ts';
+import type { Change } from './writer.ts';
+
+/** create and update (PUT). */
+
+export async function create(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+): Promise<ApiResponse> {
+  const form = formFor(context, request, served);
+  const options = readMutationOptions(request, 'CreateOptions');
+  const expected = expectedOf(served, context.types.message(served.version.type));
+  const object = await readObject(request, expected, options.fieldValidation);
+  const written = await context.writer.create(
+    toWriteContext(request, served, options),
+    toStorage(object, served),
+  );
+  return objectResponse(form, 201, written);
+}
+
+export async function update(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+  view?: ViewSubresource,
+): Promise<ApiResponse> {
+  const form = formFor(context, request, served, view);
+  const options = readMutationOptions(request, 'UpdateOptions');
+  const object = await readObject(request, expectedFor(context, served, view), options.fieldValidation);
+  const { name } = request.target;
+  checkNameMatches(object.metadata.name, name);
+  const writing = toWriteContext(request, served, { ...options, subresource: view?.name ?? '' });
+  const change = view === undefined ? replaceWith(object, served) : changeThrough(view, object, served);
+  const written = await context.writer.update(writing, name, change);
+  return objectResponse(form, written.created ? 201 : 200, written);
+}
+
+/** What a body written through a view must be: the resource's own kind for a status, Scale for a scale. */
+export function expectedFor(
+  context: VerbContext,
+  served: ServedResource,
+  view: ViewSubresource | undefined,
+): Expected {
+  if (view === undefined || view.type === served.definition.storage.type) {
+    return expectedOf(served, context.types.message(served.version.type));
+  }
+  return { ...view.served, schema: context.types.message(view.type) };
+}
+
+function replaceWith(object: ApiObject, served: ServedResource): Change {
+  const stored = toStorage(object, served);
+  const { allowCreateOnUpdate } = served.definition.strategy;
+  return {
+    apply: () => structuredClone(stored),
+    ...(allowCreateOnUpdate ? { create: () => structuredClone(stored) } : {}),
+  };
+}
+
+export function changeThrough(view: ViewSubresource, object: ApiObject, served: ServedResource): Change {
+  const own = view.type === served.definition.storage.type;
+  const shown = own ? toStorage(object, served) : object;
+  return {
+    apply: (copy) => view.write(structuredClone(shown), copy),
+    validate: (next, old) => view.validate?.(next, old) ?? [],
+  };
+}
