@@ -57,22 +57,27 @@ CREATE INDEX heads_by_expiry ON heads (expires_at) WHERE expires_at IS NOT NULL;
 CREATE TABLE compaction (
     only_row     boolean     PRIMARY KEY DEFAULT true CHECK (only_row),
     revision     bigint      NOT NULL,
+    committed_at timestamptz NOT NULL,
     compacted_at timestamptz NOT NULL
 );
-INSERT INTO compaction (revision, compacted_at) VALUES (0, now());
+INSERT INTO compaction (revision, committed_at, compacted_at) VALUES (0, '-infinity', now());
 
 -- Watches tail inserts into the log and nothing else. Compaction's deletes are not published.
 CREATE PUBLICATION pg_apiserver_revisions FOR TABLE revisions WITH (publish = 'insert');
 
 -- Appends a batch of writes in one transaction and answers, for each, its new revision or the revision that is in the way.
 --
--- `batch` is an array of {ordinal, verb, api_group, resource, namespace, name, uid, expected, object, write_id, expires_at,
--- username, user_agent, source_address, request_id, field_manager}, at most one for each key. A write is accepted when the
--- live object's revision is `expected` (null: there is no live object). One that is not fails alone.
+-- `batch` is an array of {ordinal, verb, api_group, resource, namespace, name, uid, expected, write_id, expires_at, username,
+-- user_agent, source_address, request_id, field_manager}, at most one for each key, and `objects` has the object of each in
+-- the same order. A write is accepted when the live object's revision is `expected` (null: there is no live object). One that
+-- is not fails alone.
+--
+-- The objects are beside the batch because json_to_recordset unescapes every string below it, and fails on \u0000, which
+-- json may hold and text may not.
 --
 -- The lock is taken in a statement of its own: the next statement then has a snapshot that sees every earlier batch.
 -- The planner settings keep the plan an index lookup for each write, whatever the statistics say of a young table.
-CREATE FUNCTION commit_revisions(batch json)
+CREATE FUNCTION commit_revisions(batch json, objects json[])
 RETURNS TABLE (ordinal integer, accepted_revision bigint, live_revision bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -84,15 +89,20 @@ DECLARE
     moment timestamptz;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'));
-    moment := clock_timestamp();
+    -- Clocks are set back and failovers change clocks; time in the log never runs backwards.
+    SELECT greatest(clock_timestamp(), max(r.committed_at)) INTO moment
+    FROM (SELECT committed_at FROM revisions ORDER BY revision DESC LIMIT 1) r;
     RETURN QUERY
     WITH checked AS MATERIALIZED (
         SELECT w.*, h.revision AS live
-        FROM json_to_recordset(batch) AS w (
-            ordinal integer, verb text, api_group text, resource text, namespace text, name text, uid text,
-            expected bigint, object json, encoded bytea, media_type text, write_id uuid, expires_at timestamptz,
-            username text, user_agent text, source_address text, request_id text, field_manager text
-        )
+        FROM ROWS FROM (
+            unnest(objects),
+            json_to_recordset(batch) AS (
+                ordinal integer, verb text, api_group text, resource text, namespace text, name text, uid text,
+                expected bigint, encoded bytea, media_type text, write_id uuid, expires_at timestamptz,
+                username text, user_agent text, source_address text, request_id text, field_manager text
+            )
+        ) AS w (object)
         LEFT JOIN heads h USING (api_group, resource, namespace, name)
         ORDER BY w.ordinal
     ), accepted AS MATERIALIZED (

@@ -58,7 +58,8 @@ function validateValue(value: JsonValue, schema: ValueSchema, path: string, erro
     case 'map':
       if (schema.values.kind !== 'message') return;
       for (const [key, item] of Object.entries(value as JsonObject)) {
-        if (item !== undefined && item !== null) validateValue(item, schema.values, `${path}[${key}]`, errors);
+        if (item !== undefined && item !== null)
+          validateValue(item, schema.values, `${path}[${key}]`, errors);
       }
       return;
     default:

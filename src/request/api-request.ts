@@ -96,3 +96,8 @@ export function markAuthorized(request: AuthenticatedRequest): AuthorizedRequest
 export function isResourceRequest(request: AuthorizedRequest): request is AuthorizedResourceRequest {
   return request.target !== undefined;
 }
+
+/** To be called by the authentication stage alone. The request is the same object, known better. */
+export function markAuthenticated(request: ApiRequest, user: UserInfo): AuthenticatedRequest {
+  return Object.assign(request, { user });
+}

@@ -1,8 +1,10 @@
 import type { AdmissionAttributes, AdmissionChain, AdmissionOperation } from '../admission/admission.ts';
+import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { conflict, type FieldError, invalid, MODIFIED, notFound, StatusError } from '../api/status.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { equalExcept } from '../object/equality.ts';
+import { validateAgainstSchema } from '../object/validate-schema.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
 import type { UserInfo } from '../request/api-request.ts';
@@ -67,12 +69,20 @@ const UPDATE_ATTEMPTS = 30;
 export class ObjectWriter {
   readonly #store: Store;
   readonly #admission: AdmissionChain;
+  readonly #types: TypeLibrary;
   readonly #now: () => Date;
   readonly #eventTtlMs: number;
 
-  constructor(options: { store: Store; admission: AdmissionChain; now: () => Date; eventTtlMs: number }) {
+  constructor(options: {
+    store: Store;
+    admission: AdmissionChain;
+    types: TypeLibrary;
+    now: () => Date;
+    eventTtlMs: number;
+  }) {
     this.#store = options.store;
     this.#admission = options.admission;
+    this.#types = options.types;
     this.#now = options.now;
     this.#eventTtlMs = options.eventTtlMs;
   }
@@ -209,14 +219,19 @@ export class ObjectWriter {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     }
     const errors = [
-      ...validateObjectMeta(object.metadata, definition),
+      ...this.#validate(definition, object),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
-      ...(change.validate?.(object, old) ?? [
-        ...(strategy.validate?.(object) ?? []),
-        ...(strategy.validateUpdate?.(object, old) ?? []),
-      ]),
+      ...(change.validate?.(object, old) ?? strategy.validateUpdate?.(object, old) ?? []),
     ];
     refuse(definition, object, errors);
+  }
+
+  #validate(definition: ResourceDefinition, object: ApiObject): FieldError[] {
+    return [
+      ...validateObjectMeta(object.metadata, definition),
+      ...validateAgainstSchema(object, this.#types.message(definition.storage.type)),
+      ...(definition.strategy.validate?.(object) ?? []),
+    ];
   }
 
   async #commitUpdate(

@@ -21,6 +21,7 @@ import {
   reachableBinaries,
   SHARED_ROOT,
 } from './binaries.ts';
+import { claimFolder, releaseFolder } from './owner.ts';
 
 /** A PostgreSQL of our own on loopback, for people who have none yet and for tests. */
 export interface EmbeddedOptions {
@@ -77,12 +78,18 @@ export class EmbeddedPostgres {
     return this.#url;
   }
 
+  /** For people with psql; readable by its owner alone. */
+  writeUrl(path: string): void {
+    writeFileSync(path, `${this.#url}\n`, { mode: 0o600 });
+  }
+
   get pid(): number | undefined {
     return this.#process?.pid;
   }
 
   /** @throws Error, one line for a person */
   async start(): Promise<void> {
+    claimFolder(dirname(this.#cluster));
     const binaries = await this.#findBinaries();
     const password = await this.#initialize(binaries);
     await this.#endOrphan();
@@ -95,19 +102,21 @@ export class EmbeddedPostgres {
   async stop(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
-    if (child?.pid === undefined || child.exitCode !== null) return;
-    const ended = new Promise((done) => child.once('exit', done));
-    child.kill('SIGINT');
-    const timer = setTimeout(() => child.kill('SIGQUIT'), STOP_TIMEOUT_MS);
-    await ended;
-    clearTimeout(timer);
+    if (child !== undefined && !hasEnded(child)) {
+      const ended = new Promise((done) => child.once('exit', done));
+      child.kill('SIGINT');
+      const timer = setTimeout(() => child.kill('SIGQUIT'), STOP_TIMEOUT_MS);
+      await ended;
+      clearTimeout(timer);
+    }
+    releaseFolder(dirname(this.#cluster));
   }
 
   /** As a crash would end it. For tests of what survives one. */
   async kill(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
-    if (child?.pid === undefined || child.exitCode !== null) return;
+    if (child === undefined || hasEnded(child)) return;
     const ended = new Promise((done) => child.once('exit', done));
     child.kill('SIGQUIT');
     await ended;
@@ -126,7 +135,10 @@ export class EmbeddedPostgres {
    */
   async #initialize({ initdb }: PostgresBinaries): Promise<string> {
     const passwordFile = join(dirname(this.#cluster), 'password');
-    if (existsSync(this.#cluster)) return readFileSync(passwordFile, 'utf8').trim();
+    if (existsSync(this.#cluster)) {
+      if (existsSync(passwordFile)) return readFileSync(passwordFile, 'utf8').trim();
+      throw new Error(`${this.#cluster} was not made by pg-apiserver: there is no password beside it`);
+    }
     this.#options.onProgress('creating a PostgreSQL cluster');
     const partial = `${this.#cluster}.partial`;
     rmSync(partial, { recursive: true, force: true });
@@ -181,7 +193,7 @@ export class EmbeddedPostgres {
       failure = error;
     });
     while (!this.#isReady(child.pid)) {
-      if (child.exitCode !== null || failure !== undefined) {
+      if (hasEnded(child) || failure !== undefined) {
         throw new Error(`PostgreSQL did not start: ${failure?.message ?? lastLine(this.#log)}`);
       }
       if (Date.now() > deadline) throw new Error(`PostgreSQL did not become ready; see ${this.#log}`);
@@ -195,9 +207,14 @@ export class EmbeddedPostgres {
   }
 }
 
-/** Where the account can reach: beside our own data, or else below /var/lib. */
+/** A process that could not be started has ended too. */
+function hasEnded(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Where the account can reach: as asked, when it may pass through the folders above, or else below /var/lib. */
 function clusterFolder(wanted: string, account: Account | undefined): string {
-  const reachable = account === undefined || isReachable(join(wanted, 'cluster'));
+  const reachable = account === undefined || isReachable(wanted);
   const digest = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
   const folder = reachable ? wanted : join(SHARED_ROOT, digest);
   mkdirSync(folder, { recursive: true, mode: account === undefined ? 0o700 : 0o755 });

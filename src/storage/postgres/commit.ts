@@ -1,20 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
 import type { ObjectKey } from '../key.ts';
 import { type Revision, toRevision } from '../revision.ts';
 import type { Write } from '../revision-log.ts';
+import type { Connection } from './connection.ts';
 import type { TextRow } from './statements.ts';
 
 /** A write on its way, with the id by which it is found again when the answer to its commit is lost. */
 export interface PendingWrite {
   readonly id: string;
   readonly write: Write;
+  /** When to give up on a database that cannot be reached, in epoch milliseconds. */
+  readonly deadlineMs: number;
   resolve(revision: Revision): void;
   reject(error: unknown): void;
 }
 
-export function toPendingWrite(write: Write, settle: Pick<PendingWrite, 'resolve' | 'reject'>): PendingWrite {
-  return { id: randomUUID(), write, resolve: settle.resolve, reject: settle.reject };
+export function toPendingWrite(
+  write: Write,
+  patienceMs: number,
+  settle: Pick<PendingWrite, 'resolve' | 'reject'>,
+): PendingWrite {
+  return { id: randomUUID(), write, deadlineMs: Date.now() + patienceMs, ...settle };
 }
 
 export type CommitOutcome =
@@ -22,28 +28,9 @@ export type CommitOutcome =
   /** The live object's revision, or undefined when there is no live object. */
   | { readonly refused: Revision | undefined };
 
-const COMMA = Buffer.from(',');
-const OPEN = Buffer.from('[');
-const CLOSE = Buffer.from(']');
-const END = Buffer.from('}');
-
-/**
- * The batch as the JSON that commit_revisions takes. Objects are embedded as they are, neither parsed nor escaped: the
- * column's type is json, so what a client sent comes back byte for byte.
- */
-export function encodeBatch(batch: readonly PendingWrite[]): Buffer {
-  const parts: Buffer[] = [];
-  for (const [ordinal, { id, write }] of batch.entries()) {
-    parts.push(ordinal === 0 ? OPEN : COMMA, encodeColumns(ordinal, id, write), write.json, END);
-  }
-  parts.push(CLOSE);
-  return Buffer.concat(parts);
-}
-
-/** Everything but the object, with its name last: `{…,"object":`. */
-function encodeColumns(ordinal: number, id: string, write: Write): Buffer {
-  const { key, attribution } = write;
-  const columns = JSON.stringify({
+/** All of a batch but its objects, as commit_revisions takes it. */
+function encodeColumns(batch: readonly PendingWrite[]): string {
+  const records = batch.map(({ id, write: { key, attribution, ...write } }, ordinal) => ({
     ordinal,
     verb: write.verb,
     api_group: key.group,
@@ -54,24 +41,47 @@ function encodeColumns(ordinal: number, id: string, write: Write): Buffer {
     expected: write.expected?.toString() ?? null,
     write_id: id,
     expires_at: write.expiresAt?.toISOString() ?? null,
-    username: attribution.username,
-    user_agent: attribution.userAgent,
-    source_address: attribution.sourceAddress,
-    request_id: attribution.requestId,
-    field_manager: attribution.fieldManager,
-  });
-  return Buffer.from(`${columns.slice(0, -1)},"object":`);
+    username: toText(attribution.username),
+    user_agent: toText(attribution.userAgent),
+    source_address: toText(attribution.sourceAddress),
+    request_id: toText(attribution.requestId),
+    field_manager: toText(attribution.fieldManager),
+  }));
+  return JSON.stringify(records);
+}
+
+/** PostgreSQL's text holds neither NUL nor half a surrogate pair; callers choose what these say. */
+function toText(value: string): string {
+  return value.replaceAll('\0', '').toWellFormed();
+}
+
+const JSON_OID = 114;
+
+/**
+ * The objects as a json[] in PostgreSQL's binary form, neither parsed nor escaped, so what a client sent comes back byte for
+ * byte: int32 dimensions, has nulls, element type, length, lower bound; then an int32 size before each element.
+ */
+function encodeObjects(batch: readonly PendingWrite[]): Buffer {
+  const parts: Buffer[] = [int32s(1, 0, JSON_OID, batch.length, 1)];
+  for (const { write } of batch) parts.push(int32s(write.json.length), write.json);
+  return Buffer.concat(parts);
+}
+
+function int32s(...values: number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(values.length * 4);
+  for (const [at, value] of values.entries()) bytes.writeInt32BE(value, at * 4);
+  return bytes;
 }
 
 /** One call, one transaction, one fsync. Outcomes are in the order of the batch. */
 export async function commitBatch(
-  client: pg.Client,
+  { client, prepares }: Connection,
   batch: readonly PendingWrite[],
 ): Promise<CommitOutcome[]> {
   const { rows } = await client.query<TextRow<'ordinal' | 'accepted_revision' | 'live_revision'>>({
-    name: 'commit_revisions',
-    text: 'SELECT ordinal, accepted_revision, live_revision FROM commit_revisions($1::json)',
-    values: [encodeBatch(batch)],
+    ...(prepares ? { name: 'commit_revisions' } : {}),
+    text: 'SELECT ordinal, accepted_revision, live_revision FROM commit_revisions($1::json, $2::json[])',
+    values: [encodeColumns(batch), encodeObjects(batch)],
   });
   const outcomes: CommitOutcome[] = [];
   for (const { ordinal, accepted_revision: accepted, live_revision: live } of rows) {
@@ -88,7 +98,7 @@ export async function commitBatch(
  * over by the time the log is searched; the caller has made sure that the old connection cannot start another.
  */
 export async function findWrites(
-  client: pg.Client,
+  { client }: Connection,
   ids: readonly string[],
   after: Revision,
 ): Promise<Map<string, Revision>> {

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import { randomBytes } from 'node:crypto';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import type { Committer, Write } from '../revision-log.ts';
@@ -10,8 +10,8 @@ import {
   toBatchKey,
   toPendingWrite,
 } from './commit.ts';
-import { type ConnectionOptions, connectWritable } from './connection.ts';
-import { isConnectionFailure } from './statements.ts';
+import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
+import { isConnectionFailure, isTransient } from './statements.ts';
 
 /** Bounds of one batch. Larger ones hold the ordering lock longer without saving round trips. */
 const MAX_BATCH_WRITES = 512;
@@ -22,6 +22,8 @@ const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
 /** How long a write waits for a database that cannot be reached before it is answered with `unavailable`. */
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 100;
+/** How long a broken connection's backend may take to end. */
+const BACKEND_END_MS = 10_000;
 
 /**
  * Group commit: writes that arrive while a batch is under way form the next one. There is one batch in flight a server;
@@ -30,8 +32,9 @@ const RETRY_MS = 100;
 export class BatchingCommitter implements Committer {
   readonly #options: ConnectionOptions;
   readonly #queue: PendingWrite[] = [];
-  #client: pg.Client | undefined;
-  #backendPid: string | undefined;
+  /** Of this committer alone, so that its backends can be told from all others, also behind a pooler. */
+  readonly #purpose = `commits ${randomBytes(4).toString('hex')}`;
+  #connection: Connection | undefined;
   #lastRevision: Revision = NO_REVISION;
   #running: Promise<void> | undefined;
   #closed = false;
@@ -53,7 +56,7 @@ export class BatchingCommitter implements Committer {
     if (this.#queue.length >= MAX_QUEUED_WRITES)
       return Promise.reject(unavailable('too many writes are waiting'));
     return new Promise((resolve, reject) => {
-      this.#queue.push(toPendingWrite(write, { resolve, reject }));
+      this.#queue.push(toPendingWrite(write, PATIENCE_MS, { resolve, reject }));
       this.#running ??= this.#drain();
     });
   }
@@ -96,25 +99,28 @@ export class BatchingCommitter implements Committer {
   }
 
   async #commitNext(batch: PendingWrite[]): Promise<void> {
-    const deadline = Date.now() + PATIENCE_MS;
     let open = batch;
     while (open.length > 0) {
       try {
-        const client = await this.#connect();
-        settle(open, await commitBatch(client, open), (revision) => this.#sawRevision(revision));
+        const outcomes = await commitBatch(await this.#connect(), open);
+        settle(open, outcomes, (revision) => this.#sawRevision(revision));
         return;
       } catch (error) {
         if (!isConnectionFailure(error)) {
           await this.#isolate(open, error);
           return;
         }
-        open = await this.#resolveLost(open, deadline, error);
+        open = this.#giveUpLate(await this.#resolveLost(open, error), error);
       }
     }
   }
 
   /** One write that PostgreSQL refuses to store must not take the batch with it. */
   async #isolate(batch: readonly PendingWrite[], error: unknown): Promise<void> {
+    if (isTransient(error)) {
+      for (const pending of batch) pending.reject(unavailable(describe(error), error));
+      return;
+    }
     const [only] = batch;
     if (batch.length === 1 && only !== undefined) {
       only.reject(error);
@@ -127,65 +133,73 @@ export class BatchingCommitter implements Committer {
    * After a lost connection: asks the log which of the writes are in it, and answers those. What is left was not committed
    * and may be sent again.
    */
-  async #resolveLost(
-    batch: readonly PendingWrite[],
-    deadline: number,
-    cause: unknown,
-  ): Promise<PendingWrite[]> {
-    const lostPid = this.#backendPid;
+  async #resolveLost(batch: PendingWrite[], cause: unknown): Promise<PendingWrite[]> {
+    let open = batch;
     await this.#disconnect();
-    for (;;) {
+    while (open.length > 0) {
       try {
-        const client = await this.#connect();
-        if (lostPid !== undefined) await this.#endBackend(client, lostPid);
-        const ids = batch.map(({ id }) => id);
-        const found = await findWrites(client, ids, this.#lastRevision);
-        for (const pending of batch) {
+        const connection = await this.#connect();
+        await this.#endBackends(connection);
+        const ids = open.map(({ id }) => id);
+        const found = await findWrites(connection, ids, this.#lastRevision);
+        for (const pending of open) {
           const revision = found.get(pending.id);
           if (revision !== undefined) pending.resolve(revision);
         }
-        return batch.filter(({ id }) => !found.has(id));
+        return open.filter(({ id }) => !found.has(id));
       } catch (error) {
         await this.#disconnect();
-        if (Date.now() > deadline) {
-          for (const pending of batch) pending.reject(unavailable(describe(error), cause));
-          return [];
-        }
+        open = this.#giveUpLate(open, cause, describe(error));
+        this.#queue.splice(0, this.#queue.length, ...this.#giveUpLate(this.#queue, cause, describe(error)));
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
+    return open;
+  }
+
+  /** Answers the writes that have waited long enough, or all when we are closing; the others may be tried again. */
+  #giveUpLate(
+    writes: readonly PendingWrite[],
+    cause: unknown,
+    reason: string = describe(cause),
+  ): PendingWrite[] {
+    const isLate = ({ deadlineMs }: PendingWrite): boolean => this.#closed || Date.now() > deadlineMs;
+    for (const pending of writes.filter(isLate)) pending.reject(unavailable(reason, cause));
+    return writes.filter((pending) => !isLate(pending));
   }
 
   /** The lost connection's backend may not have noticed yet; it must not commit after the log was searched. */
-  async #endBackend(client: pg.Client, pid: string): Promise<void> {
-    for (;;) {
+  async #endBackends({ client }: Connection): Promise<void> {
+    const deadline = Date.now() + BACKEND_END_MS;
+    while (Date.now() < deadline) {
       const { rows } = await client.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = 'pg-apiserver commits'",
-        [pid],
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()',
+        [`pg-apiserver ${this.#purpose}`],
       );
       if (rows.length === 0) return;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
+    throw new Error('the backend of a broken connection does not end');
   }
 
-  async #connect(): Promise<pg.Client> {
-    if (this.#client !== undefined) return this.#client;
-    const client = await connectWritable(this.#options, 'commits');
-    const { rows } = await client.query<{ pid: string; revision: string }>(
-      'SELECT pg_backend_pid() AS pid, coalesce((SELECT max(revision) FROM revisions), 0) AS revision',
-    );
-    this.#backendPid = rows[0]?.pid;
+  async #connect(): Promise<Connection> {
+    if (this.#connection !== undefined) return this.#connection;
+    const connection = await connectWritable(this.#options, this.#purpose);
+    this.#connection = connection;
     // Later connections are made to find writes again, and must look from where the last answer left off.
-    if (this.#lastRevision === NO_REVISION) this.#sawRevision(toRevision(rows[0]?.revision ?? 0));
-    this.#client = client;
-    return client;
+    if (this.#lastRevision === NO_REVISION) {
+      const { rows } = await connection.client.query<{ revision: string }>(
+        'SELECT coalesce(max(revision), 0) AS revision FROM revisions',
+      );
+      this.#sawRevision(toRevision(rows[0]?.revision ?? 0));
+    }
+    return connection;
   }
 
   async #disconnect(): Promise<void> {
-    const client = this.#client;
-    this.#client = undefined;
-    this.#backendPid = undefined;
-    await client?.end().catch(() => {});
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.close();
   }
 
   #sawRevision(revision: Revision): void {

@@ -1,6 +1,5 @@
-import type pg from 'pg';
 import { pause } from '../../util/pause.ts';
-import type { PoolSource } from './reader.ts';
+import type { Database, DatabaseSource } from './connection.ts';
 import { isConnectionFailure } from './statements.ts';
 
 /** Rows looked at in one transaction: small, so that neither locks nor WAL come in lumps. */
@@ -14,18 +13,18 @@ const BATCH_ROWS = 1000;
  * in its life. One server does it at a time, by an advisory lock.
  */
 export class Compactor {
-  readonly #pool: PoolSource;
+  readonly #database: DatabaseSource;
   readonly #windowMs: number;
   readonly #intervalMs: number;
   readonly #onError: (error: unknown) => void;
 
   constructor(options: {
-    pool: PoolSource;
+    database: DatabaseSource;
     windowMs: number;
     intervalMs: number;
     onError: (error: unknown) => void;
   }) {
-    this.#pool = options.pool;
+    this.#database = options.database;
     this.#windowMs = options.windowMs;
     this.#intervalMs = options.intervalMs;
     this.#onError = options.onError;
@@ -46,18 +45,17 @@ export class Compactor {
 
   /** Compacts up to the window. Answers how many rows were deleted. */
   async compact(signal: AbortSignal): Promise<number> {
-    const pool = await this.#pool();
+    const database = await this.#database();
     let deleted = 0;
     for (;;) {
-      const step = await this.#step(pool);
+      const step = await this.#step(database);
       deleted += step.deleted;
       if (step.done || signal.aborted) return deleted;
     }
   }
 
-  async #step(pool: pg.Pool): Promise<{ deleted: number; done: boolean }> {
+  async #step({ pool }: Database): Promise<{ deleted: number; done: boolean }> {
     const { rows } = await pool.query<{ deleted: string; looked: string }>({
-      name: 'compact',
       text: COMPACT,
       values: [this.#windowMs / 1000, BATCH_ROWS],
     });
@@ -68,17 +66,21 @@ export class Compactor {
 
 /**
  * One step. `turn` is empty when another server has its turn, which makes everything else empty. The compacted revision is
- * raised in the same transaction as the rows go, so a reader that checks it after reading knows whether it missed any.
+ * raised in the same transaction as the rows go, so a reader that checks it after reading knows whether it missed any. It is
+ * never lowered: the snapshot is older than the lock, and another server may have had its turn in between.
+ *
+ * Bounds are scalar subqueries, so that the primary key is read from the first of them on and LIMIT ends the reading.
  */
 const COMPACT = `
   WITH turn AS MATERIALIZED (
-    SELECT 1 WHERE pg_try_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('compaction'))
+    SELECT revision_at(clock_timestamp() - make_interval(secs => $1)) AS up_to
+    WHERE pg_try_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('compaction'))
   ), old AS MATERIALIZED (
-    SELECT r.revision, r.previous_revision, r.verb
-    FROM turn, compaction c, revisions r
-    WHERE r.revision > c.revision
+    SELECT r.revision, r.previous_revision, r.verb, r.committed_at
+    FROM revisions r
+    WHERE r.revision > (SELECT revision FROM compaction)
+      AND r.revision <= (SELECT up_to FROM turn)
       AND r.revision < (SELECT max(revision) FROM revisions)
-      AND r.committed_at < clock_timestamp() - make_interval(secs => $1)
     ORDER BY r.revision
     LIMIT $2
   ), gone AS (
@@ -91,8 +93,9 @@ const COMPACT = `
     WHERE d.revision = o.revision
     RETURNING 1
   ), moved AS (
-    UPDATE compaction SET revision = m.revision, compacted_at = clock_timestamp()
-    FROM (SELECT max(revision) AS revision FROM old) m
-    WHERE m.revision IS NOT NULL
+    UPDATE compaction c
+    SET revision = m.revision, committed_at = m.committed_at, compacted_at = clock_timestamp()
+    FROM (SELECT revision, committed_at FROM old ORDER BY revision DESC LIMIT 1) m
+    WHERE c.revision < m.revision
   )
   SELECT (SELECT count(*) FROM gone) AS deleted, (SELECT count(*) FROM old) AS looked`;

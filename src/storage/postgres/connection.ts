@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import pg from 'pg';
 import { TEXT_TYPES } from './statements.ts';
 
@@ -16,7 +17,13 @@ export interface ConnectionOptions {
 const CONNECT_TIMEOUT_MS = 5000;
 const KEEPALIVE_DELAY_MS = 10_000;
 /** No statement of ours runs that long on purpose; one that does has met a lock or a lost network. */
-const STATEMENT_TIMEOUT_MS = 60_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** When the client stops waiting for an answer that PostgreSQL should have given up on by then. */
+const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
+/** A peer that is gone does not answer a goodbye. */
+const CLOSE_TIMEOUT_MS = 1000;
+/** SQLSTATE read_only_sql_transaction: what writing to a standby is answered with. */
+const READ_ONLY = '25006';
 
 export function toClientConfig(url: string, options: ConnectionOptions, purpose: string): pg.ClientConfig {
   return {
@@ -46,51 +53,103 @@ function tlsConfig({ caFile, certFile, keyFile }: ConnectionOptions): pg.ClientC
   };
 }
 
+/** A connection of our own, for what must not wait for one of the pool. */
+export interface Connection {
+  readonly client: pg.Client;
+  /**
+   * Whether statements may be prepared by name. Not behind a pooler in transaction mode (PgBouncer), which may give each
+   * transaction another session.
+   */
+  readonly prepares: boolean;
+  /** Says goodbye, or ends the connection without when the peer does not answer. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** The pool for reads and upkeep. */
+export interface Database {
+  readonly pool: pg.Pool;
+  /** As {@link Connection.prepares}. */
+  readonly prepares: boolean;
+}
+
+/** How the writable database is reached; asked anew for each use, because a failover changes the answer. */
+export type DatabaseSource = () => Promise<Database>;
+
 /**
  * A connection to the host that takes writes. With several hosts each is tried in turn, so that a failover is followed by
  * the next connection.
  * @throws the last host's error when none can be written to
  */
-export async function connectWritable(options: ConnectionOptions, purpose: string): Promise<pg.Client> {
+export async function connectWritable(options: ConnectionOptions, purpose: string): Promise<Connection> {
   let last: unknown = new Error('no PostgreSQL server was given');
   for (const url of options.urls) {
-    const client = new pg.Client({
-      ...toClientConfig(url, options, purpose),
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-    });
-    // A client without a listener turns a broken connection into an uncaught exception.
-    client.on('error', () => {});
     try {
-      await client.connect();
-      if (options.urls.length === 1 || (await isWritable(client))) return client;
-      last = new Error(`${hostOf(url)} is a standby`);
+      return await connectTo(url, options, purpose);
     } catch (error) {
       last = error;
     }
-    await client.end().catch(() => {});
   }
   throw last;
 }
 
-/** The URL of the host that takes writes, for connections that are made elsewhere (pool, replication). */
-export async function findWritableUrl(options: ConnectionOptions): Promise<string> {
-  const [only, ...others] = options.urls;
-  if (only !== undefined && others.length === 0) return only;
+/** Which host takes writes, for connections that are made elsewhere (pool, replication). @throws as connectWritable */
+export async function findWritable(options: ConnectionOptions): Promise<{ url: string; prepares: boolean }> {
+  let last: unknown = new Error('no PostgreSQL server was given');
   for (const url of options.urls) {
     try {
-      const client = await connectWritable({ ...options, urls: [url] }, 'probe');
-      const writable = await isWritable(client).finally(() => client.end());
-      if (writable) return url;
-    } catch {
-      // The next host may answer; when none does, the caller's own connection says why.
+      const { prepares, close } = await connectTo(url, options, 'probe');
+      await close();
+      return { url, prepares };
+    } catch (error) {
+      last = error;
     }
   }
-  return only ?? '';
+  throw last;
 }
 
-async function isWritable(client: pg.Client): Promise<boolean> {
+async function connectTo(url: string, options: ConnectionOptions, purpose: string): Promise<Connection> {
+  const socket = new Socket();
+  const client = new pg.Client({
+    ...toClientConfig(url, options, purpose),
+    query_timeout: QUERY_TIMEOUT_MS,
+    stream: () => socket,
+  });
+  // A client without a listener turns a broken connection into an uncaught exception.
+  client.on('error', () => {});
+  const close = async (): Promise<void> => {
+    const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
+    await client.end().catch(() => {});
+    clearTimeout(timer);
+    socket.destroy();
+  };
+  try {
+    await client.connect();
+    const prepares = await hasSessionOfItsOwn(client);
+    await beginSession(client, url, prepares);
+    return { client, prepares, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A pooler tells its clients process ids of its own making. */
+async function hasSessionOfItsOwn(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ pid: string }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid === String(Reflect.get(client, 'processID'));
+}
+
+/**
+ * Refuses standbys and bounds statements. The bound is not a startup parameter, which poolers refuse, and is left to the
+ * client's own where the session would be handed to others.
+ */
+async function beginSession(client: pg.ClientBase, url: string, prepares: boolean): Promise<void> {
   const { rows } = await client.query<{ standby: string }>('SELECT pg_is_in_recovery() AS standby');
-  return rows[0]?.standby === 'f';
+  if (rows[0]?.standby === 't') {
+    const error = new Error(`${hostOf(url)} is a standby`);
+    throw Object.assign(error, { code: READ_ONLY });
+  }
+  if (prepares) await client.query(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
 }
 
 export function hostOf(url: string): string {
@@ -102,13 +161,19 @@ export function hostOf(url: string): string {
   }
 }
 
-/** Bounded, for reads. Which host is the writable one is found anew for each new connection. */
-export function createPool(options: ConnectionOptions, url: string): pg.Pool {
+/** Bounded, for reads. */
+export function createPool(options: ConnectionOptions, url: string, prepares: boolean): pg.Pool {
   const pool = new pg.Pool({
     ...toClientConfig(url, options, 'reads'),
     max: options.poolSize,
     idleTimeoutMillis: 30_000,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    verify: (client, done) => {
+      beginSession(client, url, prepares).then(
+        () => done(),
+        (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
+      );
+    },
   });
   pool.on('error', () => {});
   return pool;

@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import { pause } from '../../util/pause.ts';
+import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { ChangeFeed, ChangeSink } from '../revision-log.ts';
-import type { PostgresReader } from './reader.ts';
+import type { PostgresReader, TailPage } from './reader.ts';
 import { streamChanges } from './replication.ts';
 import type { LoggedChange } from './rows.ts';
 
@@ -10,6 +11,8 @@ import type { LoggedChange } from './rows.ts';
 export interface FeedState {
   readonly mode: 'starting' | 'streaming' | 'polling';
   readonly applied: Revision;
+  /** From its commit until it was applied here, of the newest change. */
+  readonly delayMs: number;
   /** Why the slot could not be had, while polling. */
   readonly reason: string | undefined;
 }
@@ -29,7 +32,7 @@ export class PostgresFeed implements ChangeFeed {
   readonly #reader: PostgresReader;
   readonly #clientConfig: () => Promise<pg.ClientConfig>;
   readonly #onTrouble: (message: string) => void;
-  #state: FeedState = { mode: 'starting', applied: NO_REVISION, reason: undefined };
+  #state: FeedState = { mode: 'starting', applied: NO_REVISION, delayMs: 0, reason: undefined };
 
   constructor(options: {
     reader: PostgresReader;
@@ -46,8 +49,9 @@ export class PostgresFeed implements ChangeFeed {
   }
 
   async run(from: Revision, sink: ChangeSink, signal: AbortSignal): Promise<void> {
-    const position = new Position(this.#reader, sink, from, (applied) => {
-      this.#state = { ...this.#state, applied };
+    const position = new Position(this.#reader, sink, from, (applied, committedAt) => {
+      const delayMs = committedAt === undefined ? 0 : Math.max(0, Date.now() - committedAt.getTime());
+      this.#state = { ...this.#state, applied, delayMs };
     });
     while (!signal.aborted) {
       const attempt = new AbortController();
@@ -75,20 +79,22 @@ export class PostgresFeed implements ChangeFeed {
     await streamChanges(config, { onSlot, onChanges: (changes) => position.apply(changes) }, signal);
   }
 
-  /** Until the slot is there. Failures of the database show in the attempt to stream, which reports them. */
+  /** Until the slot is there. */
   async #poll(position: Position, signal: AbortSignal): Promise<void> {
     await pause(POLL_MS, signal);
     while (!signal.aborted) {
-      this.#state = { ...this.#state, mode: 'polling' };
-      await position.catchUp(signal).catch(() => {});
+      const reason = this.#state.reason ?? 'waiting for a replication slot';
+      this.#state = { ...this.#state, mode: 'polling', reason };
+      await position.catchUp(signal).catch((error: unknown) => this.#troubled(error));
       await pause(POLL_MS, signal);
     }
   }
 
   #troubled(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = describe(error);
+    const isNews = reason !== this.#state.reason;
     this.#state = { ...this.#state, mode: 'polling', reason };
-    this.#onTrouble(reason);
+    if (isNews) this.#onTrouble(reason);
   }
 }
 
@@ -96,7 +102,7 @@ export class PostgresFeed implements ChangeFeed {
 class Position {
   readonly #reader: PostgresReader;
   readonly #sink: ChangeSink;
-  readonly #onApplied: (revision: Revision) => void;
+  readonly #onApplied: (revision: Revision, committedAt?: Date) => void;
   #applied: Revision;
   /** The write id of the row at `#applied`: after a failover the same number may belong to another write. */
   #writeId: string | undefined;
@@ -106,7 +112,7 @@ class Position {
     reader: PostgresReader,
     sink: ChangeSink,
     from: Revision,
-    onApplied: (revision: Revision) => void,
+    onApplied: (revision: Revision, committedAt?: Date) => void,
   ) {
     this.#reader = reader;
     this.#sink = sink;
@@ -122,7 +128,7 @@ class Position {
     this.#sink.apply(fresh);
     this.#applied = last.revision;
     this.#writeId = last.writeId;
-    this.#onApplied(last.revision);
+    this.#onApplied(last.revision, last.committedAt);
   }
 
   /** Reads the table up to its end. Calls never overlap: the poller's and the slot's take turns. */
@@ -133,27 +139,29 @@ class Position {
   }
 
   async #catchUp(signal: AbortSignal): Promise<void> {
-    await this.#verifyHistory();
     while (!signal.aborted) {
-      const changes = await this.#reader.changesAfter(this.#applied, CATCH_UP_PAGE);
-      this.apply(changes);
-      if (changes.length < CATCH_UP_PAGE) break;
+      const page = await this.#reader.tailPage(this.#applied, CATCH_UP_PAGE);
+      const lost = this.#lostHistory(page);
+      if (lost !== undefined) {
+        await this.#reset(lost);
+        continue;
+      }
+      this.#writeId ??= page.writeId;
+      this.apply(page.changes);
+      if (page.changes.length < CATCH_UP_PAGE) return;
     }
   }
 
   /**
-   * Before reading on: is the last applied row still there? Rows above the compacted revision are deleted by nobody, so one
-   * that is gone, or belongs to another write, means that the database has lost commits.
+   * Does the page go on from what was applied? Rows above the compacted revision are deleted by nobody, so one that is gone,
+   * or belongs to another write, means that the database has lost commits. The page and the compacted revision are of one
+   * snapshot, so what compaction takes meanwhile is noticed with the next page.
    */
-  async #verifyHistory(): Promise<void> {
-    if (this.#applied === NO_REVISION) return;
-    const writeId = await this.#reader.writeIdOf(this.#applied);
-    const compacted = await this.#reader.compactedRevision();
-    if (this.#applied < compacted) return this.#reset('compacted');
-    const replaced = this.#writeId !== undefined && writeId !== undefined && writeId !== this.#writeId;
-    const lost = writeId === undefined && this.#applied > compacted;
-    if (replaced || lost) return this.#reset('rewound');
-    this.#writeId ??= writeId;
+  #lostHistory({ compacted, writeId }: TailPage): 'compacted' | 'rewound' | undefined {
+    if (this.#applied < compacted) return 'compacted';
+    const isReplaced = this.#writeId !== undefined && writeId !== undefined && writeId !== this.#writeId;
+    const isGone = writeId === undefined && this.#applied > compacted;
+    return isReplaced || isGone ? 'rewound' : undefined;
   }
 
   async #reset(reason: 'compacted' | 'rewound'): Promise<void> {
@@ -162,3 +170,8 @@ class Position {
     this.#onApplied(this.#applied);
   }
 }
+
+const describe = (error: unknown): string => {
+  if (error instanceof StorageError && error.failure.kind === 'unavailable') return error.failure.reason;
+  return error instanceof Error ? error.message : String(error);
+};

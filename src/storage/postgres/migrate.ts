@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 
 /**
- * Migrations are plain SQL files, `NNNN_name.sql`, forward only, each in a transaction. Several servers may start at once:
- * an advisory lock lets one migrate while the others wait. A server refuses a schema newer than it knows, and files that
- * were changed after they had been applied.
+ * Migrations are plain SQL files, `NNNN_name.sql`, forward only, all or nothing. Several servers may start at once: an
+ * advisory lock lets one migrate while the others wait. The lock ends with the transaction, so this works through a pooler
+ * too. A server refuses a schema newer than it knows, and files that were changed after they had been applied.
  */
 export interface Migration {
   readonly id: number;
@@ -32,17 +32,20 @@ export function readMigrations(folder: string = FOLDER): Migration[] {
  * @throws Error with one line that says what is wrong, for a newer schema or a changed file
  */
 export async function migrate(client: pg.ClientBase, migrations: readonly Migration[]): Promise<string[]> {
-  await client.query("SELECT pg_advisory_lock(hashtext('pg-apiserver'), hashtext('migrate'))");
+  await client.query('BEGIN');
   try {
+    await client.query("SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('migrate'))");
     await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
       id integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
     const applied = await readApplied(client);
     assertKnown(applied, migrations);
     const missing = migrations.filter(({ id }) => !applied.has(id));
     for (const migration of missing) await apply(client, migration);
+    await client.query('COMMIT');
     return missing.map(({ name }) => name);
-  } finally {
-    await client.query("SELECT pg_advisory_unlock(hashtext('pg-apiserver'), hashtext('migrate'))");
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
   }
 }
 
@@ -70,19 +73,12 @@ function assertKnown(applied: ReadonlyMap<number, string>, migrations: readonly 
 }
 
 async function apply(client: pg.ClientBase, { id, name, sql, checksum }: Migration): Promise<void> {
-  await client.query('BEGIN');
   try {
     await client.query(sql);
-    const text = 'INSERT INTO schema_migrations (id, name, checksum) VALUES ($1, $2, $3)';
-    await client.query(text, [id, name, checksum]);
-    await client.query('COMMIT');
   } catch (error) {
-    await client.query('ROLLBACK');
-    throw new Error(
-      `migration ${id} (${name}) failed: ${error instanceof Error ? error.message : String(error)}`,
-      {
-        cause: error,
-      },
-    );
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`migration ${id} (${name}) failed: ${reason}`, { cause: error });
   }
+  const text = 'INSERT INTO schema_migrations (id, name, checksum) VALUES ($1, $2, $3)';
+  await client.query(text, [id, name, checksum]);
 }

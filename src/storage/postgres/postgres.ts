@@ -5,7 +5,8 @@ import {
   type ConnectionOptions,
   connectWritable,
   createPool,
-  findWritableUrl,
+  type Database,
+  findWritable,
   toClientConfig,
 } from './connection.ts';
 import { Expirer } from './expirer.ts';
@@ -13,6 +14,9 @@ import { PostgresFeed } from './feed.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { PostgresReader } from './reader.ts';
 import { findMissingRequirements } from './requirements.ts';
+
+/** How long the answer to which of several hosts takes writes is relied on. */
+const RECHECK_MS = 1000;
 
 export interface PostgresOptions extends ConnectionOptions {
   /** How far back history is kept, and with it how far back a watch may start. */
@@ -37,38 +41,38 @@ export interface PostgresLog {
 
 /** Migrates as a command of its own, with the requirements checked first. @throws Error, one line for a person */
 export async function migrateDatabase(options: ConnectionOptions): Promise<string[]> {
-  const client = await connectWritable(options, 'migrate');
+  const { client, close } = await connectWritable(options, 'migrate');
   try {
     const missing = await findMissingRequirements(client);
     if (missing.length > 0) throw new Error(missing.join('\n'));
     return await migrate(client, readMigrations());
   } finally {
-    await client.end();
+    await close();
   }
 }
 
 export function openPostgres(options: PostgresOptions): PostgresLog {
-  const pools = new WritablePool(options);
-  const pool = (): Promise<pg.Pool> => pools.get();
-  const reader = new PostgresReader(pool);
+  const writable = new WritableDatabase(options);
+  const database = (): Promise<Database> => writable.get();
+  const reader = new PostgresReader(database);
   const committer = new BatchingCommitter(options);
   const onError = (error: unknown): void =>
     options.onTrouble(error instanceof Error ? error.message : String(error));
   const clientConfig = async (): Promise<pg.ClientConfig> =>
-    toClientConfig(await findWritableUrl(options), options, 'tail');
+    toClientConfig((await findWritable(options)).url, options, 'tail');
   return {
     committer,
     reader,
     feed: new PostgresFeed({ reader, clientConfig, onTrouble: options.onTrouble }),
     compactor: new Compactor({
-      pool,
+      database,
       windowMs: options.historyWindowMs,
       intervalMs: options.compactionIntervalMs,
       onError,
     }),
-    expirer: new Expirer({ pool, onError }),
+    expirer: new Expirer({ database, onError }),
     ping: async (timeoutMs) => {
-      const answer = pools.get().then((open) => open.query('SELECT 1'));
+      const answer = database().then(({ pool }) => pool.query('SELECT 1'));
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
         timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
@@ -77,35 +81,43 @@ export function openPostgres(options: PostgresOptions): PostgresLog {
     },
     close: async () => {
       await committer.close();
-      await pools.close();
+      await writable.close();
     },
   };
 }
 
 /** One pool to the host that takes writes; with several hosts, replaced when that host is no longer the one. */
-class WritablePool {
+class WritableDatabase {
   readonly #options: ConnectionOptions;
-  #current: { readonly url: string; readonly pool: pg.Pool } | undefined;
+  #current: (Database & { readonly url: string }) | undefined;
+  #finding: Promise<Database> | undefined;
   #checkedAtMs = 0;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
   }
 
-  async get(): Promise<pg.Pool> {
-    const single = this.#options.urls.length === 1;
-    const fresh = single || Date.now() - this.#checkedAtMs < 1000;
-    if (this.#current !== undefined && fresh) return this.#current.pool;
-    const url = await findWritableUrl(this.#options);
+  async get(): Promise<Database> {
+    const isSingle = this.#options.urls.length === 1;
+    const isFresh = isSingle || Date.now() - this.#checkedAtMs < RECHECK_MS;
+    if (this.#current !== undefined && isFresh) return this.#current;
+    this.#finding ??= this.#find().finally(() => {
+      this.#finding = undefined;
+    });
+    return this.#finding;
+  }
+
+  async #find(): Promise<Database> {
+    const { url, prepares } = await findWritable(this.#options);
     this.#checkedAtMs = Date.now();
-    if (this.#current?.url !== url) {
-      void this.#current?.pool.end().catch(() => {});
-      this.#current = { url, pool: createPool(this.#options, url) };
-    }
-    return this.#current.pool;
+    if (this.#current?.url === url) return this.#current;
+    void this.#current?.pool.end().catch(() => {});
+    this.#current = { url, prepares, pool: createPool(this.#options, url, prepares) };
+    return this.#current;
   }
 
   async close(): Promise<void> {
+    await this.#finding?.catch(() => {});
     await this.#current?.pool.end();
     this.#current = undefined;
   }

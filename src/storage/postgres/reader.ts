@@ -9,6 +9,7 @@ import type {
   RevisionReader,
   StoredObject,
 } from '../revision-log.ts';
+import type { Database, DatabaseSource } from './connection.ts';
 import {
   CHANGE_COLUMNS,
   type ChangeRow,
@@ -24,33 +25,34 @@ import { isConnectionFailure } from './statements.ts';
 /** Rows fetched at a time while everything is loaded: large enough to hide round trips, small enough to stay in the young heap. */
 const LOAD_BATCH = 2000;
 
-/** How the writable database is reached; asked anew for each use, because a failover changes the answer. */
-export type PoolSource = () => Promise<pg.Pool>;
+/** A page of the log as the tail reads it, with what tells whether the log still is the one that was read before. */
+export interface TailPage {
+  readonly changes: readonly LoggedChange[];
+  readonly compacted: Revision;
+  /** The write id of the row the page begins after; undefined when there is no such row. */
+  readonly writeId: string | undefined;
+}
 
 export class PostgresReader implements RevisionReader {
-  readonly #pool: PoolSource;
+  readonly #database: DatabaseSource;
 
-  constructor(pool: PoolSource) {
-    this.#pool = pool;
+  constructor(database: DatabaseSource) {
+    this.#database = database;
   }
 
   async currentRevision(): Promise<Revision> {
-    const rows = await this.#query<{ revision: string }>('current_revision', CURRENT_REVISION, []);
+    const rows = await this.#query<{ revision: string }>(CURRENT_REVISION, [], 'current_revision');
     return toRevision(rows[0]?.revision ?? 0);
   }
 
   async compactedRevision(): Promise<Revision> {
-    const rows = await this.#query<{ revision: string }>(
-      'compacted_revision',
-      'SELECT revision FROM compaction',
-      [],
-    );
+    const rows = await this.#query<{ revision: string }>('SELECT revision FROM compaction', []);
     return toRevision(rows[0]?.revision ?? 0);
   }
 
   async get(key: ObjectKey): Promise<StoredObject | undefined> {
     const values = [key.group, key.resource, key.namespace, key.name];
-    const rows = await this.#query<ObjectRow>('get', GET, values);
+    const rows = await this.#query<ObjectRow>(GET, values, 'get');
     return rows[0] === undefined ? undefined : toStoredObject(rows[0]);
   }
 
@@ -58,8 +60,9 @@ export class PostgresReader implements RevisionReader {
     begin: (revision: Revision) => void,
     batch: (objects: readonly StoredObject[]) => void,
   ): Promise<void> {
-    const pool = await this.#pool();
-    const client = await pool.connect().catch(rethrow);
+    const client = await this.#database()
+      .then(({ pool }) => pool.connect())
+      .catch(rethrow);
     try {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const { rows } = await client.query<{ revision: string }>(CURRENT_REVISION);
@@ -90,7 +93,7 @@ export class PostgresReader implements RevisionReader {
       after.namespace,
       after.name,
     ];
-    const rows = await this.#query<ObjectRow>('list_at', LIST_AT, [...values, query.limit]);
+    const rows = await this.#query<ObjectRow>(LIST_AT, [...values, query.limit]);
     const objects = rows.map(toStoredObject);
     const remaining = objects.length < query.limit ? 0 : (await this.#countAt(values)) - objects.length;
     await this.#assertKept(query.revision);
@@ -98,7 +101,7 @@ export class PostgresReader implements RevisionReader {
   }
 
   async #countAt(values: unknown[]): Promise<number> {
-    const rows = await this.#query<{ count: string }>('count_at', COUNT_AT, values);
+    const rows = await this.#query<{ count: string }>(COUNT_AT, values);
     return Number(rows[0]?.count ?? 0);
   }
 
@@ -111,26 +114,19 @@ export class PostgresReader implements RevisionReader {
       ...scopeValues(query.scope),
       query.limit,
     ];
-    const rows = await this.#query<ChangeRow & { previous_object: string | null }>(
-      'changes',
-      CHANGES,
-      values,
-    );
+    const rows = await this.#query<ChangeRow & { previous_object: string | null }>(CHANGES, values);
     await this.#assertKept(query.after);
     return rows.map(toChangeWithPrevious);
   }
 
-  /** Changes of all resources after a revision, oldest first: how the tail catches up. */
-  async changesAfter(after: Revision, limit: number): Promise<LoggedChange[]> {
-    const rows = await this.#query<ChangeRow>('changes_after', CHANGES_AFTER, [after.toString(), limit]);
-    return rows.map(toChange);
-  }
-
-  /** The write id of a row of the log, or undefined when there is no such row. */
-  async writeIdOf(revision: Revision): Promise<string | undefined> {
-    const text = 'SELECT write_id FROM revisions WHERE revision = $1';
-    const rows = await this.#query<{ write_id: string }>('write_id', text, [revision.toString()]);
-    return rows[0]?.write_id;
+  /** Changes of all resources after a revision, oldest first, all read on one snapshot: how the tail catches up. */
+  async tailPage(after: Revision, limit: number): Promise<TailPage> {
+    const rows = await this.#query<TailRow>(TAIL_PAGE, [after.toString(), limit], 'tail_page');
+    return {
+      changes: rows.filter(hasChange).map(toChange),
+      compacted: toRevision(rows[0]?.compacted ?? 0),
+      writeId: rows[0]?.after_write_id ?? undefined,
+    };
   }
 
   /** Asked after reading, so that rows compacted while they were read are noticed too. */
@@ -139,10 +135,16 @@ export class PostgresReader implements RevisionReader {
     if (requested < compacted) throw new StorageError({ kind: 'compacted', requested, compacted });
   }
 
-  async #query<Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+  /** Only what is asked all the time has a name; without one the planner looks at the values, which ranges need. */
+  async #query<Row extends pg.QueryResultRow>(
+    text: string,
+    values: unknown[],
+    name?: string,
+  ): Promise<Row[]> {
     try {
-      const pool = await this.#pool();
-      return (await pool.query<Row>({ name, text, values })).rows;
+      const { pool, prepares }: Database = await this.#database();
+      const named = name !== undefined && prepares ? { name } : {};
+      return (await pool.query<Row>({ ...named, text, values })).rows;
     } catch (error) {
       rethrow(error);
     }
@@ -193,4 +195,21 @@ const CHANGES = `
   ORDER BY r.revision
   LIMIT $7`;
 
-const CHANGES_AFTER = `SELECT ${CHANGE_COLUMNS} FROM revisions r WHERE r.revision > $1 ORDER BY r.revision LIMIT $2`;
+type TailRow = { readonly compacted: string; readonly after_write_id: string | null } & (
+  | ChangeRow
+  | { readonly revision: null }
+);
+
+/** Without changes there is still one row, for what the page says besides. */
+function hasChange(row: TailRow): row is TailRow & ChangeRow {
+  return row.revision !== null;
+}
+
+const TAIL_PAGE = `
+  SELECT c.revision AS compacted, a.write_id AS after_write_id, page.*
+  FROM compaction c
+  LEFT JOIN revisions a ON a.revision = $1
+  LEFT JOIN LATERAL (
+    SELECT ${CHANGE_COLUMNS} FROM revisions r WHERE r.revision > $1 ORDER BY r.revision LIMIT $2
+  ) page ON true
+  ORDER BY page.revision`;

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type pg from 'pg';
 import { LogicalReplicationService, PgoutputPlugin } from 'pg-logical-replication';
 import { toRevision } from '../revision.ts';
@@ -20,6 +21,8 @@ const PUBLICATION = 'pg_apiserver_revisions';
 /** PostgreSQL sends a keepalive at half of wal_sender_timeout (60 s unless changed); we ask for one long before. */
 const PING_AFTER_MS = 10_000;
 const SILENT_AFTER_MS = 30_000;
+/** A peer that is gone does not answer a goodbye. */
+const CLOSE_TIMEOUT_MS = 1000;
 
 interface Insert {
   readonly tag: 'insert';
@@ -60,13 +63,14 @@ export async function streamChanges(
   handlers: ReplicationHandlers,
   signal: AbortSignal,
 ): Promise<void> {
-  const service = new LogicalReplicationService(config, {
-    acknowledge: { auto: false, timeoutSeconds: 0 },
-    flowControl: { enabled: false },
-  });
+  const socket = new Socket();
+  const service = new LogicalReplicationService(
+    { ...config, stream: () => socket },
+    { acknowledge: { auto: false, timeoutSeconds: 0 }, flowControl: { enabled: false } },
+  );
   const stream = new Stream(service, handlers);
   const slotName = `pg_apiserver_${process.pid}_${Date.now().toString(36)}`;
-  const stop = (): void => void service.destroy().catch(() => {});
+  const stop = (): void => void close(service, socket);
   signal.addEventListener('abort', stop, { once: true });
   try {
     const subscription = service.subscribe(new TemporarySlotPlugin(slotName, handlers.onSlot), slotName);
@@ -77,8 +81,15 @@ export async function streamChanges(
   } finally {
     signal.removeEventListener('abort', stop);
     stream.close();
-    await service.destroy().catch(() => {});
+    await close(service, socket);
   }
+}
+
+async function close(service: LogicalReplicationService, socket: Socket): Promise<void> {
+  const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
+  await service.destroy().catch(() => {});
+  clearTimeout(timer);
+  socket.destroy();
 }
 
 /** Collects the inserts of a transaction, hands them on at its commit, acknowledges, and watches for silence. */
@@ -86,7 +97,7 @@ class Stream {
   readonly broken: Promise<never>;
   readonly #service: LogicalReplicationService;
   readonly #handlers: ReplicationHandlers;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #break: (error: unknown) => void = () => {};
   #transaction: LoggedChange[] = [];
   #lastHeardMs = Date.now();
@@ -103,7 +114,11 @@ class Stream {
       this.#onHeartbeat(lsn, respond),
     );
     service.on('error', (error: unknown) => this.#break(error));
-    this.#timer = setInterval(() => this.#checkSilence(), PING_AFTER_MS / 2);
+    // Making the slot may take as long as the longest transaction; only a stream that has begun can go silent.
+    service.on('start', () => {
+      this.#lastHeardMs = Date.now();
+      this.#timer = setInterval(() => this.#checkSilence(), PING_AFTER_MS / 2);
+    });
   }
 
   close(): void {

@@ -3,16 +3,24 @@ import type pg from 'pg';
 /** What the database must offer. One line for each thing that is missing, which says exactly what to change where. */
 
 const MIN_VERSION = 140000;
+/** One server's own, a second server beside it, and room for people. */
+const MIN_CONNECTIONS = 40;
 
 interface Facts {
   readonly version: number;
   readonly walLevel: string;
   readonly mayReplicate: boolean;
+  /** What is missing for making the schema, when it is not there yet. */
+  readonly mayCreateTables: boolean;
+  readonly mayCreatePublication: boolean;
+  readonly maxConnections: number;
   readonly maxSlots: number;
   readonly usedSlots: number;
   readonly maxSenders: number;
   readonly usedSenders: number;
   readonly user: string;
+  readonly database: string;
+  readonly schema: string;
 }
 
 async function readFacts(client: pg.ClientBase): Promise<Facts> {
@@ -23,15 +31,20 @@ async function readFacts(client: pg.ClientBase): Promise<Facts> {
     version: number('version'),
     walLevel: row.wal_level ?? '',
     mayReplicate: row.may_replicate === 't',
+    mayCreateTables: row.may_create_tables === 't',
+    mayCreatePublication: row.may_create_publication === 't',
+    maxConnections: number('max_connections'),
     maxSlots: number('max_slots'),
     usedSlots: number('used_slots'),
     maxSenders: number('max_senders'),
     usedSenders: number('used_senders'),
     user: row.usr ?? '',
+    database: row.db ?? '',
+    schema: row.target_schema ?? 'public',
   };
 }
 
-/** Roles that managed services give instead of the REPLICATION attribute; they are looked up by name because few servers have them. */
+/** Amazon gives a role instead of the REPLICATION attribute; it is looked up by name because few servers have it. */
 const FACTS = `
   SELECT current_setting('server_version_num') AS version,
     current_setting('wal_level') AS wal_level,
@@ -40,9 +53,16 @@ const FACTS = `
     current_setting('max_wal_senders') AS max_senders,
     (SELECT count(*) FROM pg_stat_replication) AS used_senders,
     current_user AS usr,
+    current_database() AS db,
+    current_schema() AS target_schema,
+    current_setting('max_connections') AS max_connections,
+    to_regclass('schema_migrations') IS NOT NULL
+      OR coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create_tables,
+    to_regclass('schema_migrations') IS NOT NULL
+      OR has_database_privilege(current_database(), 'CREATE') AS may_create_publication,
     (SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user)
       OR EXISTS (
-        SELECT FROM pg_roles WHERE rolname IN ('rds_replication', 'cloudsqlsuperuser', 'azure_pg_admin')
+        SELECT FROM pg_roles WHERE rolname = 'rds_replication'
           AND pg_has_role(current_user, oid, 'member')
       ) AS may_replicate`;
 
@@ -66,6 +86,19 @@ export async function findMissingRequirements(client: pg.ClientBase): Promise<st
     missing.push(
       `the user may not replicate: ALTER ROLE ${user} REPLICATION ` +
         `(Amazon RDS and Aurora: GRANT rds_replication TO ${user}; Cloud SQL and Azure: ALTER ROLE ${user} REPLICATION as the administrator).`,
+    );
+  }
+  if (!facts.mayCreateTables) {
+    const grant = `GRANT CREATE ON SCHEMA ${JSON.stringify(facts.schema)} TO ${JSON.stringify(facts.user)}`;
+    missing.push(`the user may not create tables: ${grant}, or migrate as a user who may.`);
+  }
+  if (!facts.mayCreatePublication) {
+    const grant = `GRANT CREATE ON DATABASE ${JSON.stringify(facts.database)} TO ${JSON.stringify(facts.user)}`;
+    missing.push(`the user may not create a publication: ${grant}, or migrate as a user who may.`);
+  }
+  if (facts.maxConnections < MIN_CONNECTIONS) {
+    missing.push(
+      `max_connections is ${facts.maxConnections}: set max_connections = ${MIN_CONNECTIONS} or more and restart PostgreSQL.`,
     );
   }
   if (facts.usedSlots >= facts.maxSlots) {

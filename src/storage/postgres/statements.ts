@@ -27,8 +27,17 @@ export function toOwnBytes(text: string): Buffer {
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // Class 08: connection exceptions; 57P0x: the server shuts down; 25006: it has become a standby.
-  if (/^(08|57P0)/.test(code) || code === '25006') return true;
+  // Class 08: connection exceptions; 57P0x: the server shuts down; 25006: it is a standby; 53300: no connection is free.
+  if (/^(08|57P0)/.test(code) || code === '25006' || code === '53300') return true;
   if (/^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|ENOENT)/.test(code)) return true;
   return code === '' && /connection|timeout|not queryable|socket|client was closed/i.test(error.message);
+}
+
+/**
+ * Whether the statement may succeed later as it is. Class 53: disk or memory is full; 57014: it took too long; 55P03, 40001
+ * and 40P01: another transaction was in the way.
+ */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
+  return /^(53|57014|55P03|40001|40P01)/.test(error.code);
 }

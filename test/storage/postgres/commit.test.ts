@@ -6,7 +6,7 @@ import { openLog, Recorder, write } from './kit.ts';
 
 const CUT = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-  WHERE application_name = 'pg-apiserver commits' AND datname = current_database()`;
+  WHERE application_name LIKE 'pg-apiserver commits%' AND datname = current_database()`;
 
 const kindOf = (error: unknown): string =>
   error instanceof StorageError ? error.failure.kind : String(error);
@@ -14,7 +14,7 @@ const kindOf = (error: unknown): string =>
 test('a write becomes one revision, with who did it, and the object comes back byte for byte', async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
-  const first = write('create', 'a', undefined, 'zero \\u0000, ünïcode, "quotes"');
+  const first = write('create', 'a', undefined, 'NUL \0, half a pair \ud800, ünïcode, "quotes", \\u0000');
   const revision = await log.committer.commit(first);
   const stored = await log.reader.get(first.key);
   expect(stored?.revision).toBe(revision);
@@ -57,12 +57,15 @@ test('with writers on two servers, revisions arrive at both in rising order, non
   const logs = [openLog(database.url), openLog(database.url)];
   const stop = new AbortController();
   const recorders = logs.map(() => new Recorder());
-  const running = logs.map((log, at) => log.feed.run(NO_REVISION, recorders[at] ?? new Recorder(), stop.signal));
+  const running = logs.map((log, at) =>
+    log.feed.run(NO_REVISION, recorders[at] ?? new Recorder(), stop.signal),
+  );
   const revisions = await Promise.all(
     logs.flatMap((log, server) =>
       Array.from({ length: 10 }, async (_, writer) => {
         const mine = [];
-        for (let n = 0; n < 40; n += 1) mine.push(await log.committer.commit(write('create', `${server}-${writer}-${n}`)));
+        for (let n = 0; n < 40; n += 1)
+          mine.push(await log.committer.commit(write('create', `${server}-${writer}-${n}`)));
         return mine;
       }),
     ),

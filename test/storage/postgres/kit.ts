@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { openPostgres, type PostgresLog, type PostgresOptions } from '../../../src/storage/postgres/postgres.ts';
+import {
+  openPostgres,
+  type PostgresLog,
+  type PostgresOptions,
+} from '../../../src/storage/postgres/postgres.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { Change, ChangeSink, Write, WriteVerb } from '../../../src/storage/revision-log.ts';
 
@@ -15,7 +19,12 @@ export function openLog(url: string, options: Partial<PostgresOptions> = {}): Po
 }
 
 export function write(verb: WriteVerb, name: string, expected?: Revision, data = 'x'): Write {
-  const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name, namespace: 'default' }, data: { data } };
+  const object = {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name, namespace: 'default' },
+    data: { data },
+  };
   return {
     verb,
     key: { group: '', resource: 'configmaps', namespace: 'default', name },

@@ -1,0 +1,62 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Which process uses a folder: one line, `pid start-time`. The start time tells a process from a later one that was given
+ * the same id; where the system does not tell it, the id has to do.
+ */
+const FILE = 'owner';
+
+/** @throws Error, one line for a person, when another process that is alive uses the folder */
+export function claimFolder(folder: string): void {
+  const file = join(folder, FILE);
+  const ours = `${process.pid} ${startTime(process.pid)}`;
+  for (;;) {
+    try {
+      writeFileSync(file, ours, { flag: 'wx' });
+      return;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    }
+    const owner = readOwner(file);
+    if (owner === ours) return;
+    const pid = Number(owner.split(' ')[0]);
+    if (isAlive(pid) && owner === `${pid} ${startTime(pid)}`) {
+      throw new Error(`${folder} is in use by another pg-apiserver (process ${pid})`);
+    }
+    rmSync(file, { force: true });
+  }
+}
+
+export function releaseFolder(folder: string): void {
+  const file = join(folder, FILE);
+  if (readOwner(file).startsWith(`${process.pid} `)) rmSync(file, { force: true });
+}
+
+function readOwner(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Field 22 of /proc/<pid>/stat (proc(5)), counted after the command's name, which may hold anything. */
+function startTime(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,42 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * One server a data directory. The file holds the owner's process id; one whose process is gone is taken over.
+ * @throws Error, one line for a person
+ */
+export function lockDataDir(folder: string): { release(): void } {
+  const path = join(folder, 'lock');
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    try {
+      writeFileSync(path, `${process.pid}\n`, { flag: 'wx', mode: 0o600 });
+      return { release: () => rmSync(path, { force: true }) };
+    } catch (error) {
+      if (!isExists(error)) throw error;
+      const owner = Number(readFileSync(path, 'utf8'));
+      if (isServer(owner)) {
+        throw new Error(`${folder} is in use by process ${owner}: stop it, or give another --data-dir`);
+      }
+      rmSync(path, { force: true });
+    }
+  }
+  throw new Error(`${path} cannot be locked`);
+}
+
+const isExists = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EEXIST';
+
+/** Process ids are used again, after a restart of the machine above all: where /proc tells, only a Node process counts. */
+function isServer(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('main.js');
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,17 @@
+import { UsageError } from '../options/flag.ts';
+import type { ServerOptions } from '../options/options.ts';
+import { migrateDatabase } from '../storage/postgres/postgres.ts';
+import { databaseConnection } from './database.ts';
+
+/** `pg-apiserver migrate`: brings a database up to date without serving. @throws Error, one line for a person */
+export async function runMigrations(options: ServerOptions): Promise<void> {
+  if (options.databaseUrls.length === 0) {
+    throw new UsageError(
+      'migrate needs --kvstore-servers=postgres://…; the embedded PostgreSQL is migrated when it starts',
+    );
+  }
+  const applied = await migrateDatabase(databaseConnection(options, options.databaseUrls));
+  process.stdout.write(
+    applied.length === 0 ? 'the database is up to date\n' : `applied ${applied.join(', ')}\n`,
+  );
+}

@@ -1,0 +1,107 @@
+import { mkdirSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
+import { join, resolve } from 'node:path';
+import { createLogger } from '../observability/logger.ts';
+import type { ServerOptions } from '../options/options.ts';
+import { type RunningServer, startServer } from '../server.ts';
+import { migrateDatabase } from '../storage/postgres/postgres.ts';
+import { type ClusterCertificates, ensureCertificates } from './certificates.ts';
+import { databaseConnection } from './database.ts';
+import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
+import { writeKubeconfig } from './kubeconfig.ts';
+import { lockDataDir } from './lock.ts';
+import { readServingPair } from './serving-pair.ts';
+
+/** What has been begun and must be ended, last first. */
+type Undo = () => Promise<void> | void;
+
+/** Runs the server until a signal ends it. @throws Error, one line for a person, when it cannot begin */
+export async function serve(options: ServerOptions): Promise<void> {
+  const undo: Undo[] = [];
+  const stop = untilSignal();
+  try {
+    const server = await begin(options, undo);
+    undo.push(() => server.close());
+    await stop;
+    process.stderr.write('stopping\n');
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServer> {
+  const progress = createProgress();
+  const dataDir = resolve(options.dataDir);
+  mkdirSync(dataDir, { recursive: true });
+  const lock = lockDataDir(dataDir);
+  undo.push(() => lock.release());
+  const databaseUrls = await findDatabase(options, dataDir, { undo, progress });
+  const applied = await migrateDatabase(databaseConnection(options, databaseUrls));
+  if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
+  const certificates = await ensureCertificates(join(dataDir, 'certificates'), addressesOf(options));
+  const server = await startServer({
+    options,
+    databaseUrls,
+    serving: readServingPair(options, certificates.serving),
+    clientCaFiles: [certificates.caFile],
+    logger: createLogger({ verbosity: options.verbosity }),
+  });
+  announce(options, dataDir, certificates, progress);
+  return server;
+}
+
+async function findDatabase(
+  options: ServerOptions,
+  dataDir: string,
+  { undo, progress }: { undo: Undo[]; progress: (message: string) => void },
+): Promise<readonly string[]> {
+  if (options.databaseUrls.length > 0) return options.databaseUrls;
+  const folder = join(dataDir, 'postgres');
+  const postgres = new EmbeddedPostgres({ folder, port: 0, settings: [], onProgress: progress });
+  await postgres.start();
+  undo.push(() => postgres.stop());
+  postgres.writeUrl(join(dataDir, 'postgres.url'));
+  progress('PostgreSQL is running');
+  return [postgres.url];
+}
+
+const isUnspecified = (address: string): boolean =>
+  address === '' || address === '0.0.0.0' || address === '::';
+
+const addressesOf = ({ bindAddress }: ServerOptions): string[] =>
+  isUnspecified(bindAddress) ? [] : [bindAddress];
+
+function announce(
+  options: ServerOptions,
+  dataDir: string,
+  certificates: ClusterCertificates,
+  progress: (message: string) => void,
+): void {
+  const address = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
+  const url = `https://${isIPv6(address) ? `[${address}]` : address}:${options.securePort}`;
+  const kubeconfig = join(dataDir, 'admin.kubeconfig');
+  writeKubeconfig(kubeconfig, url, certificates);
+  progress(`serving on ${url}`);
+  process.stdout.write(`\n  export KUBECONFIG=${kubeconfig} && kubectl get namespaces\n\n`);
+}
+
+/** One line for each step, with the time since the start. */
+function createProgress(): (message: string) => void {
+  return (message) => {
+    process.stdout.write(`${process.uptime().toFixed(1).padStart(6)}s  ${message}\n`);
+  };
+}
+
+/** Resolves at the first signal. A second one ends the process at once, for whoever is tired of waiting. */
+function untilSignal(): Promise<void> {
+  return new Promise((done) => {
+    let signals = 0;
+    const onSignal = (): void => {
+      signals += 1;
+      if (signals > 1) process.exit(130);
+      done();
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  });
+}

@@ -1,0 +1,255 @@
+import type { GroupVersionKind } from '../api/names.ts';
+import type { JsonObject } from '../api/object-meta.ts';
+import type { Subresource } from '../registry/definition.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import type { OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
+
+/** Paths and operations of one resource, in both OpenAPI versions. */
+
+const ACTIONS = {
+  get: 'get',
+  list: 'list',
+  create: 'post',
+  update: 'put',
+  patch: 'patch',
+  delete: 'delete',
+  deletecollection: 'deletecollection',
+} as const;
+
+type Operation = keyof typeof ACTIONS;
+
+const METHODS: Readonly<Record<Operation, string>> = {
+  get: 'get',
+  list: 'get',
+  create: 'post',
+  update: 'put',
+  patch: 'patch',
+  delete: 'delete',
+  deletecollection: 'delete',
+};
+
+const PATCH_TYPES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+];
+
+type Parameter = readonly [name: string, type: 'string' | 'integer' | 'boolean'];
+
+const LIST_PARAMETERS: readonly Parameter[] = [
+  ['allowWatchBookmarks', 'boolean'],
+  ['continue', 'string'],
+  ['fieldSelector', 'string'],
+  ['labelSelector', 'string'],
+  ['limit', 'integer'],
+  ['resourceVersion', 'string'],
+  ['resourceVersionMatch', 'string'],
+  ['sendInitialEvents', 'boolean'],
+  ['timeoutSeconds', 'integer'],
+  ['watch', 'boolean'],
+];
+const WRITE_PARAMETERS: readonly Parameter[] = [
+  ['dryRun', 'string'],
+  ['fieldManager', 'string'],
+  ['fieldValidation', 'string'],
+];
+const DELETE_PARAMETERS: readonly Parameter[] = [
+  ['dryRun', 'string'],
+  ['gracePeriodSeconds', 'integer'],
+  ['orphanDependents', 'boolean'],
+  ['propagationPolicy', 'string'],
+];
+
+const PARAMETERS: Readonly<Record<Operation, readonly Parameter[]>> = {
+  get: [],
+  list: LIST_PARAMETERS,
+  create: WRITE_PARAMETERS,
+  update: WRITE_PARAMETERS,
+  patch: [...WRITE_PARAMETERS, ['force', 'boolean']],
+  delete: DELETE_PARAMETERS,
+  deletecollection: [...DELETE_PARAMETERS, ...LIST_PARAMETERS.filter(([name]) => name !== 'watch')],
+};
+
+export interface PathWriter {
+  readonly version: OpenApiVersion;
+  readonly schemas: SchemaWriter;
+  /** `/api/v1` or `/apis/apps/v1`. */
+  readonly root: string;
+  /** `CoreV1`, `AppsV1`: what operation ids carry. */
+  readonly tag: string;
+  readonly kind: (kind: GroupVersionKind) => GroupVersionKind;
+}
+
+export function writePaths(writer: PathWriter, served: ServedResource): Record<string, JsonObject> {
+  const { definition } = served;
+  const { resource, namespaced } = definition;
+  const base = namespaced
+    ? `${writer.root}/namespaces/{namespace}/${resource}`
+    : `${writer.root}/${resource}`;
+  const self = { group: definition.group, version: served.version.version, kind: definition.kind };
+  const describe = (operations: readonly Operation[], scope: Scope): JsonObject =>
+    pathItem(writer, served, { operations, type: served.version.type, kind: self, ...scope });
+  const has = (operations: readonly Operation[]): Operation[] =>
+    operations.filter((operation) => definition.verbs.some((verb) => verb === operation));
+  const paths: Record<string, JsonObject> = {
+    [base]: describe(has(['list', 'create', 'deletecollection']), { named: false, namespaced, suffix: '' }),
+  };
+  const one = has(['get', 'update', 'patch', 'delete']);
+  if (one.length > 0) paths[`${base}/{name}`] = describe(one, { named: true, namespaced, suffix: '' });
+  if (namespaced && definition.verbs.includes('list')) {
+    paths[`${writer.root}/${resource}`] = describe(['list'], {
+      named: false,
+      namespaced: false,
+      suffix: 'ForAllNamespaces',
+    });
+  }
+  for (const subresource of definition.subresources) {
+    paths[`${base}/{name}/${subresource.name}`] = subresourceItem(writer, served, subresource);
+  }
+  return paths;
+}
+
+interface Scope {
+  readonly named: boolean;
+  readonly namespaced: boolean;
+  readonly suffix: string;
+}
+
+interface Item extends Scope {
+  readonly operations: readonly Operation[];
+  readonly type: string;
+  readonly kind: GroupVersionKind;
+}
+
+function subresourceItem(
+  writer: PathWriter,
+  served: ServedResource,
+  { name, verbs, type, served: kind }: Subresource,
+): JsonObject {
+  const operations = verbs.filter((verb): verb is Operation => verb in ACTIONS);
+  const suffix = name.charAt(0).toUpperCase() + name.slice(1);
+  const { namespaced } = served.definition;
+  return pathItem(writer, served, { operations, type, kind, named: true, namespaced, suffix });
+}
+
+function pathItem(writer: PathWriter, served: ServedResource, item: Item): JsonObject {
+  const parameters = [
+    ...(item.named ? [parameter(writer, 'name', 'string', 'path')] : []),
+    ...(item.namespaced ? [parameter(writer, 'namespace', 'string', 'path')] : []),
+    parameter(writer, 'pretty', 'string', 'query'),
+  ];
+  const operations = item.operations.map((operation) => [
+    METHODS[operation],
+    toOperation(writer, served, item, operation),
+  ]);
+  return { ...(Object.fromEntries(operations) as JsonObject), parameters };
+}
+
+function toOperation(
+  writer: PathWriter,
+  { definition }: ServedResource,
+  item: Item,
+  operation: Operation,
+): JsonObject {
+  const { kind, suffix, type, namespaced } = item;
+  const verb =
+    operation === 'update'
+      ? 'replace'
+      : operation === 'get'
+        ? 'read'
+        : operation === 'deletecollection'
+          ? 'deleteCollection'
+          : operation;
+  const list = operation === 'list';
+  const answered = list
+    ? `${type}List`
+    : operation === 'delete' || operation === 'deletecollection'
+      ? 'meta/v1.Status'
+      : type;
+  const body = bodyOf(operation, type);
+  const parameters = PARAMETERS[operation].map(([name, of]) => parameter(writer, name, of, 'query'));
+  return {
+    operationId: `${verb}${writer.tag}${namespaced ? 'Namespaced' : ''}${definition.kind}${suffix}`,
+    description: `${verb} ${definition.resource}${item.suffix === '' ? '' : ` ${item.suffix}`}`,
+    tags: [writer.tag],
+    'x-kubernetes-action': ACTIONS[operation],
+    'x-kubernetes-group-version-kind': { ...writer.kind(kind) },
+    ...(writer.version === 'v2'
+      ? v2Body(writer, body, operation, parameters)
+      : v3Body(writer, body, operation, parameters)),
+    responses: responses(writer, answered, operation),
+  };
+}
+
+function bodyOf(operation: Operation, type: string): string | undefined {
+  switch (operation) {
+    case 'create':
+    case 'update':
+      return type;
+    case 'patch':
+      return 'meta/v1.Patch';
+    case 'delete':
+    case 'deletecollection':
+      return 'meta/v1.DeleteOptions';
+    default:
+      return undefined;
+  }
+}
+
+function v2Body(
+  { schemas }: PathWriter,
+  body: string | undefined,
+  operation: Operation,
+  parameters: JsonObject[],
+): JsonObject {
+  const consumes = operation === 'patch' ? PATCH_TYPES : ['*/*'];
+  const required = operation === 'create' || operation === 'update' || operation === 'patch';
+  const schema = body === undefined ? undefined : schemas.refer(body);
+  const bodies = schema === undefined ? [] : [{ name: 'body', in: 'body', required, schema }];
+  return {
+    consumes,
+    produces: ['application/json', 'application/yaml'],
+    schemes: ['https'],
+    parameters: [...parameters, ...bodies],
+  };
+}
+
+function v3Body(
+  { schemas }: PathWriter,
+  body: string | undefined,
+  operation: Operation,
+  parameters: JsonObject[],
+): JsonObject {
+  if (body === undefined) return { parameters };
+  const types = operation === 'patch' ? PATCH_TYPES : ['*/*'];
+  const schema = schemas.refer(body);
+  const required = operation === 'create' || operation === 'update' || operation === 'patch';
+  return {
+    parameters,
+    requestBody: {
+      required,
+      content: Object.fromEntries(types.map((type) => [type, { schema }])) as JsonObject,
+    },
+  };
+}
+
+function responses({ version, schemas }: PathWriter, type: string, operation: Operation): JsonObject {
+  const schema = schemas.refer(type);
+  const ok: JsonObject =
+    version === 'v2'
+      ? { description: 'OK', schema }
+      : { description: 'OK', content: { 'application/json': { schema }, 'application/yaml': { schema } } };
+  const created = operation === 'create' || operation === 'update' || operation === 'patch';
+  return {
+    200: ok,
+    ...(created ? { 201: { ...ok, description: 'Created' } } : {}),
+    401: { description: 'Unauthorized' },
+  };
+}
+
+function parameter({ version }: PathWriter, name: string, type: string, where: 'path' | 'query'): JsonObject {
+  const common = { name, in: where, ...(where === 'path' ? { required: true } : {}) };
+  return version === 'v2'
+    ? { ...common, type, uniqueItems: true }
+    : { ...common, schema: { type, uniqueItems: true } };
+}

@@ -1,0 +1,182 @@
+import type { TypeLibrary } from '../api/idl/types.ts';
+import type { GroupVersionKind } from '../api/names.ts';
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { FieldSchema, MessageDoc, MessageSchema, ScalarKind, ValueSchema } from '../api/schema.ts';
+
+/** Types of the IDL as OpenAPI schemas. `v2` and `v3` differ in where definitions are and how they are referred to. */
+export type OpenApiVersion = 'v2' | 'v3';
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+
+/** Scalars that clients know by name. */
+const NAMED_SCALARS: Readonly<
+  Partial<Record<ScalarKind, { readonly name: string; readonly schema: JsonObject }>>
+> = {
+  Time: {
+    name: `${META}.Time`,
+    schema: { type: 'string', format: 'date-time', description: 'A time in RFC 3339, in whole seconds.' },
+  },
+  MicroTime: {
+    name: `${META}.MicroTime`,
+    schema: { type: 'string', format: 'date-time', description: 'A time in RFC 3339, in microseconds.' },
+  },
+  Duration: {
+    name: `${META}.Duration`,
+    schema: { type: 'string', description: 'A length of time such as 1h30m.' },
+  },
+  Quantity: {
+    name: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
+    schema: { type: 'string', description: 'An amount with a unit, such as 500m, 2Gi or 1e3.' },
+  },
+  IntOrString: {
+    name: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+    schema: {
+      type: 'string',
+      format: 'int-or-string',
+      description: 'A number, or a text such as 25% or the name of a port.',
+    },
+  },
+  FieldsV1: {
+    name: `${META}.FieldsV1`,
+    schema: { type: 'object', description: 'A set of fields, as a tree of their names.' },
+  },
+  RawExtension: {
+    name: 'io.k8s.apimachinery.pkg.runtime.RawExtension',
+    schema: { type: 'object', description: 'An object of any type.' },
+  },
+};
+
+const PLAIN_SCALARS: Readonly<Partial<Record<ScalarKind, JsonObject>>> = {
+  string: { type: 'string' },
+  int32: { type: 'integer', format: 'int32' },
+  int64: { type: 'integer', format: 'int64' },
+  double: { type: 'number', format: 'double' },
+  bool: { type: 'boolean' },
+  bytes: { type: 'string', format: 'byte' },
+};
+
+/** Collects definitions as they are referred to, each once, with all that it refers to in turn. */
+export class SchemaWriter {
+  readonly definitions: Record<string, JsonObject> = {};
+  readonly #types: TypeLibrary;
+  readonly #version: OpenApiVersion;
+  readonly #kindsOf: (type: string) => readonly GroupVersionKind[];
+
+  constructor(
+    types: TypeLibrary,
+    version: OpenApiVersion,
+    kindsOf: (type: string) => readonly GroupVersionKind[],
+  ) {
+    this.#types = types;
+    this.#version = version;
+    this.#kindsOf = kindsOf;
+  }
+
+  /** A reference to a type, whose definition is added if it is not there. */
+  refer(type: string): JsonObject {
+    const schema = this.#types.message(type);
+    if (this.definitions[schema.definition] === undefined) {
+      this.definitions[schema.definition] = {};
+      this.definitions[schema.definition] = this.#definition(schema);
+    }
+    return this.#ref(schema.definition);
+  }
+
+  #ref(name: string): JsonObject {
+    return { $ref: `#/${this.#version === 'v2' ? 'definitions' : 'components/schemas'}/${name}` };
+  }
+
+  #definition(schema: MessageSchema): JsonObject {
+    const doc = this.#types.docs(schema.name);
+    const properties: JsonObject = schema.typed ? { apiVersion: API_VERSION, kind: KIND } : {};
+    const required: string[] = [];
+    for (const field of schema.fields.values()) {
+      properties[field.name] = this.#property(field, doc);
+      if (field.required) required.push(field.name);
+    }
+    const kinds = this.#kindsOf(schema.name);
+    return {
+      type: 'object',
+      ...(doc.description === '' ? {} : { description: doc.description }),
+      ...(required.length === 0 ? {} : { required: required.sort() }),
+      properties,
+      ...(schema.atomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+      ...(schema.unions.length === 0 ? {} : { 'x-kubernetes-unions': schema.unions.map(toUnion) }),
+      ...(kinds.length === 0
+        ? {}
+        : { 'x-kubernetes-group-version-kind': kinds.map((kind) => ({ ...kind })) }),
+    };
+  }
+
+  #property(field: FieldSchema, doc: MessageDoc): JsonObject {
+    const description = doc.fields[field.name];
+    const value = this.#value(field.value);
+    const described = description === undefined ? value : this.#describe(value, description);
+    return {
+      ...described,
+      ...extensionsOf(field),
+      ...(field.default === undefined ? {} : { default: field.default as JsonValue }),
+    };
+  }
+
+  /** In v3 nothing may stand beside a reference. */
+  #describe(value: JsonObject, description: string): JsonObject {
+    if (this.#version === 'v3' && value.$ref !== undefined) return { description, allOf: [value] };
+    return { description, ...value };
+  }
+
+  #value(value: ValueSchema): JsonObject {
+    switch (value.kind) {
+      case 'message':
+        return this.refer(value.message.name);
+      case 'list':
+        return { type: 'array', items: this.#value(value.items) };
+      case 'map':
+        return { type: 'object', additionalProperties: this.#value(value.values) };
+      default:
+        return this.#scalar(value.kind, value.enum);
+    }
+  }
+
+  #scalar(kind: ScalarKind, values: readonly string[] | undefined): JsonObject {
+    const named = NAMED_SCALARS[kind];
+    if (named !== undefined) {
+      const oneOf = kind === 'IntOrString' && this.#version === 'v3' ? INT_OR_STRING_V3 : named.schema;
+      this.definitions[named.name] = oneOf;
+      return this.#ref(named.name);
+    }
+    const plain = PLAIN_SCALARS[kind] ?? { description: 'Any JSON value.' };
+    return values === undefined ? plain : { ...plain, enum: [...values] };
+  }
+}
+
+const INT_OR_STRING_V3: JsonObject = {
+  description: 'A number, or a text such as 25% or the name of a port.',
+  format: 'int-or-string',
+  oneOf: [{ type: 'integer' }, { type: 'string' }],
+};
+
+const API_VERSION: JsonObject = {
+  type: 'string',
+  description: 'Group and version of the type, such as apps/v1.',
+};
+const KIND: JsonObject = { type: 'string', description: 'Name of the type, such as Deployment.' };
+
+function toUnion({ discriminator, fields }: MessageSchema['unions'][number]): JsonObject {
+  return {
+    ...(discriminator === undefined ? {} : { discriminator }),
+    'fields-to-discriminateBy': { ...fields },
+  };
+}
+
+function extensionsOf(field: FieldSchema): JsonObject {
+  return {
+    ...(field.listType === undefined ? {} : { 'x-kubernetes-list-type': field.listType }),
+    ...(field.listMapKeys.length === 0 ? {} : { 'x-kubernetes-list-map-keys': [...field.listMapKeys] }),
+    ...(field.atomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+    ...(field.patchStrategy.length === 0
+      ? {}
+      : { 'x-kubernetes-patch-strategy': field.patchStrategy.join(',') }),
+    ...(field.patchMergeKey === undefined ? {} : { 'x-kubernetes-patch-merge-key': field.patchMergeKey }),
+  };
+}

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { type Dialect, dialectGroup } from '../api/dialect.ts';
+import { toApiVersion } from '../api/names.ts';
+import type { JsonObject } from '../api/object-meta.ts';
+import type { Subresource } from '../registry/definition.ts';
+import type { Registry, ServedResource } from '../registry/registry.ts';
+
+/** The plain discovery documents: APIVersions, APIGroupList, APIGroup, APIResourceList. */
+
+/** A group as it is listed: once for each dialect it has a name in. */
+export interface ListedGroup {
+  /** Canonical. */
+  readonly group: string;
+  readonly dialect: Dialect;
+  /** As written in the dialect. */
+  readonly name: string;
+  readonly versions: readonly string[];
+}
+
+/** Without the core group. The first dialect comes first, so clients that take the first match show its names. */
+export function listGroups(registry: Registry, dialects: readonly Dialect[]): ListedGroup[] {
+  const groups = registry.groups().filter(({ group }) => group !== '');
+  const listed: ListedGroup[] = [];
+  for (const dialect of dialects) {
+    for (const { group, versions } of groups) {
+      const name = dialectGroup(group, dialect);
+      if (!listed.some((other) => other.name === name)) listed.push({ group, dialect, name, versions });
+    }
+  }
+  return listed;
+}
+
+export function toApiVersions(serverAddress: string): JsonObject {
+  return {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  };
+}
+
+export function toGroupList(groups: readonly ListedGroup[]): JsonObject {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupFields) };
+}
+
+export function toGroup(group: ListedGroup): JsonObject {
+  return { kind: 'APIGroup', apiVersion: 'v1', ...groupFields(group) };
+}
+
+function groupFields({ name, versions }: ListedGroup): JsonObject {
+  const listed = versions.map((version) => ({ groupVersion: `${name}/${version}`, version }));
+  return { name, versions: listed, preferredVersion: listed[0] ?? {} };
+}
+
+export function toResourceList(
+  groupVersion: string,
+  resources: readonly ServedResource[],
+  dialect: Dialect,
+): JsonObject {
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion,
+    resources: resources.flatMap((served) => [
+      toResource(served),
+      ...served.definition.subresources.map((subresource) => toSubresource(served, subresource, dialect)),
+    ]),
+  };
+}
+
+function toResource({ definition }: ServedResource): JsonObject {
+  const { resource, singular, namespaced, kind, verbs, shortNames, categories } = definition;
+  return {
+    name: resource,
+    singularName: singular,
+    namespaced,
+    kind,
+    verbs: [...verbs],
+    ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
+    ...(categories.length === 0 ? {} : { categories: [...categories] }),
+    ...(verbs.includes('list') ? { storageVersionHash: storageVersionHash(definition) } : {}),
+  };
+}
+
+function toSubresource(
+  { definition }: ServedResource,
+  subresource: Subresource,
+  dialect: Dialect,
+): JsonObject {
+  const { served } = subresource;
+  const own = served.group === definition.group;
+  return {
+    name: `${definition.resource}/${subresource.name}`,
+    singularName: '',
+    namespaced: definition.namespaced,
+    ...(own ? {} : { group: dialectGroup(served.group, dialect), version: served.version }),
+    kind: served.kind,
+    verbs: [...subresource.verbs],
+  };
+}
+
+/** Lets clients notice that the stored version changed (Kubernetes: discovery.StorageVersionHash). */
+export function storageVersionHash({ storage, kind }: ServedResource['definition']): string {
+  const digest = createHash('sha256').update(`${storage.group}/${storage.version}/${kind}`).digest();
+  return digest.subarray(0, 8).toString('base64');
+}
+
+/** apidiscovery.k8s.io: everything in one document. */
+export function toAggregated(options: {
+  registry: Registry;
+  groups: readonly ListedGroup[];
+  apiVersion: string;
+}): JsonObject {
+  const { registry, groups, apiVersion } = options;
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion,
+    metadata: {},
+    items: groups.map(({ group, dialect, name, versions }) => ({
+      metadata: { ...(name === '' ? {} : { name }), creationTimestamp: null },
+      versions: versions.map((version) => ({
+        version,
+        resources: registry
+          .resources(group, version)
+          .map((served) => toResourceDiscovery(served, version, dialect)),
+        freshness: 'Current',
+      })),
+    })),
+  };
+}
+
+function toResourceDiscovery({ definition }: ServedResource, version: string, dialect: Dialect): JsonObject {
+  const { resource, singular, namespaced, kind, verbs, shortNames, categories, subresources } = definition;
+  return {
+    resource,
+    responseKind: { group: dialectGroup(definition.group, dialect), version, kind },
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs: [...verbs],
+    ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
+    ...(categories.length === 0 ? {} : { categories: [...categories] }),
+    ...(subresources.length === 0
+      ? {}
+      : {
+          subresources: subresources.map(({ name, served, verbs: allowed }) => ({
+            subresource: name,
+            responseKind: { ...served, group: dialectGroup(served.group, dialect) },
+            verbs: [...allowed],
+          })),
+        }),
+  };
+}
+
+export const groupVersionOf = (name: string, version: string): string =>
+  toApiVersion({ group: name, version });

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
+import { TLSSocket } from 'node:tls';
+import type { Dialect } from '../api/dialect.ts';
+import { StatusError } from '../api/status.ts';
+import { parseRequestInfo, type RequestInfo } from '../pipeline/request-info.ts';
+import type { ApiRequest, PeerCertificate, ResourceTarget } from '../request/api-request.ts';
+
+export type NodeRequest = IncomingMessage | Http2ServerRequest;
+
+/** A request as the http layer received it, in the words of the layers below. */
+export class IncomingRequest implements ApiRequest {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly receivedAt = new Date();
+  readonly warnings = new Set<string>();
+  readonly #info: RequestInfo;
+  readonly #incoming: NodeRequest;
+  readonly #abort = new AbortController();
+
+  /** @throws URIError for a path with broken escapes */
+  constructor(incoming: NodeRequest) {
+    this.#incoming = incoming;
+    this.headers = incoming.headers;
+    this.method = incoming.method ?? 'GET';
+    const url = incoming.url ?? '/';
+    const at = url.indexOf('?');
+    this.path = decodeURIComponent(at < 0 ? url : url.slice(0, at));
+    this.query = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
+    this.id = auditId(incoming.headers);
+    this.#info = parseRequestInfo(this.method, this.path, this.query);
+  }
+
+  get verb(): string {
+    return this.#info.verb;
+  }
+
+  get target(): ResourceTarget | undefined {
+    return this.#info.target;
+  }
+
+  get dialect(): Dialect {
+    return this.#info.dialect;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get userAgent(): string {
+    return this.headers['user-agent'] ?? '';
+  }
+
+  get sourceAddress(): string {
+    return this.#incoming.socket.remoteAddress ?? '';
+  }
+
+  get peerCertificate(): PeerCertificate | undefined {
+    const { socket } = this.#incoming;
+    return socket instanceof TLSSocket ? readPeer(socket) : readPeer(underlying(this.#incoming));
+  }
+
+  abort(): void {
+    this.#abort.abort();
+  }
+
+  warn(text: string): void {
+    this.warnings.add(text);
+  }
+
+  body(limitBytes: number): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let sizeBytes = 0;
+      this.#incoming.on('data', (chunk: Buffer) => {
+        sizeBytes += chunk.length;
+        if (sizeBytes <= limitBytes) chunks.push(chunk);
+        else reject(tooLarge(limitBytes));
+      });
+      this.#incoming.once('end', () =>
+        resolve(chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks)),
+      );
+      this.#incoming.once('error', reject);
+      this.#incoming.once('aborted', () => reject(brokenOff()));
+    });
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** A caller may bring an audit id of its own, so that a proxy's log and ours can be joined. */
+function auditId(headers: IncomingHttpHeaders): string {
+  const given = headers['audit-id'];
+  return typeof given === 'string' && /^[\x21-\x7e]{1,64}$/.test(given) ? given : randomUUID();
+}
+
+function underlying(incoming: NodeRequest): TLSSocket | undefined {
+  if (!('stream' in incoming)) return undefined;
+  const socket = incoming.stream.session?.socket;
+  return socket instanceof TLSSocket ? socket : undefined;
+}
+
+const peers = new WeakMap<TLSSocket, PeerCertificate | undefined>();
+
+/** Read once a connection: asking TLS for the chain costs more than serving a small object. */
+function readPeer(socket: TLSSocket | undefined): PeerCertificate | undefined {
+  if (socket === undefined) return undefined;
+  if (peers.has(socket)) return peers.get(socket);
+  const chain: Buffer[] = [];
+  let certificate = socket.getPeerCertificate(true);
+  while (certificate?.raw !== undefined && !chain.some((der) => der.equals(certificate.raw))) {
+    chain.push(certificate.raw);
+    certificate = certificate.issuerCertificate;
+  }
+  const peer = chain.length === 0 ? undefined : { chain };
+  peers.set(socket, peer);
+  return peer;
+}
+
+function tooLarge(limitBytes: number): StatusError {
+  return new StatusError({
+    code: 413,
+    reason: 'RequestEntityTooLarge',
+    message: `Request entity too large: limit is ${limitBytes}`,
+  });
+}
+
+const brokenOff = (): StatusError =>
+  new StatusError({
+    code: 400,
+    reason: 'BadRequest',
+    message: 'the client broke off while sending the body',
+  });

@@ -1,0 +1,113 @@
+import { UsageError } from './flag.ts';
+import { nearestName } from './parse.ts';
+
+/**
+ * --feature-gates. The gates of the specification by stage and default. A gate decides something here only if it is in
+ * EFFECTIVE; another may be named, but only with its default.
+ */
+const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; readonly names: string }[] = [
+  {
+    stage: 'Alpha',
+    on: false,
+    names:
+      'APIServingWithRoutine AllAlpha AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors ' +
+      'AuthorizeWithSelectors CPUManagerPolicyAlphaOptions CSIVolumeHealth ' +
+      'CloudControllerManagerWebhook ClusterTrustBundle ClusterTrustBundleProjection ' +
+      'CoordinatedLeaderElection CrossNamespaceVolumeDataSource CustomCPUCFSQuotaPeriod ' +
+      'DRAControlPlaneController DisableAllocatorDualWrite DynamicResourceAllocation EventedPLEG ' +
+      'HPAScaleToZero ImageVolume InPlacePodVerticalScaling InTreePluginStorageVendorUnregister ' +
+      'InformerResourceVersion JobManagedBy AgentInUserNamespace AgentPodResourcesDynamicResources ' +
+      'AgentPodResourcesGet LoggingAlphaOptions MaxUnavailableStatefulSet MemoryQoS ' +
+      'MutatingAdmissionPolicy PodAndContainerStatsFromCRI QOSReserved RecoverVolumeExpansionFailure ' +
+      'RelaxedEnvironmentVariableValidation ResourceHealthStatus RuntimeClassInImageCriApi SELinuxMount ' +
+      'StorageVersionAPI StorageVersionMigrator SupplementalGroupsPolicy ' +
+      'TopologyManagerPolicyAlphaOptions UnknownVersionInteroperabilityProxy ' +
+      'UserNamespacesPodSecurityStandards VolumeCapacityPriority WatchList WinDSR',
+  },
+  {
+    stage: 'Alpha',
+    on: true,
+    names: 'WindowsHostNetwork',
+  },
+  {
+    stage: 'Beta',
+    on: true,
+    names:
+      'APIResponseCompression APIServerIdentity APIServerTracing AnyVolumeDataSource ' +
+      'CPUManagerPolicyBetaOptions CPUManagerPolicyOptions CRDValidationRatcheting ' +
+      'CSIMigrationStorageVendor ComponentSLIs ConsistentListFromCache ContainerCheckpoint ' +
+      'ContextualLogging CronJobsScheduledAnnotation CustomResourceFieldSelectors ' +
+      'DisableNodeProxyVersion GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority ' +
+      'HonorPVReclaimPolicy ImageMaximumGCAge JobBackoffLimitPerIndex JobPodReplacementPolicy ' +
+      'JobSuccessPolicy AgentCgroupDriverFromCRI AgentSeparateDiskGC AgentTracing LoadBalancerIPMode ' +
+      'LoggingBetaOptions MatchLabelKeysInPodAffinity MatchLabelKeysInPodTopologySpread MemoryManager ' +
+      'NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread NodeSwap OpenAPIEnums PodDeletionCost ' +
+      'PodIndexLabel PodLifecycleSleepAction PodReadyToStartContainersCondition PortForwardWebsockets ' +
+      'RecursiveReadOnlyMounts ReloadAgentServerCertificateFile ResilientWatchCacheInitialization ' +
+      'RetryGenerateName RotateAgentServerCertificate SELinuxMountReadWriteOncePod ' +
+      'SeparateCacheWatchRPC SeparateTaintEvictionController ServiceAccountTokenJTI ' +
+      'ServiceAccountTokenNodeBinding ServiceAccountTokenNodeBindingValidation ' +
+      'ServiceAccountTokenPodNodeInfo ServiceTrafficDistribution SidecarContainers ' +
+      'SizeMemoryBackedVolumes StatefulSetAutoDeletePVC StorageNamespaceIndex StorageVersionHash ' +
+      'StructuredAuthenticationConfiguration StructuredAuthorizationConfiguration TopologyAwareHints ' +
+      'TopologyManagerPolicyBetaOptions TopologyManagerPolicyOptions ' +
+      'TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation WinOverlay',
+  },
+  {
+    stage: 'Beta',
+    on: false,
+    names:
+      'AllBeta ConcurrentWatchObjectDecode LocalStorageCapacityIsolationFSQuotaMonitoring ' +
+      'MultiCIDRServiceAllocator NodeLogQuery ProcMountType SchedulerQueueingHints ' +
+      'StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks UserNamespacesSupport ' +
+      'VolumeAttributesClass WatchCacheInitializationPostStartHook ' +
+      'WatchFromStorageWithoutResourceVersion WatchListClient',
+  },
+];
+
+const EFFECTIVE: ReadonlySet<string> = new Set(['WatchList', 'AllAlpha', 'AllBeta']);
+
+export interface FeatureGates {
+  isEnabled(name: string): boolean;
+}
+
+/** @throws UsageError */
+export function parseFeatureGates(pairs: readonly string[]): FeatureGates {
+  const gates = new Map<string, { stage: string; on: boolean }>();
+  for (const { stage, on, names } of GATES)
+    for (const name of names.split(' ')) gates.set(name, { stage, on });
+  const given = new Map<string, boolean>();
+  for (const pair of pairs) {
+    const match = /^(?:([\w-]+):)?(\w+)=(true|false)$/.exec(pair);
+    if (match === null)
+      throw new UsageError(
+        `--feature-gates: ${JSON.stringify(pair)} is not of the form Name=true or Name=false`,
+      );
+    const [, component = 'cluster', name = '', value] = match;
+    if (component !== 'cluster')
+      throw new UsageError(
+        `--feature-gates: unknown component ${JSON.stringify(component)}: only cluster is known`,
+      );
+    assertKnown(name, value === 'true', gates);
+    given.set(name, value === 'true');
+  }
+  return {
+    isEnabled: (name) =>
+      given.get(name) ?? given.get(`All${gates.get(name)?.stage ?? ''}`) ?? gates.get(name)?.on ?? false,
+  };
+}
+
+function assertKnown(name: string, value: boolean, gates: ReadonlyMap<string, { on: boolean }>): void {
+  const gate = gates.get(name);
+  if (gate === undefined) {
+    const nearest = nearestName(name, [...gates.keys()]);
+    throw new UsageError(
+      `--feature-gates: unknown gate ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
+    );
+  }
+  if (!EFFECTIVE.has(name) && gate.on !== value) {
+    throw new UsageError(
+      `--feature-gates: ${name} has no effect in this version and can only be left at its default (${gate.on})`,
+    );
+  }
+}

@@ -1,0 +1,26 @@
+import { defineFlags } from '../flag.ts';
+
+/** Flags under the heading Admission. */
+export const admissionFlags = defineFlags('Admission', [
+  {
+    name: 'admission-control-config-file',
+    type: 'string',
+    default: '',
+    meaning: 'admission control configuration file',
+    effective: false,
+  },
+  {
+    name: 'enable-admission-plugins',
+    type: 'strings',
+    default: [],
+    meaning: 'plugins enabled in addition to the defaults; order does not matter',
+    effective: false,
+  },
+  {
+    name: 'disable-admission-plugins',
+    type: 'strings',
+    default: [],
+    meaning: 'plugins disabled although default-enabled; order does not matter',
+    effective: false,
+  },
+]);

@@ -1,0 +1,43 @@
+import type { Flag } from './flag.ts';
+
+const WIDTH = 100;
+const INDENT = 8;
+
+/** The text of --help: how to call it, then every flag under its heading with type and default. */
+export function formatHelp(flags: readonly Flag[]): string {
+  const lines = [
+    'pg-apiserver: a Kubernetes-compatible API server whose only state is PostgreSQL.',
+    '',
+    'Usage:',
+    '  pg-apiserver [flags]            serve',
+    '  pg-apiserver migrate [flags]    bring the database up to date and end',
+    '',
+    'Without --kvstore-servers an embedded PostgreSQL is started in --data-dir.',
+  ];
+  for (const heading of new Set(flags.map((flag) => flag.heading))) {
+    lines.push('', `${heading}:`);
+    for (const flag of flags.filter((one) => one.heading === heading)) lines.push(...formatFlag(flag));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function formatFlag(flag: Flag): string[] {
+  const type = flag.type === 'bool' ? '' : ` ${flag.type}`;
+  const hasDefault = flag.default !== undefined && flag.default !== '' && String(flag.default) !== '';
+  const fallback = hasDefault ? ` (default ${String(flag.default)})` : '';
+  const note = flag.effective === false ? ' [accepted at its default only]' : '';
+  const dashes = flag.name.length === 1 ? '-' : '--';
+  return [`    ${dashes}${flag.name}${type}`, ...wrap(`${flag.meaning}${fallback}${note}`)];
+}
+
+function wrap(text: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && INDENT + line.length + word.length + 1 > WIDTH) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].map((one) => `${' '.repeat(INDENT)}${one}`);
+}

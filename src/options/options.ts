@@ -1,0 +1,98 @@
+import { isIP } from 'node:net';
+import { ALL_FLAGS } from './all-flags.ts';
+import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
+import { UsageError } from './flag.ts';
+import { type FlagValues, parseFlags } from './parse.ts';
+import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts';
+
+/** What the server is told, checked once at the edge and trusted inside. Times are in milliseconds. */
+export interface ServerOptions {
+  readonly dataDir: string;
+  readonly historyWindowMs: number;
+  readonly apiDomains: readonly string[];
+  readonly bindAddress: string;
+  readonly securePort: number;
+  readonly disableHttp2: boolean;
+  readonly tlsCertFile: string;
+  readonly tlsKeyFile: string;
+  /** Empty: the embedded PostgreSQL. */
+  readonly databaseUrls: readonly string[];
+  readonly databaseCaFile: string;
+  readonly databaseCertFile: string;
+  readonly databaseKeyFile: string;
+  readonly compactionIntervalMs: number;
+  readonly healthTimeoutMs: number;
+  readonly readyTimeoutMs: number;
+  readonly eventTtlMs: number;
+  readonly clientCaFile: string;
+  readonly tokenAuthFile: string;
+  readonly anonymousAuth: boolean;
+  readonly requestTimeoutMs: number;
+  readonly minRequestTimeoutMs: number;
+  readonly deleteCollectionWorkers: number;
+  readonly runtimeConfig: RuntimeConfig;
+  readonly featureGates: FeatureGates;
+  readonly verbosity: number;
+}
+
+/** @throws UsageError, one line that names the flag */
+export function parseOptions(args: readonly string[]): ServerOptions {
+  const flags = parseFlags(args, ALL_FLAGS);
+  const options: ServerOptions = {
+    dataDir: flags.string('data-dir'),
+    historyWindowMs: flags.duration('history-window'),
+    apiDomains: flags.strings('api-domains'),
+    bindAddress: flags.string('bind-address'),
+    securePort: flags.number('secure-port'),
+    disableHttp2: flags.bool('disable-http2-serving'),
+    tlsCertFile: flags.string('tls-cert-file'),
+    tlsKeyFile: flags.string('tls-private-key-file'),
+    databaseUrls: flags.strings('kvstore-servers'),
+    databaseCaFile: flags.string('kvstore-cafile'),
+    databaseCertFile: flags.string('kvstore-certfile'),
+    databaseKeyFile: flags.string('kvstore-keyfile'),
+    compactionIntervalMs: flags.duration('kvstore-compaction-interval'),
+    healthTimeoutMs: flags.duration('kvstore-healthcheck-timeout'),
+    readyTimeoutMs: flags.duration('kvstore-readycheck-timeout'),
+    eventTtlMs: flags.duration('event-ttl'),
+    clientCaFile: flags.string('client-ca-file'),
+    tokenAuthFile: flags.string('token-auth-file'),
+    anonymousAuth: flags.bool('anonymous-auth'),
+    requestTimeoutMs: flags.duration('request-timeout'),
+    minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
+    deleteCollectionWorkers: flags.number('delete-collection-workers'),
+    runtimeConfig: parseRuntimeConfig(flags.strings('runtime-config')),
+    featureGates: parseFeatureGates(flags.strings('feature-gates')),
+    verbosity: flags.number('v'),
+  };
+  check(options, flags);
+  return Object.freeze(options);
+}
+
+function check(options: ServerOptions, flags: FlagValues): void {
+  const { securePort, bindAddress } = options;
+  const port = flags.number('secure-port');
+  if (port < 1 || port > 65_535)
+    throw new UsageError(
+      `--secure-port: ${securePort} must be between 1 and 65535, it cannot be turned off with 0`,
+    );
+  if (bindAddress !== '' && isIP(bindAddress) === 0)
+    throw new UsageError(`--bind-address: ${JSON.stringify(bindAddress)} is not an IP address`);
+  if ((options.tlsCertFile === '') !== (options.tlsKeyFile === '')) {
+    throw new UsageError('--tls-cert-file and --tls-private-key-file belong together: give both or neither');
+  }
+  for (const url of options.databaseUrls) {
+    if (!/^postgres(ql)?:\/\//.test(url)) {
+      throw new UsageError(
+        `--kvstore-servers: ${JSON.stringify(url.replace(/:[^:@/]*@/, ':…@'))} must begin with postgres://`,
+      );
+    }
+  }
+  for (const domain of options.apiDomains) {
+    if (domain !== 'k8s.io' && domain !== 'cluster.io') {
+      throw new UsageError(`--api-domains: ${JSON.stringify(domain)} must be k8s.io or cluster.io`);
+    }
+  }
+  if (options.deleteCollectionWorkers < 1)
+    throw new UsageError('--delete-collection-workers must be at least 1');
+}

@@ -1,0 +1,167 @@
+import { expect, test } from 'vitest';
+import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
+import { NO_REVISION, type Revision, toRevision } from '../../../src/storage/revision.ts';
+import { createTestDatabase } from '../../postgres.ts';
+import { openLog, write } from './kit.ts';
+
+const CONFIG_MAPS = { group: '', resource: 'configmaps' };
+const EVERYTHING = { resource: CONFIG_MAPS, scope: {}, limit: 1000 };
+const never = new AbortController().signal;
+
+test('compaction takes superseded states and old tombstones, never a live object, never the newest row', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url, { historyWindowMs: 0 });
+  const { committer, reader } = log;
+  const a1 = await committer.commit(write('create', 'a'));
+  const b1 = await committer.commit(write('create', 'b'));
+  const a2 = await committer.commit(write('update', 'a', a1));
+  const b2 = await committer.commit(write('delete', 'b', b1));
+  const c1 = await committer.commit(write('create', 'c'));
+  const c2 = await committer.commit(write('delete', 'c', c1));
+  const before = await database.query('SELECT * FROM objects');
+  expect(await log.compactor.compact(never)).toBe(3);
+
+  expect(await database.query('SELECT * FROM objects')).toEqual(before);
+  const kept = await database.query<{ revision: string }>('SELECT revision FROM revisions ORDER BY revision');
+  expect(kept.map(({ revision }) => toRevision(revision))).toEqual([a2, c1, c2]);
+  expect(await reader.currentRevision()).toBe(c2);
+  expect(await reader.compactedRevision()).toBe(c1);
+  expect(b2).toBeLessThan(c1);
+  expect(await log.compactor.compact(never)).toBe(0);
+  await log.close();
+});
+
+test('what asks for the compacted past is refused, what asks for the rest is answered', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url, { historyWindowMs: 0 });
+  const { committer, reader } = log;
+  const a1 = await committer.commit(write('create', 'a'));
+  const a2 = await committer.commit(write('update', 'a', a1));
+  const a3 = await committer.commit(write('update', 'a', a2));
+  await log.compactor.compact(never);
+  const compacted = { failure: { kind: 'compacted', compacted: a2 } };
+  await expect(reader.listAt({ ...EVERYTHING, revision: a1 })).rejects.toMatchObject(compacted);
+  await expect(reader.changesBetween({ ...EVERYTHING, after: NO_REVISION, upTo: a3 })).rejects.toMatchObject(
+    compacted,
+  );
+  const changes = await reader.changesBetween({ ...EVERYTHING, after: a2, upTo: a3 });
+  expect(changes.map(({ revision }) => revision)).toEqual([a3]);
+  expect((await reader.listAt({ ...EVERYTHING, revision: a3 })).objects.map((o) => o.revision)).toEqual([a3]);
+  await log.close();
+});
+
+test('nothing younger than the window goes', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url, { historyWindowMs: 60_000 });
+  const a1 = await log.committer.commit(write('create', 'a'));
+  await log.committer.commit(write('update', 'a', a1));
+  await log.committer.commit(write('create', 'b'));
+  expect(await log.compactor.compact(never)).toBe(0);
+  expect(await log.reader.compactedRevision()).toBe(NO_REVISION);
+  await log.close();
+});
+
+test('servers that compact at the same time do it once, and never lower the compacted revision', async () => {
+  await using database = await createTestDatabase();
+  const logs = Array.from({ length: 3 }, () => openLog(database.url, { historyWindowMs: 0 }));
+  const [first] = logs;
+  if (first === undefined) throw new Error('no log');
+  let last = await first.committer.commit(write('create', 'a'));
+  let highest = NO_REVISION;
+  let total = 0;
+  for (let round = 0; round < 20; round += 1) {
+    for (let n = 0; n < 10; n += 1) last = await first.committer.commit(write('update', 'a', last));
+    const deleted = await Promise.all(logs.map(({ compactor }) => compactor.compact(never)));
+    total += deleted.reduce((sum, count) => sum + count, 0);
+    const compacted = await first.reader.compactedRevision();
+    expect(compacted).toBeGreaterThanOrEqual(highest);
+    highest = compacted;
+  }
+  await first.compactor.compact(never);
+  const rows = await database.query<{ count: number }>('SELECT count(*)::int AS count FROM revisions');
+  expect(rows[0]?.count).toBe(2);
+  expect(total).toBeGreaterThan(150);
+  await Promise.all(logs.map((log) => log.close()));
+});
+
+/** A run of writes by chance, with the state after each of them. */
+async function writeByChance({ committer }: PostgresLog, count: number): Promise<Map<Revision, string[]>> {
+  const live = new Map<string, Revision>();
+  const states = new Map<Revision, string[]>();
+  let seed = 42;
+  for (let n = 0; n < count; n += 1) {
+    seed = (seed * 1103515245 + 12345) % 2147483648;
+    const name = `n${seed % 7}`;
+    const current = live.get(name);
+    const verb = current === undefined ? 'create' : seed % 3 === 0 ? 'delete' : 'update';
+    const revision = await committer.commit(write(verb, name, current, `${n}`));
+    if (verb === 'delete') live.delete(name);
+    else live.set(name, revision);
+    states.set(revision, [...live].map(([key, at]) => `${key}@${at}`).sort());
+  }
+  return states;
+}
+
+test('every state inside the window can be rebuilt, by revision and by time, and none outside', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url, { historyWindowMs: 1_800_000 });
+  const states = await writeByChance(log, 120);
+  const revisions = [...states.keys()];
+  const border = revisions[70] ?? NO_REVISION;
+  // One second between writes makes times distinct; the first seventy-one are an hour older.
+  await database.query(
+    `UPDATE revisions SET committed_at = committed_at + revision * interval '1 second'
+       - CASE WHEN revision <= $1 THEN interval '1 hour' ELSE interval '20 minutes' END`,
+    [border.toString()],
+  );
+  const times = await database.query<{ revision: string; at: string }>(
+    'SELECT revision, committed_at::text AS at FROM revisions',
+  );
+  const timeOf = new Map(times.map(({ revision, at }) => [toRevision(revision), at]));
+  expect(await log.compactor.compact(never)).toBeGreaterThan(50);
+  expect(await log.reader.compactedRevision()).toBe(border);
+
+  for (const revision of revisions) {
+    const sql = 'SELECT name, revision FROM cluster_at';
+    const byRevision = database.query<{ name: string; revision: string }>(`${sql}($1::bigint)`, [
+      `${revision}`,
+    ]);
+    const byTime = database.query<{ name: string; revision: string }>(`${sql}($1::timestamptz)`, [
+      timeOf.get(revision),
+    ]);
+    if (revision < border) {
+      await expect(byRevision).rejects.toThrow('older than the history that is kept');
+      await expect(byTime).rejects.toThrow('older than the history that is kept');
+      continue;
+    }
+    const expected = states.get(revision);
+    const show = (rows: { name: string; revision: string }[]): string[] =>
+      rows.map((row) => `${row.name}@${row.revision}`).sort();
+    expect(show(await byRevision)).toEqual(expected);
+    expect(show(await byTime)).toEqual(expected);
+    const { objects } = await log.reader.listAt({ ...EVERYTHING, revision });
+    expect(objects.map((object) => `${object.key.name}@${object.revision}`)).toEqual(expected);
+  }
+  await log.close();
+});
+
+test('a list at a revision comes in pages that together are the whole, each saying how many follow', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const names = Array.from({ length: 25 }, (_, n) => `n${String(n).padStart(2, '0')}`);
+  const created = await Promise.all(names.map((name) => log.committer.commit(write('create', name))));
+  const revision = created.reduce((a, b) => (a > b ? a : b));
+  await log.committer.commit(write('create', 'n00a'));
+  const seen: string[] = [];
+  let after: string | undefined;
+  for (;;) {
+    const query = { ...EVERYTHING, limit: 10, revision };
+    const page = await log.reader.listAt(after === undefined ? query : { ...query, after });
+    seen.push(...page.objects.map(({ key }) => key.name));
+    expect(page.remaining).toBe(names.length - seen.length);
+    if (page.remaining === 0) break;
+    after = `default\0${seen.at(-1)}`;
+  }
+  expect(seen).toEqual(names);
+  await log.close();
+});

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../../postgres.ts';
+import { openLog, write } from './kit.ts';
+
+test('people see in SQL who changed what, and any object as it was', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const created = await log.committer.commit(write('create', 'web', undefined, 'one'));
+  const updated = await log.committer.commit(write('update', 'web', created, 'two'));
+  const removed = await log.committer.commit(write('delete', 'web', updated, 'two'));
+  const history = await database.query(
+    "SELECT who, verb, what, namespace, name, object->'data'->>'data' AS data FROM history ORDER BY revision",
+  );
+  const row = { who: 'tester', what: 'configmaps', namespace: 'default', name: 'web' };
+  expect(history).toEqual([
+    { ...row, verb: 'create', data: 'one' },
+    { ...row, verb: 'update', data: 'two' },
+    { ...row, verb: 'delete', data: 'two' },
+  ]);
+  const at = async (position: string): Promise<unknown> => {
+    const text = `SELECT object_at('', 'configmaps', 'default', 'web', ${position})->'data'->>'data' AS data`;
+    return (await database.query<{ data: string | null }>(text))[0]?.data;
+  };
+  expect(await at(`${created}`)).toBe('one');
+  expect(await at(`${updated}`)).toBe('two');
+  expect(await at(`${removed}`)).toBeNull();
+  expect(await at(`(SELECT committed_at FROM revisions WHERE revision = ${created})`)).toBe('one');
+  expect(await at(`now() - interval '1 day'`)).toBeNull();
+  expect(await at('now()')).toBeNull();
+  await log.close();
+});
+
+test('an object that jsonb cannot hold does not hide the others', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  await log.committer.commit(write('create', 'a', undefined, 'NUL \0, half a pair \ud800'));
+  await log.committer.commit(write('create', 'b', undefined, 'fine'));
+  for (const view of ['objects_jsonb', 'history_jsonb']) {
+    const rows = await database.query(`SELECT object->'data'->>'data' AS data FROM ${view} ORDER BY name`);
+    expect(rows).toEqual([{ data: 'NUL \ufffd, half a pair \ufffd' }, { data: 'fine' }]);
+  }
+  await log.close();
+});
+
+test('time in the log never runs backwards, whatever the clock does', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  await log.committer.commit(write('create', 'a'));
+  await database.query("UPDATE revisions SET committed_at = now() + interval '1 hour'");
+  await log.committer.commit(write('create', 'b'));
+  const rows = await database.query('SELECT count(DISTINCT committed_at)::int AS times FROM revisions');
+  expect(rows).toEqual([{ times: 1 }]);
+  await log.close();
+});

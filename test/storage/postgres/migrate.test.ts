@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { type Migration, migrate, readMigrations } from '../../../src/storage/postgres/migrate.ts';
+import { migrateDatabase } from '../../../src/storage/postgres/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+
+async function withClient<T>(database: TestDatabase, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  return use(client).finally(() => client.end());
+}
+
+const extra = (sql: string): Migration => ({ id: 9999, name: 'extra', sql, checksum: 'extra' });
+
+test('servers that start at the same time migrate once', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  const options = { urls: [database.url], poolSize: 1 };
+  const applied = await Promise.all([1, 2, 3, 4].map(() => migrateDatabase(options)));
+  expect(applied.flat().sort()).toEqual(
+    readMigrations()
+      .map(({ name }) => name)
+      .sort(),
+  );
+});
+
+test('a migration that fails leaves nothing of itself', async () => {
+  await using database = await createTestDatabase();
+  const broken = extra('CREATE TABLE half (id int); SELECT 1/0');
+  const migrating = withClient(database, (client) => migrate(client, [...readMigrations(), broken]));
+  await expect(migrating).rejects.toThrow('migration 9999 (extra) failed: division by zero');
+  expect(await database.query("SELECT to_regclass('half') AS half")).toEqual([{ half: null }]);
+  expect(await withClient(database, (client) => migrate(client, readMigrations()))).toEqual([]);
+});
+
+test('a schema that is newer than the server is refused', async () => {
+  await using database = await createTestDatabase();
+  await withClient(database, (client) => migrate(client, [...readMigrations(), extra('SELECT 1')]));
+  const older = migrateDatabase({ urls: [database.url], poolSize: 1 });
+  await expect(older).rejects.toThrow('run the newer pg-apiserver');
+});
+
+test('a file that was changed after it had been applied is refused', async () => {
+  await using database = await createTestDatabase();
+  const changed = readMigrations().map((migration) => ({ ...migration, checksum: 'other' }));
+  const migrating = withClient(database, (client) => migrate(client, changed));
+  await expect(migrating).rejects.toThrow('differs from the one that was applied');
+});
+
+test('each privilege that is missing is one line that says what to do', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  const role = `nobody_${randomBytes(4).toString('hex')}`;
+  await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+  await database.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = 'secret';
+  const message = await migrateDatabase({ urls: [url.href], poolSize: 1 }).then(
+    () => '',
+    (error: unknown) => (error instanceof Error ? error.message : ''),
+  );
+  const lines = message.split('\n');
+  expect(lines).toHaveLength(3);
+  expect(lines[0]).toContain(`ALTER ROLE "${role}" REPLICATION`);
+  expect(lines[1]).toContain(`GRANT CREATE ON SCHEMA "public" TO "${role}"`);
+  expect(lines[2]).toContain('GRANT CREATE ON DATABASE');
+  await database.query(`DROP ROLE ${role}`);
+});
