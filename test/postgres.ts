@@ -42,9 +42,12 @@ async function administer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   // Two test files may copy the template at the same moment, which PostgreSQL refuses: they take turns.
-  await client.query("SELECT pg_advisory_lock(hashtext('pg-apiserver tests'))");
-  await client.query(statement);
-  await client.end();
+  try {
+    await client.query("SELECT pg_advisory_lock(hashtext('pg-apiserver tests'))");
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 export interface PrivatePostgres extends AsyncDisposable {

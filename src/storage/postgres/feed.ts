@@ -21,6 +21,8 @@ const CATCH_UP_PAGE = 1000;
 /** Between polls while no slot can be had: watches are that much slower, and the database hears from us four times a second. */
 const POLL_MS = 250;
 const RECONNECT_MS = 500;
+/** Polling goes on between attempts, so they may be rare where there is no slot to be had at all. */
+const MAX_RECONNECT_MS = 5000;
 
 /**
  * The log as a stream, each change exactly once. The slot is disposable and the table is the truth: on every connection a
@@ -53,25 +55,26 @@ export class PostgresFeed implements ChangeFeed {
       const delayMs = committedAt === undefined ? 0 : Math.max(0, Date.now() - committedAt.getTime());
       this.#state = { ...this.#state, applied, delayMs };
     });
+    let failures = 0;
     while (!signal.aborted) {
-      const attempt = new AbortController();
-      const either = AbortSignal.any([signal, attempt.signal]);
-      const polling = this.#poll(position, either);
+      const slot = new AbortController();
+      const polled = this.#poll(position, AbortSignal.any([signal, slot.signal]));
       try {
-        await this.#stream(position, attempt, signal);
+        await this.#stream(position, slot, signal);
       } catch (error) {
         if (!signal.aborted) this.#troubled(error);
       }
+      failures = slot.signal.aborted ? 0 : failures + 1;
+      await pause(Math.min(RECONNECT_MS * 2 ** failures, MAX_RECONNECT_MS), signal);
       // What was polled meanwhile must be finished before another attempt moves the position.
-      attempt.abort();
-      await polling;
-      await pause(RECONNECT_MS, signal);
+      slot.abort();
+      await polled;
     }
   }
 
-  async #stream(position: Position, attempt: AbortController, signal: AbortSignal): Promise<void> {
+  async #stream(position: Position, slot: AbortController, signal: AbortSignal): Promise<void> {
     const onSlot = async (): Promise<void> => {
-      attempt.abort();
+      slot.abort();
       await position.catchUp(signal);
       this.#state = { ...this.#state, mode: 'streaming', reason: undefined };
     };

@@ -63,6 +63,7 @@ export async function streamChanges(
   handlers: ReplicationHandlers,
   signal: AbortSignal,
 ): Promise<void> {
+  if (signal.aborted) return;
   const socket = new Socket();
   const service = new LogicalReplicationService(
     { ...config, stream: () => socket },
@@ -70,11 +71,15 @@ export async function streamChanges(
   );
   const stream = new Stream(service, handlers);
   const slotName = `pg_apiserver_${process.pid}_${Date.now().toString(36)}`;
-  const stop = (): void => void close(service, socket);
+  let stop = (): void => {};
+  // The library's promise may stay open for ever when it is stopped while it connects.
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
   signal.addEventListener('abort', stop, { once: true });
   try {
     const subscription = service.subscribe(new TemporarySlotPlugin(slotName, handlers.onSlot), slotName);
-    await Promise.race([subscription, stream.broken]);
+    await Promise.race([subscription, stream.broken, stopped]);
     if (!signal.aborted) throw new Error('the replication stream ended');
   } catch (error) {
     if (!signal.aborted) throw error;

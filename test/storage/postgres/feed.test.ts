@@ -86,7 +86,7 @@ test('without the right to replicate the table is polled, and the stream is take
   await recorder.reached(first);
   await vi.waitFor(() => expect(troubles).toHaveLength(1), PATIENCE);
   expect(log.feed.state).toMatchObject({ mode: 'polling', applied: first });
-  expect(log.feed.state.reason).toMatch(/replication/i);
+  expect(log.feed.state.reason).toMatch(/WAL sender|replication/);
   await database.query(`ALTER ROLE ${role} REPLICATION`);
   await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), PATIENCE);
   const second = await log.committer.commit(write('create', 'b'));
@@ -182,4 +182,17 @@ test('nothing is left behind by a tail that has ended', async () => {
   await log.close();
   const text = 'SELECT slot_name FROM pg_replication_slots WHERE database = current_database()';
   await vi.waitFor(async () => expect(await database.query(text)).toEqual([]), PATIENCE);
+});
+
+test('a tail may be stopped at any moment, also while it connects', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  for (let afterMs = 0; afterMs < 60; afterMs += 3) {
+    const stop = new AbortController();
+    const running = log.feed.run(NO_REVISION, new Recorder(), stop.signal);
+    await pause(afterMs);
+    stop.abort();
+    await running;
+  }
+  await log.close();
 });
