@@ -100,7 +100,7 @@ export interface FieldError {
 }
 
 const named = (resource: GroupResource, name: string): StatusDetails => ({
-  name,
+  ...(name === '' ? {} : { name }),
   ...(resource.group === '' ? {} : { group: resource.group }),
   kind: resource.resource,
 });

@@ -22,7 +22,7 @@ export function createCertificateAuthenticator(caFiles: readonly string[]): Auth
       if (!isTrusted(chain, authorities) || !isForClients(leaf)) throw unauthorized();
       const user = toUser(leaf);
       if (verified.size >= MAX_REMEMBERED) verified.clear();
-      verified.set(leaf.fingerprint256, { user, validToMs: leaf.validToDate.getTime() });
+      verified.set(leaf.fingerprint256, { user, validToMs: Date.parse(leaf.validTo) });
       return user;
     },
   };
@@ -50,9 +50,9 @@ function isTrusted(chain: readonly X509Certificate[], authorities: readonly X509
   return false;
 }
 
-function isValidNow({ validFromDate, validToDate }: X509Certificate): boolean {
+function isValidNow({ validFrom, validTo }: X509Certificate): boolean {
   const now = Date.now();
-  return validFromDate.getTime() <= now && now <= validToDate.getTime();
+  return Date.parse(validFrom) <= now && now <= Date.parse(validTo);
 }
 
 const isIssuedBy = (subject: X509Certificate, issuer: X509Certificate): boolean =>

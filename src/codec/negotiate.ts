@@ -1,9 +1,11 @@
 import type { Dialect } from '../api/dialect.ts';
 import { StatusError } from '../api/status.ts';
 
+export type Format = 'json' | 'yaml' | 'protobuf';
+
 /** Which form a response takes: from Accept, first that the server has (Kubernetes: endpoints/handlers/negotiation). */
 export interface Representation {
-  readonly format: 'json' | 'yaml';
+  readonly format: Format;
   /** `table` and `partial` are how kubectl and metadata clients ask for less than the whole object. */
   readonly as: 'object' | 'table' | 'partial';
   /** The dialect of meta.*: what the asked kind's group was written as. */
@@ -14,16 +16,24 @@ export interface Representation {
   readonly contentType: string;
 }
 
-const ACCEPTED = ['application/json', 'application/yaml'];
+const PROTOBUF: Readonly<Record<string, string>> = {
+  'application/vnd.kubernetes.protobuf': 'application/vnd.kubernetes.protobuf',
+  'application/vnd.cluster.protobuf': 'application/vnd.cluster.protobuf',
+};
+const ACCEPTED = ['application/json', 'application/yaml', ...Object.keys(PROTOBUF)];
 
 /** Clients send a handful of different headers over and over; parsing one costs as much as serving a small object. */
 const MAX_REMEMBERED = 500;
 const remembered = new Map<string, readonly Representation[]>();
 
 /**
+ * `protobuf: false` for what has no protobuf form: the client's next choice is taken.
  * @throws StatusError 406
  */
-export function negotiate(accept: string | undefined, pretty: boolean): Representation {
+export function negotiate(
+  accept: string | undefined,
+  { pretty, protobuf }: { pretty: boolean; protobuf: boolean },
+): Representation {
   const header = accept ?? '*/*';
   let candidates = remembered.get(header);
   if (candidates === undefined) {
@@ -31,7 +41,7 @@ export function negotiate(accept: string | undefined, pretty: boolean): Represen
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
     remembered.set(header, candidates);
   }
-  const [first] = candidates;
+  const first = protobuf ? candidates[0] : candidates.find(({ format }) => format !== 'protobuf');
   if (first === undefined) throw notAcceptable();
   return pretty && !first.pretty ? { ...first, pretty: true } : first;
 }
@@ -78,10 +88,11 @@ function toRepresentation({ type, parameters, quality }: Clause): Representation
     format,
     version: 'v1',
     pretty: parameters.get('pretty') === '1',
-    contentType: `application/${format}`,
+    contentType: PROTOBUF[type] ?? `application/${format}`,
   } as const;
   const kind = parameters.get('as');
   if (kind === undefined) return { ...base, as: 'object', dialect: undefined };
+  if (format === 'protobuf') return undefined;
   const as = kind === 'Table' ? 'table' : /^PartialObjectMetadata(List)?$/.test(kind) ? 'partial' : undefined;
   const group = parameters.get('g');
   const version = parameters.get('v') ?? 'v1';
@@ -91,7 +102,8 @@ function toRepresentation({ type, parameters, quality }: Clause): Representation
   return { ...base, as, dialect, version };
 }
 
-function toFormat(type: string): 'json' | 'yaml' | undefined {
+function toFormat(type: string): Format | undefined {
+  if (PROTOBUF[type] !== undefined) return 'protobuf';
   switch (type) {
     case 'application/json':
     case 'application/*':
@@ -113,7 +125,7 @@ export function wantsPretty(query: URLSearchParams, userAgent: string): boolean 
 }
 
 /** The format of a body, from its Content-Type. @throws StatusError 415 */
-export function bodyFormat(contentType: string | undefined): 'json' | 'yaml' {
+export function bodyFormat(contentType: string | undefined): Format {
   const [type = ''] = (contentType ?? '').split(';', 1);
   switch (type.trim().toLowerCase()) {
     case '':
@@ -122,6 +134,9 @@ export function bodyFormat(contentType: string | undefined): 'json' | 'yaml' {
     case 'application/yaml':
     case 'application/x-yaml':
       return 'yaml';
+    case 'application/vnd.kubernetes.protobuf':
+    case 'application/vnd.cluster.protobuf':
+      return 'protobuf';
     default:
       throw unsupportedMediaType(ACCEPTED);
   }

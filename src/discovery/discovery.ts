@@ -209,7 +209,10 @@ class Discovery {
 }
 
 function plain(request: AuthorizedRequest, document: JsonObject): ApiResponse {
-  const representation = negotiate(request.headers.accept, wantsPretty(request.query, request.userAgent));
+  const representation = negotiate(request.headers.accept, {
+    pretty: wantsPretty(request.query, request.userAgent),
+    protobuf: false,
+  });
   return {
     kind: 'bytes',
     code: 200,

@@ -2,7 +2,7 @@ import { forbidden, internalError, pathNotFound, StatusError, unauthorized } fro
 import { ANONYMOUS, type Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { encodeValue } from '../codec/encode.ts';
-import { negotiate, wantsPretty } from '../codec/negotiate.ts';
+import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import {
@@ -104,14 +104,10 @@ function toErrorResponse({ logger }: PipelineOptions, request: ApiRequest, error
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** An error is sent in the asked format; a client that asked for one we do not have gets JSON. */
-function errorRepresentation(request: ApiRequest): {
-  format: 'json' | 'yaml';
-  pretty: boolean;
-  contentType: string;
-} {
+function errorRepresentation(request: ApiRequest): Pick<Representation, 'format' | 'pretty' | 'contentType'> {
   const pretty = wantsPretty(request.query, request.userAgent);
   try {
-    const { format, contentType } = negotiate(request.headers.accept, pretty);
+    const { format, contentType } = negotiate(request.headers.accept, { pretty, protobuf: false });
     return { format, pretty, contentType };
   } catch {
     return { format: 'json', pretty, contentType: 'application/json' };

@@ -22,7 +22,10 @@ export async function act(
   served: ServedResource,
   action: ActionSubresource,
 ): Promise<ApiResponse> {
-  const representation = negotiate(request.headers.accept, wantsPretty(request.query, request.userAgent));
+  const representation = negotiate(request.headers.accept, {
+    pretty: wantsPretty(request.query, request.userAgent),
+    protobuf: false,
+  });
   const options = readMutationOptions(request, 'CreateOptions');
   const expected = { ...action.served, schema: context.types.message(action.type) };
   const body = await readObject(request, expected, options.fieldValidation);

@@ -4,9 +4,9 @@ import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
 import { DecodeError, decodeObject } from '../codec/decode.ts';
-import { type ParsedDocument, parseJsonText } from '../codec/json-text.ts';
-import { bodyFormat } from '../codec/negotiate.ts';
-import { parseYamlText } from '../codec/yaml-text.ts';
+import type { ParsedDocument } from '../codec/json-text.ts';
+import { bodyFormat, type Format } from '../codec/negotiate.ts';
+import { parseBytes } from '../codec/parse-bytes.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import { MAX_BODY_BYTES } from './context.ts';
@@ -35,9 +35,9 @@ export async function readObject(
 }
 
 /** @throws StatusError 400 */
-export function parseDocument(bytes: Buffer, format: 'json' | 'yaml', expected: Expected): ParsedDocument {
+export function parseDocument(bytes: Buffer, format: Format, expected: Expected): ParsedDocument {
   try {
-    return format === 'json' ? parseJsonText(bytes) : parseYamlText(bytes);
+    return parseBytes(bytes, format, expected.schema);
   } catch (error) {
     if (error instanceof SyntaxError) throw unreadable(expected, error.message);
     throw error;

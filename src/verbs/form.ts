@@ -1,9 +1,11 @@
 import { type Dialect, dialectApiVersion, dialectGroup } from '../api/dialect.ts';
+import type { TypeLibrary } from '../api/idl/types.ts';
 import { toApiVersion } from '../api/names.ts';
-import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { ChunkWriter } from '../codec/chunks.ts';
 import { encodeValue } from '../codec/encode.ts';
 import type { Representation } from '../codec/negotiate.ts';
+import { encodeWatchFrame } from '../codec/protobuf/envelope.ts';
 import { HeadSplicer, parseStored } from '../codec/stored-object.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
@@ -35,6 +37,7 @@ export interface Form {
 
 export interface FormOptions {
   readonly served: ServedResource;
+  readonly types: TypeLibrary;
   readonly representation: Representation;
   readonly dialect: Dialect;
   /** includeObject of tables. */
@@ -151,6 +154,8 @@ class ParsedForm implements Form {
   readonly #options: FormOptions;
   readonly #apiVersion: string;
   readonly #partial: boolean;
+  /** IDL name of what is shown. */
+  readonly #type: string;
 
   constructor(options: FormOptions) {
     const { served, representation, dialect, view } = options;
@@ -160,35 +165,45 @@ class ParsedForm implements Form {
       ? `${dialectGroup('meta.k8s.io', representation.dialect ?? dialect)}/${representation.version}`
       : servedApiVersion(served, dialect);
     this.contentType = representation.contentType;
+    this.#type =
+      view === undefined || view.type === served.definition.storage.type ? served.version.type : view.type;
     const kind = this.#partial ? 'PartialObjectMetadata' : served.definition.kind;
     this.frames = {
       id: `${representation.contentType} ${representation.as} ${this.#apiVersion} ${view?.name ?? ''}`,
-      encode: ({ type, entry, revision }) =>
-        this.#frame({ type, object: this.#show({ json: entry.json, revision }) }),
-      bookmark: (revision, end) => this.#frame(bookmarkOf(kind, this.#apiVersion, revision, end)),
+      encode: ({ type, entry, revision }) => this.#frame(type, this.#show({ json: entry.json, revision })),
+      bookmark: (revision, end) =>
+        this.#frame('BOOKMARK', bookmarkObject(kind, this.#apiVersion, revision, end)),
     };
   }
 
   object(stored: Stored): Buffer[] {
-    return [encodeValue(this.#show(stored), this.#options.representation)];
+    return [this.#encode(this.#show(stored), this.#type)];
   }
 
   list(entries: readonly Stored[], head: ListHead): Buffer[] {
-    const { served, representation } = this.#options;
+    const { served } = this.#options;
     const kind = this.#partial ? 'PartialObjectMetadataList' : served.definition.listKind;
     const items = entries.map((entry) => this.#show(entry));
-    return [
-      encodeValue({ kind, apiVersion: this.#apiVersion, metadata: toListMeta(head), items }, representation),
-    ];
+    const metadata = toListMeta(head);
+    return [this.#encode({ kind, apiVersion: this.#apiVersion, metadata, items }, `${this.#type}List`)];
   }
 
-  #frame(event: JsonObject): Buffer {
-    if (this.#options.representation.format === 'json') return encodeLine(event);
+  #frame(type: string, object: JsonObject): Buffer {
+    const { format } = this.#options.representation;
+    if (format === 'json') return encodeLine({ type, object });
+    const encoded = this.#encode(format === 'yaml' ? { type, object } : object, this.#type);
     // YAML documents in a stream are told apart by their separator.
-    return Buffer.concat([encodeValue(event, this.#options.representation), Buffer.from('---\n')]);
+    return format === 'yaml'
+      ? Buffer.concat([encoded, Buffer.from('---\n')])
+      : encodeWatchFrame(type, encoded);
   }
 
-  #show(stored: Stored): JsonValue {
+  #encode(value: JsonObject, type: string): Buffer {
+    const { representation, types } = this.#options;
+    return encodeValue(value, representation, this.#partial ? undefined : types.message(type));
+  }
+
+  #show(stored: Stored): JsonObject {
     const object = toServed(stored, this.#options);
     if (!this.#partial) return object;
     return { kind: 'PartialObjectMetadata', apiVersion: this.#apiVersion, metadata: object.metadata };

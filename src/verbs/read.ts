@@ -29,9 +29,13 @@ export function formFor(
   served: ServedResource,
   view?: ViewSubresource,
 ): Form {
-  const representation = negotiate(request.headers.accept, wantsPretty(request.query, request.userAgent));
+  const representation = negotiate(request.headers.accept, {
+    pretty: wantsPretty(request.query, request.userAgent),
+    protobuf: true,
+  });
   return createForm({
     served,
+    types: context.types,
     representation,
     dialect: request.dialect,
     includeObject: request.query.get('includeObject') ?? 'Metadata',

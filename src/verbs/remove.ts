@@ -1,9 +1,9 @@
 import type { JsonObject } from '../api/object-meta.ts';
+import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type Status, StatusError } from '../api/status.ts';
 import { encodeValue } from '../codec/encode.ts';
-import { parseJsonText } from '../codec/json-text.ts';
 import { bodyFormat, negotiate, wantsPretty } from '../codec/negotiate.ts';
-import { parseYamlText } from '../codec/yaml-text.ts';
+import { parseBytes } from '../codec/parse-bytes.ts';
 import { isObject } from '../object/merge-patch.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
@@ -24,7 +24,7 @@ export async function remove(
   served: ServedResource,
 ): Promise<ApiResponse> {
   const form = formFor(context, request, served);
-  const options = await readDeleteOptions(request);
+  const options = await readDeleteOptions(context, request);
   const { name } = request.target;
   const writing = writeContext(request, served, options);
   const removed = await context.writer.remove(writing, name, options);
@@ -46,7 +46,7 @@ export async function removeCollection(
   const form = formFor(context, request, served);
   const selection = readListOptions(request.query);
   checkListOptions(selection);
-  const options = await readDeleteOptions(request);
+  const options = await readDeleteOptions(context, request);
   const page = await readPage(context, request, served, selection);
   const queue = [...page.entries];
   const workers = Array.from({ length: context.deleteCollectionWorkers }, async () => {
@@ -92,7 +92,10 @@ const SUCCESS: Pick<Status, 'kind' | 'apiVersion' | 'metadata' | 'status' | 'cod
 };
 
 export function statusResponse(request: AuthorizedResourceRequest, status: Status): ApiResponse {
-  const representation = negotiate(request.headers.accept, wantsPretty(request.query, request.userAgent));
+  const representation = negotiate(request.headers.accept, {
+    pretty: wantsPretty(request.query, request.userAgent),
+    protobuf: false,
+  });
   return {
     kind: 'bytes',
     code: status.code,
@@ -108,9 +111,12 @@ function uidOf(json: Buffer): string {
 }
 
 /** From the body when there is one, else from the query. @throws StatusError 400, 422 */
-async function readDeleteOptions(request: AuthorizedResourceRequest): Promise<DeleteOptions> {
+async function readDeleteOptions(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+): Promise<DeleteOptions> {
   const bytes = await request.body(MAX_BODY_BYTES);
-  const options = bytes.length === 0 ? fromQuery(request.query) : fromBody(request, bytes);
+  const options = bytes.length === 0 ? fromQuery(request.query) : fromBody(context, request, bytes);
   checkDeleteOptions(options);
   return options;
 }
@@ -125,18 +131,17 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
   };
 }
 
-function fromBody(request: AuthorizedResourceRequest, bytes: Buffer): DeleteOptions {
-  const body = parseBody(request, bytes);
+function fromBody(context: VerbContext, request: AuthorizedResourceRequest, bytes: Buffer): DeleteOptions {
+  const body = parseBody(request, bytes, context.types.message('meta/v1.DeleteOptions'));
   if (body.kind !== undefined && body.kind !== 'DeleteOptions') {
     throw badRequest(`decoded object cannot be converted to DeleteOptions: kind is ${String(body.kind)}`);
   }
   return { ...toDeleteOptions(body), dryRun: isDryRun(request.query) || listOf(body.dryRun).includes('All') };
 }
 
-function parseBody(request: AuthorizedResourceRequest, bytes: Buffer): JsonObject {
-  const format = bodyFormat(request.headers['content-type']);
+function parseBody(request: AuthorizedResourceRequest, bytes: Buffer, schema: MessageSchema): JsonObject {
   try {
-    const { value } = format === 'json' ? parseJsonText(bytes) : parseYamlText(bytes);
+    const { value } = parseBytes(bytes, bodyFormat(request.headers['content-type']), schema);
     if (isObject(value)) return value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -58,7 +58,7 @@ export function watch(
 function chooseTimeout({ minRequestTimeoutMs }: VerbContext, { timeoutSeconds }: ListOptions): number {
   if (timeoutSeconds !== undefined && timeoutSeconds > 0)
     return Math.min(timeoutSeconds * 1000, MAX_TIMER_MS);
-  return minRequestTimeoutMs * (1 + Math.random());
+  return Math.min(Math.floor(minRequestTimeoutMs * (1 + Math.random())), MAX_TIMER_MS);
 }
 
 /** The longest time a timer can be set to. */

@@ -1,0 +1,209 @@
+import protobuf from 'protobufjs/minimal.js';
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
+import { isJsonObject, readScalar, tag, type WireReader, type WireWriter, writeScalar } from './scalars.ts';
+
+/**
+ * Messages by their schema, in both directions. JSON is the form in memory: what a type flattens in JSON and nests on the
+ * wire is put together and taken apart here. A message that was read still has to be decoded (codec/decode.ts), which
+ * drops zero values and brings fields into order.
+ */
+
+const { Reader, Writer } = protobuf;
+const DELIMITED = 2;
+
+export function encodeMessage(object: JsonObject, schema: MessageSchema): Uint8Array {
+  const writer = Writer.create();
+  writeFields(writer, object, [...schema.fields.values()], 0);
+  return writer.finish();
+}
+
+/** Fields nested at `depth` come in groups, one for each message they are nested in. */
+function writeFields(
+  writer: WireWriter,
+  object: JsonObject,
+  fields: readonly FieldSchema[],
+  depth: number,
+): void {
+  const nested = new Map<number, FieldSchema[]>();
+  for (const field of fields) {
+    const outer = field.nesting[depth];
+    if (outer === undefined) writeField(writer, object[field.name], field);
+    else nested.set(outer, [...(nested.get(outer) ?? []), field]);
+  }
+  for (const [number, inner] of nested) {
+    const body = Writer.create();
+    writeFields(body, object, inner, depth + 1);
+    const bytes = body.finish();
+    if (bytes.length > 0) writer.uint32(tag(number, DELIMITED)).bytes(bytes);
+  }
+}
+
+function writeField(
+  writer: WireWriter,
+  value: JsonValue | undefined,
+  { number, value: schema }: FieldSchema,
+): void {
+  if (value === undefined || value === null || number === undefined) return;
+  writeValue(writer, number, value, schema);
+}
+
+function writeValue(writer: WireWriter, number: number, value: JsonValue, schema: ValueSchema): void {
+  switch (schema.kind) {
+    case 'message':
+      if (isJsonObject(value))
+        writer.uint32(tag(number, DELIMITED)).bytes(encodeMessage(value, schema.message));
+      return;
+    case 'list':
+      if (!Array.isArray(value)) return;
+      if (schema.wrapped) writeWrapped(writer, number, value, schema.items);
+      else for (const item of value) writeValue(writer, number, item ?? '', schema.items);
+      return;
+    case 'map':
+      if (!isJsonObject(value)) return;
+      for (const key of Object.keys(value).sort())
+        writeEntry(writer, number, [key, value[key] ?? null], schema.values);
+      return;
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray':
+      // A schema or the other form, kept as JSON in the first field: only this server's own definitions are written so.
+      writer
+        .uint32(tag(number, DELIMITED))
+        .bytes(Writer.create().uint32(tag(1, DELIMITED)).string(JSON.stringify(value)).finish());
+      return;
+    default:
+      writeScalar(writer, number, schema.kind, value);
+  }
+}
+
+function writeWrapped(
+  writer: WireWriter,
+  number: number,
+  items: readonly JsonValue[],
+  schema: ValueSchema,
+): void {
+  const body = Writer.create();
+  for (const item of items) writeValue(body, 1, item, schema);
+  writer.uint32(tag(number, DELIMITED)).bytes(body.finish());
+}
+
+function writeEntry(
+  writer: WireWriter,
+  number: number,
+  [key, value]: readonly [string, JsonValue],
+  schema: ValueSchema,
+): void {
+  const body = Writer.create().uint32(tag(1, DELIMITED)).string(key);
+  if (value !== null) writeValue(body, 2, value, schema);
+  writer.uint32(tag(number, DELIMITED)).bytes(body.finish());
+}
+
+/** @throws RangeError for bytes that end too early */
+export function decodeMessage(bytes: Uint8Array, schema: MessageSchema): JsonObject {
+  const out: JsonObject = {};
+  readInto(Reader.create(bytes), bytes.length, wireFields(schema), out);
+  return out;
+}
+
+/** What stands at each field number: a field, or a message whose fields are this one's in JSON. */
+type WireFields = ReadonlyMap<number, FieldSchema | WireFields>;
+
+const wireCache = new WeakMap<MessageSchema, WireFields>();
+
+function wireFields(schema: MessageSchema): WireFields {
+  let fields = wireCache.get(schema);
+  if (fields === undefined) {
+    fields = groupByNumber([...schema.fields.values()], 0);
+    wireCache.set(schema, fields);
+  }
+  return fields;
+}
+
+function groupByNumber(fields: readonly FieldSchema[], depth: number): WireFields {
+  const direct = new Map<number, FieldSchema | WireFields>();
+  const nested = new Map<number, FieldSchema[]>();
+  for (const field of fields) {
+    const outer = field.nesting[depth];
+    if (outer !== undefined) nested.set(outer, [...(nested.get(outer) ?? []), field]);
+    else if (field.number !== undefined) direct.set(field.number, field);
+  }
+  for (const [number, inner] of nested) direct.set(number, groupByNumber(inner, depth + 1));
+  return direct;
+}
+
+function readInto(reader: WireReader, end: number, fields: WireFields, out: JsonObject): void {
+  while (reader.pos < end) {
+    const key = reader.uint32();
+    const field = fields.get(key >>> 3);
+    if (field === undefined) reader.skipType(key & 7);
+    else if (isField(field)) readField(reader, field, out);
+    else readInto(reader, reader.uint32() + reader.pos, field, out);
+  }
+}
+
+const isField = (entry: FieldSchema | WireFields): entry is FieldSchema => 'name' in entry;
+
+function readField(reader: WireReader, { name, value }: FieldSchema, out: JsonObject): void {
+  const before = out[name];
+  if (value.kind === 'list' && !value.wrapped) {
+    const item = readValue(reader, value.items);
+    if (Array.isArray(before)) before.push(item);
+    else out[name] = [item];
+  } else if (value.kind === 'map') {
+    const map = isJsonObject(before) ? before : {};
+    readEntry(reader, value.values, map);
+    out[name] = map;
+  } else out[name] = readValue(reader, value);
+}
+
+function readValue(reader: WireReader, schema: ValueSchema): JsonValue {
+  switch (schema.kind) {
+    case 'message': {
+      const out: JsonObject = {};
+      readInto(reader, reader.uint32() + reader.pos, wireFields(schema.message), out);
+      return out;
+    }
+    case 'list':
+      return readWrapped(reader, schema.items);
+    case 'map':
+      throw new Error('a map inside a list or map has no protobuf form');
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray': {
+      const inner = Reader.create(reader.bytes());
+      inner.uint32();
+      return JSON.parse(inner.string()) as JsonValue;
+    }
+    default:
+      return readScalar(reader, schema.kind);
+  }
+}
+
+function readWrapped(reader: WireReader, items: ValueSchema): JsonValue[] {
+  const end = reader.uint32() + reader.pos;
+  const list: JsonValue[] = [];
+  while (reader.pos < end) {
+    reader.uint32();
+    list.push(readValue(reader, items));
+  }
+  return list;
+}
+
+function readEntry(reader: WireReader, values: ValueSchema, map: JsonObject): void {
+  const end = reader.uint32() + reader.pos;
+  let key = '';
+  let value: JsonValue | undefined;
+  while (reader.pos < end) {
+    const field = reader.uint32();
+    if (field >>> 3 === 1) key = reader.string();
+    else value = readValue(reader, values);
+  }
+  // A value that is zero is not on the wire: its decoder turns null into the type's zero.
+  Object.defineProperty(map, key, {
+    value: value ?? null,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+}
