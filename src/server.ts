@@ -21,6 +21,7 @@ import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { createResourceHandler } from './verbs/verbs.ts';
+import { createReviews } from './verbs/virtual/reviews.ts';
 import { ObjectWriter } from './verbs/writer.ts';
 import { VERSION } from './version.ts';
 
@@ -69,8 +70,9 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   const namespaces = new NamespaceDeletion({ store, registry, writer, identity, onError });
   services.start('namespace deletion', (signal) => namespaces.run(signal));
   const metrics = new Metrics();
+  const authenticator = createAuthenticator(environment);
   const pipeline = createPipeline({
-    authenticator: createAuthenticator(environment),
+    authenticator,
     anonymous: options.anonymousAuth,
     authorizer: allowAuthenticated,
     documents: createDiscovery({
@@ -85,6 +87,7 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
       registry,
       types,
       writer,
+      virtual: new Map(createReviews({ authorizer: allowAuthenticated, authenticator })),
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       deleteCollectionWorkers: options.deleteCollectionWorkers,

@@ -1,9 +1,12 @@
 import type { ApiRequest, UserInfo } from '../request/api-request.ts';
 
+/** What a caller shows of itself. */
+export type Credentials = Pick<ApiRequest, 'headers' | 'peerCertificate'>;
+
 /** Finds out who sends a request. Undefined: this one cannot tell; another may. */
 export interface Authenticator {
   /** @throws StatusError 401 when there are credentials and they are wrong */
-  authenticate(request: ApiRequest): Promise<UserInfo | undefined> | UserInfo | undefined;
+  authenticate(credentials: Credentials): Promise<UserInfo | undefined> | UserInfo | undefined;
 }
 
 export const ANONYMOUS: UserInfo = {
@@ -18,9 +21,9 @@ const AUTHENTICATED_GROUP = 'system:authenticated';
 /** The first that knows the caller decides. Everyone it knows is in system:authenticated. */
 export function createUnion(authenticators: readonly Authenticator[]): Authenticator {
   return {
-    authenticate: async (request) => {
+    authenticate: async (credentials) => {
       for (const authenticator of authenticators) {
-        const user = await authenticator.authenticate(request);
+        const user = await authenticator.authenticate(credentials);
         if (user !== undefined) return withGroup(user);
       }
       return undefined;

@@ -1,33 +1,54 @@
-import type { AuthenticatedRequest } from '../request/api-request.ts';
+import type { AuthenticatedRequest, UserInfo } from '../request/api-request.ts';
 
 export type Decision = 'allow' | 'deny' | 'no-opinion';
 
-/** Says whether a request may be served. The first authorizer of a chain with an opinion decides. */
-export interface Authorizer {
-  authorize(request: AuthenticatedRequest): Promise<Verdict> | Verdict;
-}
+/** Who wants to do what: a request, or what an access review asks about. */
+export type AuthorizationAttributes = Pick<AuthenticatedRequest, 'user' | 'verb' | 'target' | 'path'>;
 
 export interface Verdict {
   readonly decision: Decision;
   readonly reason: string;
 }
 
+/** What a user may do, as a SelfSubjectRulesReview shows it. */
+export interface Rules {
+  readonly resourceRules: readonly {
+    readonly verbs: readonly string[];
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+  }[];
+  readonly nonResourceRules: readonly {
+    readonly verbs: readonly string[];
+    readonly nonResourceURLs: readonly string[];
+  }[];
+}
+
+/** Says whether a request may be served. The first authorizer of a chain with an opinion decides. */
+export interface Authorizer {
+  authorize(attributes: AuthorizationAttributes): Promise<Verdict> | Verdict;
+  rules(user: UserInfo): Rules;
+}
+
 const ALLOW: Verdict = { decision: 'allow', reason: '' };
 const NO_OPINION: Verdict = { decision: 'no-opinion', reason: '' };
-
-export const alwaysDeny: Authorizer = {
-  authorize: () => ({ decision: 'no-opinion', reason: 'Everything is forbidden.' }),
-};
-
-/** Whoever is known may do everything; whoever is not may do nothing but ask after health and version. */
-export const allowAuthenticated: Authorizer = {
-  authorize: (request) => {
-    if (request.user.groups.includes('system:authenticated')) return ALLOW;
-    return request.target === undefined && isPublic(request.path) ? ALLOW : NO_OPINION;
-  },
-};
 
 /** Paths that Kubernetes' default roles open to everybody (system:public-info-viewer). */
 const PUBLIC = ['/healthz', '/livez', '/readyz', '/version'];
 
 const isPublic = (path: string): boolean => PUBLIC.some((open) => path === open || path === `${open}/`);
+const isKnown = (user: UserInfo): boolean => user.groups.includes('system:authenticated');
+
+/** Whoever is known may do everything; whoever is not may do nothing but ask after health and version. */
+export const allowAuthenticated: Authorizer = {
+  authorize: ({ user, target, path }) => {
+    if (isKnown(user)) return ALLOW;
+    return target === undefined && isPublic(path) ? ALLOW : NO_OPINION;
+  },
+  rules: (user) =>
+    isKnown(user)
+      ? {
+          resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+          nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+        }
+      : { resourceRules: [], nonResourceRules: [{ verbs: ['get'], nonResourceURLs: PUBLIC }] },
+};

@@ -2,6 +2,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { Store } from '../storage/store.ts';
+import type { VirtualHandlers } from './virtual/virtual.ts';
 import type { ObjectWriter, WriteContext } from './writer.ts';
 
 /** What every verb works with. Made once. */
@@ -10,6 +11,7 @@ export interface VerbContext {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly writer: ObjectWriter;
+  readonly virtual: VirtualHandlers;
   /** Feature gate WatchList. */
   readonly watchList: boolean;
   readonly minRequestTimeoutMs: number;

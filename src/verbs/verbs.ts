@@ -9,6 +9,7 @@ import { patch } from './patch.ts';
 import { get, list } from './read.ts';
 import { remove, removeCollection } from './remove.ts';
 import { resolveTarget } from './target.ts';
+import { answerVirtual } from './virtual/virtual.ts';
 import { watch } from './watch.ts';
 import { create, update } from './write.ts';
 
@@ -44,8 +45,12 @@ function handle(
       return list(context, request, served);
     case 'watch':
       return watch(context, request, served);
-    case 'create':
+    case 'create': {
+      const { group, resource } = served.definition;
+      const handler = context.virtual.get(`${group}/${resource}`);
+      if (handler !== undefined) return answerVirtual(context, request, { served, handler });
       return create(context, request, served);
+    }
     case 'update':
       return update(context, request, served);
     case 'patch':

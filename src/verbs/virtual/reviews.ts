@@ -1,0 +1,133 @@
+import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { badRequest } from '../../api/status.ts';
+import type { Authenticator } from '../../authn/authenticator.ts';
+import type { AuthorizationAttributes, Authorizer } from '../../authz/authorizer.ts';
+import { isObject } from '../../object/merge-patch.ts';
+import type { AuthorizedResourceRequest, ResourceTarget, UserInfo } from '../../request/api-request.ts';
+import type { VirtualHandler } from './virtual.ts';
+
+/** The reviews of authentication.k8s.io and authorization.k8s.io, answered by what guards real requests. */
+
+export function createReviews(options: {
+  authorizer: Authorizer;
+  authenticator: Authenticator;
+}): [string, VirtualHandler][] {
+  const { authorizer, authenticator } = options;
+  return [
+    [
+      'authentication.k8s.io/selfsubjectreviews',
+      (body, { user }) => ({ ...body, status: { userInfo: toUserInfo(user) } }),
+    ],
+    ['authentication.k8s.io/tokenreviews', (body) => reviewToken(authenticator, body)],
+    [
+      'authorization.k8s.io/selfsubjectaccessreviews',
+      (body, { user }) => reviewAccess(authorizer, body, user),
+    ],
+    ['authorization.k8s.io/subjectaccessreviews', (body) => reviewAccess(authorizer, body, subjectOf(body))],
+    [
+      'authorization.k8s.io/localsubjectaccessreviews',
+      (body, request) => reviewLocal(authorizer, body, request),
+    ],
+    ['authorization.k8s.io/selfsubjectrulesreviews', (body, { user }) => reviewRules(authorizer, body, user)],
+  ];
+}
+
+const specOf = (body: ApiObject): JsonObject => (isObject(body.spec) ? body.spec : {});
+const text = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
+const texts = (value: JsonValue | undefined): string[] => (Array.isArray(value) ? value.map(String) : []);
+
+function toUserInfo({ username, uid, groups, extra }: UserInfo): JsonObject {
+  return {
+    username,
+    ...(uid === '' ? {} : { uid }),
+    groups: [...groups],
+    ...(Object.keys(extra).length === 0
+      ? {}
+      : { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }),
+  };
+}
+
+async function reviewToken(authenticator: Authenticator, body: ApiObject): Promise<JsonObject> {
+  const token = text(specOf(body).token);
+  if (token === '') throw badRequest('token is required for TokenReview in authentication');
+  try {
+    const credentials = { headers: { authorization: `Bearer ${token}` }, peerCertificate: undefined };
+    const user = await authenticator.authenticate(credentials);
+    if (user !== undefined) return { ...body, status: { authenticated: true, user: toUserInfo(user) } };
+  } catch {
+    // A token that nobody knows is an answer here, not a failure.
+  }
+  return { ...body, status: { user: {}, error: 'invalid bearer token' } };
+}
+
+function subjectOf(body: ApiObject): UserInfo {
+  const spec = specOf(body);
+  const extra = isObject(spec.extra) ? spec.extra : {};
+  return {
+    username: text(spec.user),
+    uid: text(spec.uid),
+    groups: texts(spec.groups),
+    extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, texts(values)])),
+  };
+}
+
+async function reviewAccess(authorizer: Authorizer, body: ApiObject, user: UserInfo): Promise<JsonObject> {
+  const { decision, reason } = await authorizer.authorize(toAttributes(specOf(body), user));
+  const status = {
+    allowed: decision === 'allow',
+    ...(decision === 'deny' ? { denied: true } : {}),
+    ...(reason === '' ? {} : { reason }),
+  };
+  return { ...body, status };
+}
+
+function reviewLocal(
+  authorizer: Authorizer,
+  body: ApiObject,
+  { target }: AuthorizedResourceRequest,
+): Promise<JsonObject> {
+  const asked = specOf(body).resourceAttributes;
+  if (!isObject(asked) || text(asked.namespace) !== target.namespace) {
+    throw badRequest(
+      `spec.resourceAttributes.namespace must be the namespace of the request, ${JSON.stringify(target.namespace)}`,
+    );
+  }
+  return reviewAccess(authorizer, body, subjectOf(body));
+}
+
+function toAttributes(spec: JsonObject, user: UserInfo): AuthorizationAttributes {
+  const { resourceAttributes: resource, nonResourceAttributes: path } = spec;
+  if (isObject(resource) === isObject(path)) {
+    throw badRequest('exactly one of spec.resourceAttributes and spec.nonResourceAttributes must be set');
+  }
+  if (isObject(path)) return { user, verb: text(path.verb), target: undefined, path: text(path.path) };
+  return {
+    user,
+    verb: text((resource as JsonObject).verb),
+    target: toTarget(resource as JsonObject),
+    path: '',
+  };
+}
+
+const toTarget = (asked: JsonObject): ResourceTarget => ({
+  group: text(asked.group),
+  version: text(asked.version),
+  resource: text(asked.resource),
+  namespace: text(asked.namespace),
+  name: text(asked.name),
+  subresource: text(asked.subresource),
+  subpath: '',
+});
+
+function reviewRules(authorizer: Authorizer, body: ApiObject, user: UserInfo): JsonObject {
+  const { resourceRules, nonResourceRules } = authorizer.rules(user);
+  const copy = (rules: readonly object[]): JsonObject[] => structuredClone([...rules]) as JsonObject[];
+  return {
+    ...body,
+    status: {
+      resourceRules: copy(resourceRules),
+      nonResourceRules: copy(nonResourceRules),
+      incomplete: false,
+    },
+  };
+}

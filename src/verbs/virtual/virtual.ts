@@ -1,0 +1,41 @@
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { encodeValue } from '../../codec/encode.ts';
+import { negotiate, wantsPretty } from '../../codec/negotiate.ts';
+import type { ServedResource } from '../../registry/registry.ts';
+import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
+import type { ApiResponse } from '../../request/api-response.ts';
+import { expectedOf, readObject } from '../body.ts';
+import type { VerbContext } from '../context.ts';
+import { readMutationOptions } from '../mutation-options.ts';
+
+/** Types that represent a question instead of an object: posted, answered, never stored. */
+export type VirtualHandler = (
+  body: ApiObject,
+  request: AuthorizedResourceRequest,
+) => Promise<JsonObject> | JsonObject;
+
+/** By `group/resource`. */
+export type VirtualHandlers = ReadonlyMap<string, VirtualHandler>;
+
+export async function answerVirtual(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  { served, handler }: { served: ServedResource; handler: VirtualHandler },
+): Promise<ApiResponse> {
+  const representation = negotiate(request.headers.accept, {
+    pretty: wantsPretty(request.query, request.userAgent),
+    protobuf: true,
+  });
+  const options = readMutationOptions(request, 'CreateOptions');
+  const schema = context.types.message(served.version.type);
+  const body = await readObject(request, expectedOf(served, schema), options.fieldValidation);
+  const answer = await handler(body, request);
+  const ownKind = answer.kind === served.definition.kind;
+  return {
+    kind: 'bytes',
+    code: 201,
+    contentType: representation.contentType,
+    chunks: [encodeValue(answer, representation, ownKind ? schema : context.types.message('meta/v1.Status'))],
+    compressible: false,
+  };
+}

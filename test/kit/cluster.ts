@@ -1,0 +1,186 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../src/cli/embedded/embedded-postgres.ts';
+import { helmPath, kubectlPath, runTool, type ToolResult } from './tools.ts';
+
+/** A server as users run it: a process of its own, on a database of the test's. */
+export interface Cluster extends AsyncDisposable {
+  readonly port: number;
+  readonly kubeconfig: string;
+  readonly folder: string;
+  kubectl(args: string, input?: string): Promise<ToolResult>;
+  helm(args: string): Promise<ToolResult>;
+  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Lines of a watch, until `stop`. */
+  watch(path: string): Watch;
+  start(): Promise<void>;
+  /** SIGTERM, and waits for the end. Answers the exit code. */
+  stop(): Promise<number | null>;
+  kill(): Promise<void>;
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind
+  readonly json: any;
+}
+
+export interface Watch {
+  readonly events: { type: string; object: { metadata: { name: string; resourceVersion: string }; code?: number; reason?: string } }[];
+  reached(count: number): Promise<void>;
+  readonly ended: Promise<void>;
+  stop(): void;
+}
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const START_TIMEOUT_MS = 30_000;
+
+export async function startCluster(databaseUrl: string, flags: readonly string[] = []): Promise<Cluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-e2e-'));
+  const port = await freePort();
+  const cluster = new ProcessCluster(folder, port, [
+    `--data-dir=${folder}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    `--kvstore-servers=${databaseUrl}`,
+    ...flags,
+  ]);
+  await cluster.start();
+  return cluster;
+}
+
+class ProcessCluster implements Cluster {
+  readonly folder: string;
+  readonly port: number;
+  readonly kubeconfig: string;
+  readonly #args: readonly string[];
+  #child: ChildProcess | undefined;
+  #agent: Agent | undefined;
+  #log = '';
+
+  constructor(folder: string, port: number, args: readonly string[]) {
+    this.folder = folder;
+    this.port = port;
+    this.kubeconfig = join(folder, 'admin.kubeconfig');
+    this.#args = args;
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [MAIN, ...this.#args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
+    const ready = new Promise<void>((resolve, reject) => {
+      const collect = (chunk: Buffer): void => {
+        this.#log += chunk.toString();
+        if (this.#log.includes('kubectl get namespaces')) resolve();
+      };
+      child.stdout?.on('data', collect);
+      child.stderr?.on('data', collect);
+      child.once('exit', () => reject(new Error(`the server ended:\n${this.#log}`)));
+      setTimeout(() => reject(new Error(`the server did not become ready:\n${this.#log}`)), START_TIMEOUT_MS).unref();
+    });
+    await ready;
+    const read = (name: string): Buffer => readFileSync(join(this.folder, 'certificates', name));
+    this.#agent = new Agent({ ca: read('ca.crt'), cert: read('admin.crt'), key: read('admin.key'), keepAlive: true });
+  }
+
+  async stop(): Promise<number | null> {
+    return this.#end('SIGTERM');
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.#child;
+    this.#child = undefined;
+    this.#log = '';
+    this.#agent?.destroy();
+    if (child === undefined || child.exitCode !== null) return child?.exitCode ?? null;
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    return ended;
+  }
+
+  kubectl(args: string, input?: string): Promise<ToolResult> {
+    const options = { kubeconfig: this.kubeconfig, home: this.folder, ...(input === undefined ? {} : { input }) };
+    return runTool(kubectlPath(), splitArguments(args), options);
+  }
+
+  helm(args: string): Promise<ToolResult> {
+    return runTool(helmPath(), splitArguments(args), { kubeconfig: this.kubeconfig, home: this.folder });
+  }
+
+  request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : typeof body === 'string' ? body : JSON.stringify(body);
+    return new Promise((resolve, reject) => {
+      const options = { method, agent: this.#agent, host: '127.0.0.1', port: this.port, path };
+      const type = bytes === undefined ? {} : { 'content-type': 'application/json' };
+      const request = httpsRequest({ ...options, headers: { ...type, ...headers } }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('error', reject);
+        response.once('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ code: response.statusCode ?? 0, headers: response.headers, text, json: parseOr(text) });
+        });
+      });
+      request.once('error', reject);
+      request.end(bytes);
+    });
+  }
+
+  watch(path: string): Watch {
+    const events: Watch['events'] = [];
+    const waiting: { count: number; resolve: () => void }[] = [];
+    const options = { agent: this.#agent, host: '127.0.0.1', port: this.port, path };
+    let end: () => void = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    let rest = '';
+    const request = httpsRequest(options, (response) => {
+      response.on('data', (chunk: Buffer) => {
+        const lines = (rest + chunk.toString()).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) events.push(JSON.parse(line));
+        for (const waiter of waiting) if (events.length >= waiter.count) waiter.resolve();
+      });
+      response.once('close', end);
+      response.on('error', end);
+    });
+    request.on('error', end);
+    request.end();
+    return {
+      events,
+      ended,
+      reached: (count) =>
+        events.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.push({ count, resolve })),
+      stop: () => request.destroy(),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+function parseOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Splits at spaces outside single quotes. */
+function splitArguments(text: string): string[] {
+  return [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+}
