@@ -4,7 +4,7 @@ import type { Revision } from './revision.ts';
 
 /**
  * The log below the watch cache: what storage/postgres implements and storage/watch-cache builds on.
- * The verbs never see it; they see {@link import('./store.ts').Store}.
+ * The verbs never see it; they see a Store (store.ts).
  */
 
 export type WriteVerb = 'create' | 'update' | 'delete';

@@ -2,7 +2,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { Store } from '../storage/store.ts';
-import type { VirtualHandlers } from './virtual/virtual.ts';
+import type { VirtualHandlers } from './virtual/handler.ts';
 import type { ObjectWriter, WriteContext } from './writer.ts';
 
 /** What every verb works with. Made once. */

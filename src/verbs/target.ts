@@ -39,6 +39,10 @@ export function resolveTarget(registry: Registry, request: AuthorizedResourceReq
 /** A namespace in the path of a cluster-scoped resource, or none for one object of a namespaced one, is no path at all. */
 function checkScope({ definition }: ServedResource, { target, verb }: AuthorizedResourceRequest): void {
   const { namespaced } = definition;
+  // Collections are posted to, objects are put and patched; the other way round there is nothing.
+  const onObject = verb === 'update' || verb === 'patch';
+  if (onObject && target.name === '') throw methodNotAllowed();
+  if (verb === 'create' && target.name !== '' && target.subresource === '') throw methodNotAllowed();
   if (!namespaced && target.namespace !== '' && target.resource !== 'namespaces') throw pathNotFound();
   if (!namespaced || target.namespace !== '') return;
   if (verb === 'create' || verb === 'deletecollection') throw methodNotAllowed();

@@ -14,7 +14,7 @@ test('a chart is installed, upgraded, rolled back and uninstalled', async () => 
   const chart = join(cluster.folder, 'shop');
   await helm(`create ${chart}`);
   await helm(`install release ${chart}`);
-  const replicas = "get deployment release-shop -o jsonpath={.spec.replicas}";
+  const replicas = 'get deployment release-shop -o jsonpath={.spec.replicas}';
   expect((await cluster.kubectl(replicas)).stdout).toBe('1');
   await helm(`upgrade release ${chart} --set replicaCount=3`);
   expect((await cluster.kubectl(replicas)).stdout).toBe('3');

@@ -39,7 +39,11 @@ spec:
 
 test('the cluster has its namespaces from the start', async () => {
   const names = (await ok('get namespaces -o name')).trim().split('\n').sort();
-  expect(names).toEqual(['cluster-system', 'default', 'kube-node-lease', 'kube-public', 'kube-system'].map((name) => `namespace/${name}`));
+  expect(names).toEqual(
+    ['cluster-system', 'default', 'kube-node-lease', 'kube-public', 'kube-system'].map(
+      (name) => `namespace/${name}`,
+    ),
+  );
 });
 
 test('apply creates, configures, and leaves alone what has not changed', async () => {
@@ -49,7 +53,9 @@ test('apply creates, configures, and leaves alone what has not changed', async (
   expect(difference.code).toBe(1);
   expect(difference.stdout).toContain('+      - image: nginx:2');
   expect(await ok('apply -f -', DEPLOYMENT('nginx:2'))).toContain('configured');
-  expect(await ok("get deployment app -o jsonpath='{.spec.template.spec.containers[0].image}'")).toContain('nginx:2');
+  expect(await ok("get deployment app -o jsonpath='{.spec.template.spec.containers[0].image}'")).toContain(
+    'nginx:2',
+  );
 });
 
 test('objects can be changed in every way kubectl knows', async () => {
@@ -60,12 +66,16 @@ test('objects can be changed in every way kubectl knows', async () => {
   await ok('scale deployment app --replicas=7');
   await ok(`patch deployment app --type=json -p '[{"op":"add","path":"/spec/paused","value":true}]'`);
   await ok(`patch deployment app --type=merge -p '{"spec":{"minReadySeconds":5}}'`);
-  await ok(`patch deployment app -p '{"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"A","value":"b"}]}]}}}}'`);
+  await ok(
+    `patch deployment app -p '{"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"A","value":"b"}]}]}}}}'`,
+  );
   const { metadata, spec } = JSON.parse(await ok('get deployment app -o json'));
   expect(metadata.labels.tier).toBe('web');
   expect(metadata.annotations.note).toBe('hello');
   expect(spec).toMatchObject({ replicas: 7, paused: true, minReadySeconds: 5 });
-  expect(spec.template.spec.containers).toMatchObject([{ name: 'c', image: 'nginx:3', env: [{ name: 'A', value: 'b' }] }]);
+  expect(spec.template.spec.containers).toMatchObject([
+    { name: 'c', image: 'nginx:3', env: [{ name: 'A', value: 'b' }] },
+  ]);
   expect(metadata.generation).toBeGreaterThanOrEqual(5);
   expect(await ok('replace -f -', DEPLOYMENT('nginx:4'))).toContain('replaced');
 });
@@ -93,7 +103,10 @@ test('tables show what people look at daily', async () => {
   expect(await ok('get services')).toMatch(/svc\s+ClusterIP\s+\S+\s+<none>\s+80\/TCP/);
   await ok('create job work --image=busybox');
   expect(await ok('get jobs')).toMatch(/work\s+Running\s+0\/1/);
-  await ok('apply -f -', 'apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {node-role.kubernetes.io/worker: ""}}\nstatus: {nodeInfo: {kubeletVersion: v1.31.0}}');
+  await ok(
+    'apply -f -',
+    'apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {node-role.kubernetes.io/worker: ""}}\nstatus: {nodeInfo: {kubeletVersion: v1.31.0}}',
+  );
   expect(await ok('get nodes')).toMatch(/n1\s+Unknown\s+worker\s+\d+s\s+v1.31.0/);
   expect(await ok('get all')).toContain('deployment.apps/app');
 });
@@ -136,7 +149,10 @@ test('a namespace takes everything in it along', async () => {
 });
 
 test('finalizers keep an object until the last one is removed', async () => {
-  await ok('apply -f -', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: held, finalizers: [example.com/duty]}');
+  await ok(
+    'apply -f -',
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: held, finalizers: [example.com/duty]}',
+  );
   await ok('delete configmap held --wait=false');
   const held = JSON.parse(await ok('get configmap held -o json'));
   expect(held.metadata.deletionTimestamp).toBeTruthy();
@@ -145,18 +161,26 @@ test('finalizers keep an object until the last one is removed', async () => {
 });
 
 test('what is wrong is said in the words people know', async () => {
-  const unknown = await cluster.kubectl('apply -f -', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\ndataa: {x: y}');
+  const unknown = await cluster.kubectl(
+    'apply -f -',
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\ndataa: {x: y}',
+  );
   expect(unknown.stderr).toContain('strict decoding error: unknown field "dataa"');
   const invalid = await cluster.kubectl('create configmap Bad_Name');
   expect(invalid.stderr).toContain('ConfigMap "Bad_Name" is invalid: metadata.name: Invalid value');
   const twice = await cluster.kubectl('create configmap shown');
   expect(twice.stderr).toContain('configmaps "shown" already exists');
-  const empty = await cluster.kubectl('apply -f -', 'apiVersion: v1\nkind: Pod\nmetadata: {name: empty}\nspec: {}');
+  const empty = await cluster.kubectl(
+    'apply -f -',
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: empty}\nspec: {}',
+  );
   expect(empty.stderr).toContain('spec.containers: Required value');
 });
 
 test('a watch of a table prints lines as things happen', async () => {
-  const watching = cluster.kubectl('get configmaps -w --field-selector=metadata.name=seen --request-timeout=4s');
+  const watching = cluster.kubectl(
+    'get configmaps -w --field-selector=metadata.name=seen --request-timeout=4s',
+  );
   await new Promise((resolve) => setTimeout(resolve, 1500));
   await ok('create configmap seen --from-literal=a=1');
   expect((await watching).stdout).toMatch(/NAME\s+DATA\s+AGE\nseen\s+1/);

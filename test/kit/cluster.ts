@@ -32,7 +32,10 @@ export interface Answer {
 }
 
 export interface Watch {
-  readonly events: { type: string; object: { metadata: { name: string; resourceVersion: string }; code?: number; reason?: string } }[];
+  readonly events: {
+    type: string;
+    object: { metadata: { name: string; resourceVersion: string }; code?: number; reason?: string };
+  }[];
   reached(count: number): Promise<void>;
   readonly ended: Promise<void>;
   stop(): void;
@@ -82,11 +85,19 @@ class ProcessCluster implements Cluster {
       child.stdout?.on('data', collect);
       child.stderr?.on('data', collect);
       child.once('exit', () => reject(new Error(`the server ended:\n${this.#log}`)));
-      setTimeout(() => reject(new Error(`the server did not become ready:\n${this.#log}`)), START_TIMEOUT_MS).unref();
+      setTimeout(
+        () => reject(new Error(`the server did not become ready:\n${this.#log}`)),
+        START_TIMEOUT_MS,
+      ).unref();
     });
     await ready;
     const read = (name: string): Buffer => readFileSync(join(this.folder, 'certificates', name));
-    this.#agent = new Agent({ ca: read('ca.crt'), cert: read('admin.crt'), key: read('admin.key'), keepAlive: true });
+    this.#agent = new Agent({
+      ca: read('ca.crt'),
+      cert: read('admin.crt'),
+      key: read('admin.key'),
+      keepAlive: true,
+    });
   }
 
   async stop(): Promise<number | null> {
@@ -109,7 +120,11 @@ class ProcessCluster implements Cluster {
   }
 
   kubectl(args: string, input?: string): Promise<ToolResult> {
-    const options = { kubeconfig: this.kubeconfig, home: this.folder, ...(input === undefined ? {} : { input }) };
+    const options = {
+      kubeconfig: this.kubeconfig,
+      home: this.folder,
+      ...(input === undefined ? {} : { input }),
+    };
     return runTool(kubectlPath(), splitArguments(args), options);
   }
 
@@ -117,8 +132,20 @@ class ProcessCluster implements Cluster {
     return runTool(helmPath(), splitArguments(args), { kubeconfig: this.kubeconfig, home: this.folder });
   }
 
-  request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : typeof body === 'string' ? body : JSON.stringify(body);
+  request(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const bytes =
+      body === undefined
+        ? undefined
+        : Buffer.isBuffer(body)
+          ? body
+          : typeof body === 'string'
+            ? body
+            : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const options = { method, agent: this.#agent, host: '127.0.0.1', port: this.port, path };
       const type = bytes === undefined ? {} : { 'content-type': 'application/json' };
@@ -161,7 +188,9 @@ class ProcessCluster implements Cluster {
       events,
       ended,
       reached: (count) =>
-        events.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.push({ count, resolve })),
+        events.length >= count
+          ? Promise.resolve()
+          : new Promise((resolve) => waiting.push({ count, resolve })),
       stop: () => request.destroy(),
     };
   }

@@ -1,5 +1,6 @@
 import sortedBtree from 'sorted-btree';
 import type { GroupResource } from '../../api/names.ts';
+import type { StorageError } from '../errors.ts';
 import { type Scope, toPosition } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
@@ -7,13 +8,20 @@ import type { Entry } from '../store.ts';
 import { CachedEntry, type FieldReader } from './cached-entry.ts';
 import { SharedEvent } from './event.ts';
 import { RecentEvents } from './history.ts';
-import type { Watcher } from './watcher.ts';
 
 /** The package is CommonJS; under ESM its class is one level deeper. */
 const BTree = sortedBtree.default;
 export type EntryTree = InstanceType<typeof BTree<string, Entry>>;
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Whoever is told of changes (watcher.ts). */
+export interface Audience {
+  readonly scope: Scope;
+  offer(event: SharedEvent): void;
+  bookmarkIfDue(nowMs: number): void;
+  end(error: StorageError): void;
+}
 
 /** A state of a resource that does not change any more. */
 export interface Snapshot {
@@ -31,9 +39,9 @@ export class ResourceCache {
   readonly #readFields: FieldReader;
   readonly #tree: EntryTree = new BTree<string, Entry>(undefined, byText);
   readonly #snapshots: Snapshot[] = [];
-  readonly #everywhere = new Set<Watcher>();
-  readonly #byNamespace = new Map<string, Set<Watcher>>();
-  readonly #byName = new Map<string, Set<Watcher>>();
+  readonly #everywhere = new Set<Audience>();
+  readonly #byNamespace = new Map<string, Set<Audience>>();
+  readonly #byName = new Map<string, Set<Audience>>();
   /** The last change of this resource: at any later revision it looks the same. */
   #changedAt: Revision;
 
@@ -103,11 +111,11 @@ export class ResourceCache {
     if (this.#snapshots.length > MAX_SNAPSHOTS) this.#snapshots.shift();
   }
 
-  addWatcher(watcher: Watcher): void {
+  addWatcher(watcher: Audience): void {
     this.#setFor(watcher.scope).add(watcher);
   }
 
-  removeWatcher(watcher: Watcher): void {
+  removeWatcher(watcher: Audience): void {
     const { namespace, name } = watcher.scope;
     const set = this.#setFor(watcher.scope);
     set.delete(watcher);
@@ -128,19 +136,19 @@ export class ResourceCache {
     for (const watcher of this.#byName.get(toNameKey({ name })) ?? []) watcher.offer(event);
   }
 
-  *allWatchers(): Iterable<Watcher> {
+  *allWatchers(): Iterable<Audience> {
     yield* this.#everywhere;
     for (const set of this.#byNamespace.values()) yield* set;
     for (const set of this.#byName.values()) yield* set;
   }
 
-  #setFor(scope: Scope): Set<Watcher> {
+  #setFor(scope: Scope): Set<Audience> {
     if (scope.name !== undefined) return getOrAdd(this.#byName, toNameKey(scope));
     return scope.namespace === undefined ? this.#everywhere : getOrAdd(this.#byNamespace, scope.namespace);
   }
 }
 
-function getOrAdd(map: Map<string, Set<Watcher>>, key: string): Set<Watcher> {
+function getOrAdd(map: Map<string, Set<Audience>>, key: string): Set<Audience> {
   let set = map.get(key);
   if (set === undefined) {
     set = new Set();

@@ -4,7 +4,7 @@ import type { Revision } from '../revision.ts';
 import type { RevisionReader } from '../revision-log.ts';
 import type { Entry, WatchQuery } from '../store.ts';
 import { SharedEvent } from './event.ts';
-import type { ResourceCache } from './resource-cache.ts';
+import type { Audience, ResourceCache } from './resource-cache.ts';
 
 /** Changes read from SQL at a time, for a watcher from before the cache's memory. */
 const REPLAY_PAGE = 500;
@@ -17,7 +17,7 @@ const BOOKMARK_BEFORE_END_MS = 2000;
  * full is set aside: nothing is kept for it but the revision it has got to. When its buffer has drained it replays from
  * there, from memory or from SQL, and becomes live again. It never delays a commit or another watcher.
  */
-export class Watcher {
+export class Watcher implements Audience {
   readonly scope: Scope;
   readonly #query: WatchQuery;
   readonly #cache: ResourceCache;

@@ -4,7 +4,7 @@ import type { Authenticator } from '../../authn/authenticator.ts';
 import type { AuthorizationAttributes, Authorizer } from '../../authz/authorizer.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import type { AuthorizedResourceRequest, ResourceTarget, UserInfo } from '../../request/api-request.ts';
-import type { VirtualHandler } from './virtual.ts';
+import type { VirtualHandler } from './handler.ts';
 
 /** The reviews of authentication.k8s.io and authorization.k8s.io, answered by what guards real requests. */
 

@@ -1,4 +1,3 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { encodeValue } from '../../codec/encode.ts';
 import { negotiate, wantsPretty } from '../../codec/negotiate.ts';
 import type { ServedResource } from '../../registry/registry.ts';
@@ -7,15 +6,7 @@ import type { ApiResponse } from '../../request/api-response.ts';
 import { expectedOf, readObject } from '../body.ts';
 import type { VerbContext } from '../context.ts';
 import { readMutationOptions } from '../mutation-options.ts';
-
-/** Types that represent a question instead of an object: posted, answered, never stored. */
-export type VirtualHandler = (
-  body: ApiObject,
-  request: AuthorizedResourceRequest,
-) => Promise<JsonObject> | JsonObject;
-
-/** By `group/resource`. */
-export type VirtualHandlers = ReadonlyMap<string, VirtualHandler>;
+import type { VirtualHandler } from './handler.ts';
 
 export async function answerVirtual(
   context: VerbContext,

@@ -89,7 +89,12 @@ const revisionsOf = (sink: Sink): bigint[] => sink.frames.map((frame) => BigInt(
 test('a list after a write contains it, whichever server wrote', async () => {
   const other = openLog(database.url);
   const revision = await other.committer.commit(write('create', 'from-elsewhere'));
-  const page = await cache.list({ resource: CONFIG_MAPS, scope: {}, freshness: { kind: 'latest' }, limit: 0 });
+  const page = await cache.list({
+    resource: CONFIG_MAPS,
+    scope: {},
+    freshness: { kind: 'latest' },
+    limit: 0,
+  });
   expect(page.revision).toBeGreaterThanOrEqual(revision);
   expect(page.entries.map(({ name }) => name)).toContain('from-elsewhere');
   await other.close();
@@ -104,7 +109,11 @@ test('chunks of one list show one state while writes go on', async () => {
   const names = first.entries.map(({ name }) => name);
   let { next } = first;
   while (next !== undefined) {
-    const page = await cache.list({ ...query, freshness: { kind: 'exact', revision: first.revision }, after: next });
+    const page = await cache.list({
+      ...query,
+      freshness: { kind: 'exact', revision: first.revision },
+      after: next,
+    });
     expect(page.revision).toBe(first.revision);
     names.push(...page.entries.map(({ name }) => name));
     next = page.next;
@@ -146,7 +155,10 @@ test('a watch from before the memory of the cache is served from SQL and joined 
   const serving = later.run(end.signal);
   await later.ready();
   const sink = new Sink();
-  const watching = later.watch(watchQuery(sink, { kind: 'after', revision: revisions[0] as Revision }), end.signal);
+  const watching = later.watch(
+    watchQuery(sink, { kind: 'after', revision: revisions[0] as Revision }),
+    end.signal,
+  );
   await sink.reached(9);
   const more = await writeMany('new', 5);
   await sink.reached(14);
@@ -179,7 +191,10 @@ test('an object that leaves the selector is DELETED to its watcher, with the sta
   const end = new AbortController();
   const matches = (entry: Entry): boolean => entry.json.includes('"data":"in"');
   const created = await cache.commit(write('create', 'moves', undefined, 'in'));
-  const watching = cache.watch(watchQuery(sink, { kind: 'after', revision: created }, { matches }), end.signal);
+  const watching = cache.watch(
+    watchQuery(sink, { kind: 'after', revision: created }, { matches }),
+    end.signal,
+  );
   const changed = await cache.commit(write('update', 'moves', created, 'in'));
   const left = await cache.commit(write('update', 'moves', changed, 'out'));
   const back = await cache.commit(write('update', 'moves', left, 'in'));
@@ -197,15 +212,21 @@ test('an object that leaves the selector is DELETED to its watcher, with the sta
 
 test('a frame is encoded once for all watchers with the same encoder', async () => {
   let encoded = 0;
-  const counting: FrameEncoder = { ...encoder, id: 'counting', encode: (event) => {
-    encoded += 1;
-    return encoder.encode(event);
-  } };
+  const counting: FrameEncoder = {
+    ...encoder,
+    id: 'counting',
+    encode: (event) => {
+      encoded += 1;
+      return encoder.encode(event);
+    },
+  };
   const [start] = await writeMany('count-start', 1);
   const end = new AbortController();
   const sinks = Array.from({ length: 20 }, () => new Sink());
   const from = { kind: 'after', revision: start as Revision } as const;
-  const watching = sinks.map((sink) => cache.watch(watchQuery(sink, from, { encoder: counting }), end.signal));
+  const watching = sinks.map((sink) =>
+    cache.watch(watchQuery(sink, from, { encoder: counting }), end.signal),
+  );
   await new Promise((resolve) => setImmediate(resolve));
   await writeMany('count', 10);
   await Promise.all(sinks.map((sink) => sink.reached(10)));
@@ -222,9 +243,13 @@ test('a watch or list from before the history ends with compacted', async () => 
   const fresh = new WatchCache({ ...openLog(database.url), fieldsOf: () => () => ({}) });
   const end = new AbortController();
   const serving = fresh.run(end.signal);
-  await expect(fresh.watch(watchQuery(sink, from), end.signal)).rejects.toMatchObject({ failure: { kind: 'compacted' } });
+  await expect(fresh.watch(watchQuery(sink, from), end.signal)).rejects.toMatchObject({
+    failure: { kind: 'compacted' },
+  });
   const exact = { kind: 'exact', revision: 1n as Revision } as const;
-  await expect(fresh.list({ resource: CONFIG_MAPS, scope: {}, freshness: exact, limit: 0 })).rejects.toMatchObject({
+  await expect(
+    fresh.list({ resource: CONFIG_MAPS, scope: {}, freshness: exact, limit: 0 }),
+  ).rejects.toMatchObject({
     failure: { kind: 'compacted' },
   });
   end.abort();

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+/** The folder tree is the architecture: a file imports only from lower layers, and folders of one layer never each other. */
+const LAYERS: Readonly<Record<string, number>> = {
+  util: 0,
+  observability: 0,
+  api: 1,
+  object: 2,
+  request: 2,
+  codec: 3,
+  storage: 4,
+  'storage/postgres': 5,
+  'storage/watch-cache': 5,
+  registry: 6,
+  admission: 7,
+  authn: 7,
+  authz: 7,
+  verbs: 8,
+  resources: 9,
+  discovery: 9,
+  controllers: 9,
+  pipeline: 10,
+  http: 11,
+  options: 12,
+  cli: 14,
+};
+
+/** Files at the top: the composition root stands above what it composes, the command line above it. */
+const TOP_FILES: Readonly<Record<string, number>> = { 'version.ts': 0, 'server.ts': 13, 'main.ts': 15 };
+
+/** One file knows all implementations. Whoever else needs one is named here, with what it may import. */
+const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  // Commands that are no server: they migrate a database, or make one.
+  cli: ['storage/postgres'],
+};
+
+const SOURCE = fileURLToPath(new URL('../src', import.meta.url));
+
+const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .sort();
+
+function folderOf(file: string): string {
+  const parts = dirname(file).split('/');
+  const two = parts.slice(0, 2).join('/');
+  return LAYERS[two] === undefined ? (parts[0] ?? '') : two;
+}
+
+const layerOf = (file: string): number | undefined => TOP_FILES[file] ?? LAYERS[folderOf(file)];
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(SOURCE, file), 'utf8');
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path = '']) =>
+    relative(SOURCE, resolve(dirname(join(SOURCE, file)), path)),
+  );
+}
+
+test('every folder has its layer', () => {
+  expect(files.filter((file) => layerOf(file) === undefined)).toEqual([]);
+});
+
+test('a file imports only from lower layers, and folders of one layer never import each other', () => {
+  const wrong = files.flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => folderOf(imported) !== folderOf(file) || TOP_FILES[file] !== undefined)
+      .filter((imported) => (layerOf(imported) ?? 99) >= (layerOf(file) ?? 0))
+      .map((imported) => `${file} imports ${imported}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('implementations of storage are imported by the composition root alone', () => {
+  const wrong = files.flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => /^storage\/(postgres|watch-cache)\//.test(imported))
+      .filter((imported) => folderOf(imported) !== folderOf(file) && file !== 'server.ts')
+      .filter((imported) => EXCEPTIONS[folderOf(file)]?.includes(folderOf(imported)) !== true)
+      .map((imported) => `${file} imports ${imported}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('there are no cycles between files', () => {
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) {
+      cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      return;
+    }
+    if (done.has(file)) return;
+    for (const imported of importsOf(file)) visit(imported, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  expect(cycles).toEqual([]);
+});
+
+test('there are no barrels, and no file has grown beyond reading', () => {
+  expect(files.filter((file) => /(^|\/)index\.ts$/.test(file))).toEqual([]);
+  const long = files.filter((file) => readFileSync(join(SOURCE, file), 'utf8').split('\n').length > 420);
+  expect(long).toEqual([]);
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+
+let database: TestDatabase;
+let servers: Cluster[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  servers = [await startCluster(database.url), await startCluster(database.url)];
+});
+
+afterAll(async () => {
+  for (const server of servers) await server[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+const PATH = '/api/v1/namespaces/default/configmaps';
+const at = (index: number): Cluster => servers[index % servers.length] as Cluster;
+
+test('20 writers on one object: every success is one revision, every other is a 409', async () => {
+  await at(0).request('POST', PATH, { metadata: { name: 'counter' }, data: { n: '0' } });
+  const codes: number[] = [];
+  const writers = Array.from({ length: 20 }, async (_, writer) => {
+    const server = at(writer);
+    for (let done = 0; done < 10; ) {
+      const { json } = await server.request('GET', `${PATH}/counter`);
+      json.data.n = String(Number(json.data.n) + 1);
+      const { code } = await server.request('PUT', `${PATH}/counter`, json);
+      codes.push(code);
+      if (code === 200) done += 1;
+    }
+  });
+  await Promise.all(writers);
+  expect(codes.filter((code) => code === 200)).toHaveLength(200);
+  expect(codes.filter((code) => code !== 200 && code !== 409)).toEqual([]);
+  const { json } = await at(1).request('GET', `${PATH}/counter`);
+  expect(json.data.n).toBe('200');
+  const rows = await database.query<{ count: string }>(
+    "SELECT count(*) FROM revisions WHERE name = 'counter'",
+  );
+  expect(rows[0]?.count).toBe('201');
+});
+
+test('50 watchers on two servers see the same ids in rising order, none missing and none twice', async () => {
+  const { json } = await at(0).request('GET', `${PATH}?limit=1`);
+  const start: string = json.metadata.resourceVersion;
+  const watches = Array.from({ length: 50 }, (_, n) =>
+    at(n).watch(`${PATH}?watch=1&resourceVersion=${start}`),
+  );
+  const writers = Array.from({ length: 10 }, async (_, writer) => {
+    const made: string[] = [];
+    for (let n = 0; n < 20; n += 1) {
+      const answer = await at(writer).request('POST', PATH, { metadata: { name: `w${writer}-${n}` } });
+      made.push(answer.json.metadata.resourceVersion);
+    }
+    return made;
+  });
+  const written = (await Promise.all(writers)).flat().sort((a, b) => Number(a) - Number(b));
+  for (const watch of watches) {
+    await watch.reached(written.length);
+    expect(watch.events.map(({ object }) => object.metadata.resourceVersion)).toEqual(written);
+    watch.stop();
+  }
+});
+
+test('a server that is killed while it writes loses nothing it acknowledged, and leaves nothing half', async () => {
+  const server = at(0);
+  const acknowledged: string[] = [];
+  const writers = Array.from({ length: 8 }, async (_, writer) => {
+    for (let n = 0; ; n += 1) {
+      const name = `k${writer}-${n}`;
+      const answer = await server
+        .request('POST', PATH, { metadata: { name }, data: { name } })
+        .catch(() => undefined);
+      if (answer?.code !== 201) return;
+      acknowledged.push(name);
+    }
+  });
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await server.kill();
+  await Promise.all(writers);
+  const { json } = await at(1).request('GET', PATH);
+  const items = json.items as { metadata: { name: string }; data?: { name?: string } }[];
+  const names = new Set(items.map(({ metadata }) => metadata.name));
+  expect(acknowledged.length).toBeGreaterThan(10);
+  expect(acknowledged.filter((name) => !names.has(name))).toEqual([]);
+  for (const { metadata, data } of items.filter((item) => /^k\d-/.test(item.metadata.name))) {
+    expect(data?.name).toBe(metadata.name);
+  }
+  await server.start();
+  const again = await server.request('GET', PATH);
+  expect(again.json.items).toHaveLength(items.length);
+});
