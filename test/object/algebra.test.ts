@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest';
+import { loadTypes } from '../../src/api/idl/types.ts';
+import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
+import { matchesFields, parseFieldSelector } from '../../src/object/field-selector.ts';
+import { applyJsonPatch } from '../../src/object/json-patch.ts';
+import {
+  formatLabelRequirements,
+  matchesLabels,
+  parseLabelSelector,
+} from '../../src/object/label-selector.ts';
+import { applyMergePatch } from '../../src/object/merge-patch.ts';
+import { canonicalQuantity } from '../../src/object/quantity.ts';
+import { applyStrategicMerge } from '../../src/object/strategic-merge.ts';
+
+test.each([
+  ['0', '0'],
+  ['1000m', '1'],
+  ['0.5', '500m'],
+  ['1.5Gi', '1536Mi'],
+  ['1024Mi', '1Gi'],
+  ['1000', '1k'],
+  ['1e3', '1e3'],
+  ['100000', '100k'],
+  ['0.1Mi', '104857600m'],
+  ['12345', '12345'],
+  ['-500m', '-500m'],
+  ['1Ki', '1Ki'],
+  ['512Ki', '512Ki'],
+  ['0.0000000001', '1n'],
+])('the quantity %s is written %s', (given, canonical) => {
+  expect(canonicalQuantity(given)).toBe(canonical);
+});
+
+test.each(['', 'x', '1.2.3', '1 Gi', '1gi', '--1', '1e'])('%j is no quantity', (text) => {
+  expect(canonicalQuantity(text)).toBeUndefined();
+});
+
+test.each([
+  ['a=b', { a: 'b' }, true],
+  ['a==b', { a: 'c' }, false],
+  ['a!=b', {}, true],
+  ['a in (b,c)', { a: 'c' }, true],
+  ['a notin (b)', { a: 'b' }, false],
+  ['a', { a: '' }, true],
+  ['!a', { a: '' }, false],
+  ['a>5', { a: '6' }, true],
+  ['a<5', { a: 'x' }, false],
+  ['a=b,c', { a: 'b' }, false],
+  ['a=', { a: '' }, true],
+  ['', {}, true],
+])('the label selector %s on %j is %s', (selector, labels, matches) => {
+  expect(matchesLabels(parseLabelSelector(selector), labels as Record<string, string>)).toBe(matches);
+});
+
+test.each(['a=b c', 'a in b', 'a in (', '=b', 'a,', 'a>x', '-a=b', `a=${'x'.repeat(64)}`])(
+  '%j is no label selector',
+  (selector) => {
+    expect(() => parseLabelSelector(selector)).toThrow();
+  },
+);
+
+test('a label selector reads back what it writes', () => {
+  const text = 'a=b,c in (d,e),!f,g,h!=i';
+  const again = parseLabelSelector(formatLabelRequirements(parseLabelSelector(text)));
+  expect(again).toEqual(parseLabelSelector(text));
+});
+
+test('field selectors compare text, with escapes', () => {
+  expect(matchesFields(parseFieldSelector('a=b,c!=d'), { a: 'b', c: 'x' })).toBe(true);
+  expect(matchesFields(parseFieldSelector('a=x\\,y'), { a: 'x,y' })).toBe(true);
+  expect(() => parseFieldSelector('a')).toThrow(/can't understand/);
+});
+
+test('a merge patch follows RFC 7386, appendix A', () => {
+  const cases: [JsonValue, JsonValue, JsonValue][] = [
+    [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
+    [{ a: 'b', b: 'c' }, { a: null }, { b: 'c' }],
+    [{ a: ['b'] }, { a: 'c' }, { a: 'c' }],
+    [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
+    [{ a: 'foo' }, null, null],
+    [[1, 2], { a: 'b', c: null }, { a: 'b' }],
+    [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+  ];
+  for (const [target, patch, result] of cases) expect(applyMergePatch(target, patch)).toEqual(result);
+});
+
+test('a JSON patch tests, moves, copies, and leaves its input alone', () => {
+  const object: JsonObject = { a: { b: 1 }, list: [1, 2] };
+  const before = JSON.stringify(object);
+  const patched = applyJsonPatch(object, [
+    { op: 'test', path: '/a/b', value: 1 },
+    { op: 'move', from: '/a/b', path: '/c' },
+    { op: 'add', path: '/list/-', value: 3 },
+  ]);
+  expect(patched).toEqual({ a: {}, list: [1, 2, 3], c: 1 });
+  expect(JSON.stringify(object)).toBe(before);
+  expect(() => applyJsonPatch(object, [{ op: 'test', path: '/a/b', value: 2 }])).toThrow();
+  expect(() => applyJsonPatch(object, [{ op: 'remove', path: '/nothing' }])).toThrow();
+  expect(() => applyJsonPatch(object, [{ op: 'add', path: '/__proto__/x', value: 1 }])).toThrow();
+  expect(({} as JsonObject).x).toBeUndefined();
+});
+
+const deployment = loadTypes().message('apps/v1.Deployment');
+const withContainers = (containers: JsonValue[]): JsonObject => ({
+  spec: { template: { spec: { containers } } },
+});
+
+test('a strategic merge patch merges lists by their keys, and obeys its directives', () => {
+  const target = withContainers([
+    { name: 'a', image: '1' },
+    { name: 'b', image: '1', args: ['x'] },
+  ]);
+  const merge = (patch: JsonValue[]): JsonObject =>
+    applyStrategicMerge(target, withContainers(patch), deployment);
+  expect(merge([{ name: 'b', image: '2' }])).toEqual(
+    withContainers([
+      { name: 'a', image: '1' },
+      { name: 'b', image: '2', args: ['x'] },
+    ]),
+  );
+  expect(merge([{ name: 'a', $patch: 'delete' }])).toEqual(
+    withContainers([{ name: 'b', image: '1', args: ['x'] }]),
+  );
+  expect(merge([{ $patch: 'replace' }, { name: 'c' }])).toEqual(withContainers([{ name: 'c' }]));
+  expect(merge([{ name: 'b', args: ['y'] }])).toEqual(
+    withContainers([
+      { name: 'a', image: '1' },
+      { name: 'b', image: '1', args: ['y'] },
+    ]),
+  );
+  expect(() => merge([{ image: 'x' }])).toThrow(/does not contain declared merge key: name/);
+  const ordered = {
+    spec: { template: { spec: { '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }] } } },
+  };
+  expect(applyStrategicMerge(target, ordered, deployment)).toEqual(
+    withContainers([
+      { name: 'b', image: '1', args: ['x'] },
+      { name: 'a', image: '1' },
+    ]),
+  );
+});
+
+test('$retainKeys and $deleteFromPrimitiveList', () => {
+  const target: JsonObject = {
+    metadata: { finalizers: ['a', 'b', 'c'] },
+    spec: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } },
+  };
+  const patch: JsonObject = {
+    metadata: { '$deleteFromPrimitiveList/finalizers': ['b'] },
+    spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } },
+  };
+  expect(applyStrategicMerge(target, patch, deployment)).toEqual({
+    metadata: { finalizers: ['a', 'c'] },
+    spec: { strategy: { type: 'Recreate' } },
+  });
+});

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { ALL_FLAGS } from '../../src/options/all-flags.ts';
+import { parseDuration, UsageError } from '../../src/options/flag.ts';
+import { formatHelp } from '../../src/options/help.ts';
+import { parseOptions } from '../../src/options/options.ts';
+
+test('flags are read in each form', () => {
+  expect(parseOptions(['--secure-port=7443']).securePort).toBe(7443);
+  expect(parseOptions(['--secure-port', '7443']).securePort).toBe(7443);
+  expect(parseOptions(['--anonymous-auth=false']).anonymousAuth).toBe(false);
+  expect(parseOptions(['-v=4']).verbosity).toBe(4);
+  expect(
+    parseOptions(['--kvstore-servers=postgres://a', '--kvstore-servers=postgres://b']).databaseUrls,
+  ).toEqual(['postgres://a', 'postgres://b']);
+  expect(parseOptions(['--event-ttl=90m']).eventTtlMs).toBe(5_400_000);
+});
+
+test.each([
+  ['1h30m', 5_400_000],
+  ['500ms', 500],
+  ['0', 0],
+  ['30d', 2_592_000_000],
+  ['1.5h', 5_400_000],
+  ['5', undefined],
+  ['5x', undefined],
+  ['', undefined],
+])('the duration %j is %s ms', (text, ms) => {
+  expect(parseDuration(text)).toBe(ms);
+});
+
+test.each([
+  [['--secure-prot=1'], 'did you mean --secure-port?'],
+  [['--etcd-servers=x'], 'the flag is --kvstore-servers'],
+  [['--secure-port=abc'], '--secure-port: "abc" is not a whole number'],
+  [['--secure-port=0'], 'between 1 and 65535'],
+  [['--event-ttl=soon'], '"soon" is not a duration'],
+  [['--audit-log-path=/tmp/x'], '--audit-log-path has no effect in this version'],
+  [['--kubelet-timeout=7s'], '--agent-timeout has no effect in this version'],
+  [['--kvstore-servers=http://x'], 'must begin with postgres://'],
+  [['--feature-gates=WatchLst=true'], 'did you mean WatchList?'],
+  [['--feature-gates=SidecarContainers=false'], 'can only be left at its default (true)'],
+  [['--runtime-config=apps/v1'], undefined],
+  [['--runtime-config=apps/v1=maybe'], 'must end in =true or =false'],
+  [['--tls-cert-file=x'], 'belong together'],
+  [['stray'], 'unexpected argument "stray"'],
+  [['--data-dir'], '--data-dir needs a value'],
+])('%j is refused with one line that helps', (args, message) => {
+  if (message === undefined) {
+    expect(() => parseOptions(args)).not.toThrow();
+    return;
+  }
+  expect(() => parseOptions(args)).toThrow(UsageError);
+  expect(() => parseOptions(args)).toThrow(message);
+});
+
+test('a flag without effect may be given its default', () => {
+  expect(() =>
+    parseOptions(['--profiling=true', '--agent-timeout=5s', '--feature-gates=SidecarContainers=true']),
+  ).not.toThrow();
+});
+
+test('--help names every flag once, under its heading', () => {
+  const help = formatHelp(ALL_FLAGS);
+  for (const { name } of ALL_FLAGS) {
+    const mentions = help.split('\n').filter((line) => new RegExp(`^ {4}--?${name}( |$)`).test(line));
+    expect(mentions, name).toHaveLength(1);
+  }
+});
+
+test('runtime-config: a version named wins over its stage, a stage over all', () => {
+  const { runtimeConfig } = parseOptions([
+    '--runtime-config=api/all=true,api/alpha=false,storage.cluster.io/v1alpha1=true',
+  ]);
+  expect(runtimeConfig.isEnabled({ group: 'resource.k8s.io', version: 'v1alpha3' }, false)).toBe(false);
+  expect(runtimeConfig.isEnabled({ group: 'storage.k8s.io', version: 'v1alpha1' }, false)).toBe(true);
+  expect(runtimeConfig.isEnabled({ group: 'networking.k8s.io', version: 'v1beta1' }, false)).toBe(true);
+});
