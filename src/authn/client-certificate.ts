@@ -1,34 +1,41 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { unauthorized } from '../api/status.ts';
-import type { UserInfo } from '../request/api-request.ts';
+import type { PeerCertificate, UserInfo } from '../request/api-request.ts';
 import type { Authenticator } from './authenticator.ts';
 
 /**
  * --client-ca-file: a certificate signed by one of these authorities, directly or through intermediates that the client
- * sends, names its user (CN) and groups (O). Verified ones are remembered by fingerprint until they expire.
+ * sends, names its user (CN) and groups (O). A chain is verified once a connection.
  */
 export function createCertificateAuthenticator(caFiles: readonly string[]): Authenticator {
   const authorities = caFiles.flatMap(readCertificates);
-  const verified = new Map<string, { user: UserInfo; validToMs: number }>();
+  const verified = new WeakMap<PeerCertificate, Verified>();
   return {
     authenticate: ({ peerCertificate }) => {
       if (peerCertificate === undefined) return undefined;
-      const chain = peerCertificate.chain.map((der) => new X509Certificate(der));
-      const [leaf] = chain;
-      if (leaf === undefined) return undefined;
-      const known = verified.get(leaf.fingerprint256);
+      const known = verified.get(peerCertificate);
       if (known !== undefined && known.validToMs > Date.now()) return known.user;
-      if (!isTrusted(chain, authorities) || !isForClients(leaf)) throw unauthorized();
-      const user = toUser(leaf);
-      if (verified.size >= MAX_REMEMBERED) verified.clear();
-      verified.set(leaf.fingerprint256, { user, validToMs: Date.parse(leaf.validTo) });
-      return user;
+      const fresh = verify(peerCertificate, authorities);
+      verified.set(peerCertificate, fresh);
+      return fresh.user;
     },
   };
 }
 
-const MAX_REMEMBERED = 10_000;
+interface Verified {
+  readonly user: UserInfo;
+  readonly validToMs: number;
+}
+
+/** @throws StatusError 401 */
+function verify(peer: PeerCertificate, authorities: readonly X509Certificate[]): Verified {
+  const chain = peer.chain.map((der) => new X509Certificate(der));
+  const [leaf] = chain;
+  if (leaf === undefined || !isTrusted(chain, authorities) || !isForClients(leaf)) throw unauthorized();
+  return { user: toUser(leaf), validToMs: Date.parse(leaf.validTo) };
+}
+
 const MAX_CHAIN = 8;
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 

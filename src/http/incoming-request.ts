@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import { TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import type { Dialect } from '../api/dialect.ts';
 import { StatusError } from '../api/status.ts';
 import { parseRequestInfo, type RequestInfo } from '../pipeline/request-info.ts';
@@ -60,8 +60,7 @@ export class IncomingRequest implements ApiRequest {
   }
 
   get peerCertificate(): PeerCertificate | undefined {
-    const { socket } = this.#incoming;
-    return socket instanceof TLSSocket ? readPeer(socket) : readPeer(underlying(this.#incoming));
+    return peerOf(this.#incoming);
   }
 
   abort(): void {
@@ -98,27 +97,32 @@ function auditId(headers: IncomingHttpHeaders): string {
   return typeof given === 'string' && /^[\x21-\x7e]{1,64}$/.test(given) ? given : randomUUID();
 }
 
-function underlying(incoming: NodeRequest): TLSSocket | undefined {
-  if (!('stream' in incoming)) return undefined;
-  const socket = incoming.stream.session?.socket;
-  return socket instanceof TLSSocket ? socket : undefined;
+/** By HTTP/2 session, or by socket. Absent: not asked yet. */
+const peers = new WeakMap<object, { readonly peer: PeerCertificate | undefined }>();
+
+/**
+ * Read once a connection: asking TLS for the chain costs many times what serving a small object does. A session hands out
+ * its socket behind a new proxy each time, so the session itself is what is remembered.
+ */
+function peerOf(incoming: NodeRequest): PeerCertificate | undefined {
+  const session = 'stream' in incoming ? incoming.stream.session : undefined;
+  const connection = session ?? incoming.socket;
+  const known = peers.get(connection);
+  if (known !== undefined) return known.peer;
+  const peer = readPeer((session?.socket ?? incoming.socket) as Partial<TLSSocket>);
+  peers.set(connection, { peer });
+  return peer;
 }
 
-const peers = new WeakMap<TLSSocket, PeerCertificate | undefined>();
-
-/** Read once a connection: asking TLS for the chain costs more than serving a small object. */
-function readPeer(socket: TLSSocket | undefined): PeerCertificate | undefined {
-  if (socket === undefined) return undefined;
-  if (peers.has(socket)) return peers.get(socket);
+function readPeer(socket: Partial<TLSSocket>): PeerCertificate | undefined {
+  if (socket.getPeerCertificate === undefined) return undefined;
   const chain: Buffer[] = [];
   let certificate = socket.getPeerCertificate(true);
   while (certificate?.raw !== undefined && !chain.some((der) => der.equals(certificate.raw))) {
     chain.push(certificate.raw);
     certificate = certificate.issuerCertificate;
   }
-  const peer = chain.length === 0 ? undefined : { chain };
-  peers.set(socket, peer);
-  return peer;
+  return chain.length === 0 ? undefined : { chain };
 }
 
 function tooLarge(limitBytes: number): StatusError {
