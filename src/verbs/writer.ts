@@ -160,10 +160,7 @@ export class ObjectWriter {
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
     strategy.prepareForCreate?.(object);
-    refuse(definition, object, [
-      ...validateObjectMeta(metadata, definition),
-      ...(strategy.validate?.(object) ?? []),
-    ]);
+    refuse(definition, object, this.#validate(definition, object));
     await this.#admission.validate(toAttributes(context, 'CREATE', object, undefined));
     for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
     return this.#commitCreate(context, object);
