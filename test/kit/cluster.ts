@@ -12,7 +12,7 @@ export interface Cluster extends AsyncDisposable {
   readonly port: number;
   readonly kubeconfig: string;
   readonly folder: string;
-  kubectl(args: string, input?: string): Promise<ToolResult>;
+  kubectl(args: string, input?: string, env?: Record<string, string>): Promise<ToolResult>;
   helm(args: string): Promise<ToolResult>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Lines of a watch, until `stop`. */
@@ -119,10 +119,11 @@ class ProcessCluster implements Cluster {
     return ended;
   }
 
-  kubectl(args: string, input?: string): Promise<ToolResult> {
+  kubectl(args: string, input?: string, env: Record<string, string> = {}): Promise<ToolResult> {
     const options = {
       kubeconfig: this.kubeconfig,
       home: this.folder,
+      env,
       ...(input === undefined ? {} : { input }),
     };
     return runTool(kubectlPath(), splitArguments(args), options);

@@ -41,6 +41,7 @@ export interface ToolOptions {
   readonly timeoutMs?: number;
   /** HOME and caches of the tool; a fresh directory keeps discovery caches of other servers out. */
   readonly home: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Runs a tool to its end; a code other than 0 is a result, not an error. */
@@ -50,7 +51,12 @@ export function runTool(path: string, args: readonly string[], options: ToolOpti
       path,
       [...args],
       {
-        env: { PATH: process.env.PATH ?? '', HOME: options.home, KUBECONFIG: options.kubeconfig },
+        env: {
+          PATH: process.env.PATH ?? '',
+          HOME: options.home,
+          KUBECONFIG: options.kubeconfig,
+          ...options.env,
+        },
         maxBuffer: 64 * 1024 * 1024,
         timeout: options.timeoutMs ?? 60_000,
       },
