@@ -22,9 +22,6 @@ export async function send(
       return sendBytes(request, response, outgoing);
     case 'stream':
       return sendStream(request, response, outgoing);
-    case 'upgrade':
-      outgoing.writeHead(400).end();
-      return;
     default:
       response satisfies never;
   }

@@ -8,9 +8,11 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { StatusError } from '../api/status.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { ApiResponse } from '../request/api-response.ts';
 import { answerHealth, type HealthCheck, type HealthEndpoint } from './health.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { type NodeResponse, send } from './send.ts';
@@ -134,19 +136,39 @@ async function serve(
     return;
   }
   open.add(request);
-  const abort = (): void => request.abort();
-  outgoing.once('close', abort);
-  const timer = request.verb === 'watch' ? undefined : setTimeout(abort, options.requestTimeoutMs);
+  outgoing.once('close', () => request.abort());
   try {
-    const response = await options.pipeline(request);
-    await send(request, response, outgoing);
+    await send(request, await answerInTime(options, request), outgoing);
   } catch (error) {
     options.logger.error(`${request.method} ${request.path}: the response broke off`, error);
     outgoing.destroy();
   } finally {
-    clearTimeout(timer);
     open.delete(request);
   }
+}
+
+/** --request-timeout: whoever waits longer is told so; what was under way is finished and its answer dropped. */
+function answerInTime(
+  { pipeline, requestTimeoutMs }: HttpOptions,
+  request: IncomingRequest,
+): Promise<ApiResponse> {
+  if (request.verb === 'watch') return pipeline(request);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(timedOut(requestTimeoutMs)), requestTimeoutMs);
+    pipeline(request)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
+}
+
+function timedOut(timeoutMs: number): ApiResponse {
+  const { status } = new StatusError({
+    code: 504,
+    reason: 'Timeout',
+    message: `Timeout: request did not complete within ${timeoutMs / 1000}s`,
+  });
+  const chunks = [Buffer.from(JSON.stringify(status))];
+  return { kind: 'bytes', code: 504, contentType: 'application/json', chunks, compressible: false };
 }
 
 async function close(

@@ -127,7 +127,7 @@ function record(
     resource: target?.resource ?? '',
     subresource: target?.subresource ?? '',
   };
-  const code = response.kind === 'upgrade' ? 101 : response.code;
+  const { code } = response;
   metrics.request(
     code === 404 && target !== undefined ? { ...labels, resource: '' } : labels,
     code,

@@ -85,9 +85,9 @@ export interface SelectableFields {
 
 /**
  * A part of an object, or an action on it, under its own path. `view` subresources read and write the parent object;
- * `action` ones accept a body of their own kind; `connect` ones leave the request/response pattern.
+ * `action` ones accept a body of their own kind.
  */
-export type Subresource = ViewSubresource | ActionSubresource | ConnectSubresource;
+export type Subresource = ViewSubresource | ActionSubresource;
 
 interface SubresourceBase {
   /** The last path segment: `status`, `scale`, `eviction`. */
@@ -139,8 +139,4 @@ export interface ActionSubresource extends SubresourceBase {
     body: ApiObject,
     context: ActionContext,
   ): Promise<{ readonly code: number; readonly object: JsonObject }>;
-}
-
-export interface ConnectSubresource extends SubresourceBase {
-  readonly access: 'connect';
 }

@@ -1,8 +1,5 @@
-import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
-
 /** What a verb answers. The http layer alone knows how it gets onto a socket. */
-export type ApiResponse = BytesResponse | StreamResponse | UpgradeResponse;
+export type ApiResponse = BytesResponse | StreamResponse;
 
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[]>>;
 
@@ -38,14 +35,4 @@ export interface ResponseSink {
   write(frame: Buffer): boolean;
   /** Resolves when the buffer has drained or the client is gone. */
   drained(): Promise<void>;
-}
-
-/** The connection leaves HTTP (exec, attach, port-forward, websocket watch). */
-export interface UpgradeResponse {
-  readonly kind: 'upgrade';
-  run(connection: {
-    readonly request: IncomingMessage;
-    readonly socket: Duplex;
-    readonly head: Buffer;
-  }): Promise<void>;
 }

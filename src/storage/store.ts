@@ -101,7 +101,7 @@ export interface WatchQuery {
   readonly resource: GroupResource;
   readonly scope: Scope;
   /**
-   * `after`: changes after the revision only. `state-at`: the current state as ADDED events (at least as new as the
+   * `after`: changes after the revision only. `state`: the current state as ADDED events (at least as new as the
    * freshness asks), then changes.
    */
   readonly start:

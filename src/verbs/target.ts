@@ -64,8 +64,6 @@ function resolveSubresource(served: ServedResource, request: AuthorizedResourceR
       };
     case 'action':
       return { kind: 'action', served, action: found };
-    case 'connect':
-      throw methodNotAllowed();
     default:
       return found satisfies never;
   }

@@ -1,9 +1,9 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { Cell } from '../../registry/definition.ts';
 import { count, part, since, text } from '../cells.ts';
+import { column, type Table } from '../define.ts';
 
-/** From the core form, which both Event APIs are stored in. */
-export function eventCells(event: ApiObject, now: number): readonly Cell[] {
+function eventCells(event: ApiObject, now: number): readonly Cell[] {
   const series = part(event, 'series');
   const object = part(event, 'involvedObject');
   const source = part(event, 'source');
@@ -23,3 +23,20 @@ export function eventCells(event: ApiObject, now: number): readonly Cell[] {
     event.metadata.name ?? '',
   ];
 }
+
+/** From the core form, which both Event APIs are stored in. */
+export const EVENT_TABLE: Table = {
+  columns: [
+    column('Last Seen'),
+    column('Type'),
+    column('Reason'),
+    column('Object'),
+    column('Subobject', 1),
+    column('Source', 1),
+    column('Message'),
+    column('First Seen', 1),
+    column('Count', 1),
+    column('Name', 1),
+  ],
+  cells: eventCells,
+};

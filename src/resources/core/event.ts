@@ -1,5 +1,5 @@
-import { column, define } from '../define.ts';
-import { eventCells } from './event-cells.ts';
+import { define } from '../define.ts';
+import { EVENT_TABLE } from './event-cells.ts';
 
 export const events = define({
   group: '',
@@ -8,21 +8,7 @@ export const events = define({
   namespaced: true,
   shortNames: ['ev'],
   versions: [{ version: 'v1', type: 'core/v1.Event' }],
-  table: {
-    columns: [
-      column('Last Seen'),
-      column('Type'),
-      column('Reason'),
-      column('Object'),
-      column('Subobject', 1),
-      column('Source', 1),
-      column('Message'),
-      column('First Seen', 1),
-      column('Count', 1),
-      column('Name', 1),
-    ],
-    cells: eventCells,
-  },
+  table: EVENT_TABLE,
   fields: {
     paths: {
       'involvedObject.kind': ['involvedObject.kind'],

@@ -1,5 +1,5 @@
-import { eventCells } from '../core/event-cells.ts';
-import { column, define } from '../define.ts';
+import { EVENT_TABLE } from '../core/event-cells.ts';
+import { define } from '../define.ts';
 import { eventV1 } from './event-conversion.ts';
 
 export const eventsV1 = define({
@@ -10,21 +10,7 @@ export const eventsV1 = define({
   shortNames: ['ev'],
   versions: [{ version: 'v1', type: 'events/v1.Event', conversion: eventV1 }],
   storage: { group: '', resource: 'events', version: 'v1', type: 'core/v1.Event' },
-  table: {
-    columns: [
-      column('Last Seen'),
-      column('Type'),
-      column('Reason'),
-      column('Object'),
-      column('Subobject', 1),
-      column('Source', 1),
-      column('Message'),
-      column('First Seen', 1),
-      column('Count', 1),
-      column('Name', 1),
-    ],
-    cells: eventCells,
-  },
+  table: EVENT_TABLE,
   // Selected by as they are stored: in the core form.
   fields: {
     paths: {
