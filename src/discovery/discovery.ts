@@ -122,21 +122,24 @@ class Discovery {
     const { registry, serverAddress } = this.#options;
     const [first, second] = rest;
     if (root === 'api') {
-      const core = { group: '', dialect: 'k8s.io', name: '', versions: ['v1'] } as const;
+      const core = { group: '', dialect: 'k8s.io', name: '', versions: ['v1'], primary: true } as const;
       if (first === undefined) return this.#aggregatedOr(request, [core], () => toApiVersions(serverAddress));
       if (first !== 'v1') throw pathNotFound();
-      return plain(request, toResourceList('v1', registry.resources('', 'v1'), request.dialect));
+      return plain(request, toResourceList('v1', registry.resources('', 'v1'), core));
     }
     if (first === undefined)
       return this.#aggregatedOr(request, this.#groups(), () => toGroupList(this.#groups()));
     const { group, dialect = 'k8s.io' } = canonicalGroup(first);
     const served = registry.groups().find((one) => one.group === group);
     if (served === undefined || group === '') throw pathNotFound();
-    if (second === undefined) return plain(request, toGroup({ ...served, dialect, name: first }));
+    // A name that --api-domains leaves out of the list is served all the same.
+    const listed = this.#groups().find(({ name }) => name === first);
+    const found = listed ?? { ...served, dialect, name: first, primary: false };
+    if (second === undefined) return plain(request, toGroup(found));
     if (!served.versions.includes(second)) throw pathNotFound();
     return plain(
       request,
-      toResourceList(groupVersionOf(first, second), registry.resources(group, second), dialect),
+      toResourceList(groupVersionOf(first, second), registry.resources(group, second), found),
     );
   }
 

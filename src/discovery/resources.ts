@@ -15,6 +15,11 @@ export interface ListedGroup {
   /** As written in the dialect. */
   readonly name: string;
   readonly versions: readonly string[];
+  /**
+   * The first name of the group. Short names and categories are listed under that one only: kubectl warns about a short name
+   * that it finds in two groups, and would show what a category holds twice.
+   */
+  readonly primary: boolean;
 }
 
 /** Without the core group. The first dialect comes first, so clients that take the first match show its names. */
@@ -24,7 +29,9 @@ export function listGroups(registry: Registry, dialects: readonly Dialect[]): Li
   for (const dialect of dialects) {
     for (const { group, versions } of groups) {
       const name = dialectGroup(group, dialect);
-      if (!listed.some((other) => other.name === name)) listed.push({ group, dialect, name, versions });
+      if (listed.some((other) => other.name === name)) continue;
+      const primary = !listed.some((other) => other.group === group);
+      listed.push({ group, dialect, name, versions, primary });
     }
   }
   return listed;
@@ -54,30 +61,36 @@ function groupFields({ name, versions }: ListedGroup): JsonObject {
 export function toResourceList(
   groupVersion: string,
   resources: readonly ServedResource[],
-  dialect: Dialect,
+  { dialect, primary }: Pick<ListedGroup, 'dialect' | 'primary'>,
 ): JsonObject {
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion,
     resources: resources.flatMap((served) => [
-      toResource(served),
+      toResource(served, primary),
       ...served.definition.subresources.map((subresource) => toSubresource(served, subresource, dialect)),
     ]),
   };
 }
 
-function toResource({ definition }: ServedResource): JsonObject {
-  const { resource, singular, namespaced, kind, verbs, shortNames, categories } = definition;
+function toResource({ definition }: ServedResource, primary: boolean): JsonObject {
+  const { resource, singular, namespaced, kind, verbs } = definition;
   return {
     name: resource,
     singularName: singular,
     namespaced,
     kind,
     verbs: [...verbs],
+    ...(primary ? nicknamesOf(definition) : {}),
+    ...(verbs.includes('list') ? { storageVersionHash: storageVersionHash(definition) } : {}),
+  };
+}
+
+function nicknamesOf({ shortNames, categories }: ServedResource['definition']): JsonObject {
+  return {
     ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
     ...(categories.length === 0 ? {} : { categories: [...categories] }),
-    ...(verbs.includes('list') ? { storageVersionHash: storageVersionHash(definition) } : {}),
   };
 }
 
@@ -115,29 +128,32 @@ export function toAggregated(options: {
     kind: 'APIGroupDiscoveryList',
     apiVersion,
     metadata: {},
-    items: groups.map(({ group, dialect, name, versions }) => ({
+    items: groups.map(({ group, dialect, name, versions, primary }) => ({
       metadata: { ...(name === '' ? {} : { name }), creationTimestamp: null },
       versions: versions.map((version) => ({
         version,
         resources: registry
           .resources(group, version)
-          .map((served) => toResourceDiscovery(served, version, dialect)),
+          .map((served) => toResourceDiscovery(served, version, { dialect, primary })),
         freshness: 'Current',
       })),
     })),
   };
 }
 
-function toResourceDiscovery({ definition }: ServedResource, version: string, dialect: Dialect): JsonObject {
-  const { resource, singular, namespaced, kind, verbs, shortNames, categories, subresources } = definition;
+function toResourceDiscovery(
+  { definition }: ServedResource,
+  version: string,
+  { dialect, primary }: Pick<ListedGroup, 'dialect' | 'primary'>,
+): JsonObject {
+  const { resource, singular, namespaced, kind, verbs, subresources } = definition;
   return {
     resource,
     responseKind: { group: dialectGroup(definition.group, dialect), version, kind },
     scope: namespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
     verbs: [...verbs],
-    ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
-    ...(categories.length === 0 ? {} : { categories: [...categories] }),
+    ...(primary ? nicknamesOf(definition) : {}),
     ...(subresources.length === 0
       ? {}
       : {

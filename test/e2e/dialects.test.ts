@@ -151,6 +151,11 @@ test('discovery tells the same in both of its forms', async () => {
   }
 });
 
+test('kubectl finds each short name once', async () => {
+  const { stderr, code } = await cluster.kubectl('get sc,pc,ing,netpol,csr,crd');
+  expect({ stderr: stderr.replace(/No resources found.*\n/, ''), code }).toEqual({ stderr: '', code: 0 });
+});
+
 test('every reference in OpenAPI leads somewhere, and unchanged documents are 304', async () => {
   const { json: index } = await cluster.request('GET', '/openapi/v3');
   for (const { serverRelativeURL } of Object.values(index.paths) as { serverRelativeURL: string }[]) {
