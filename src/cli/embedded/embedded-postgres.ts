@@ -39,6 +39,7 @@ const USER = 'pgapiserver';
 const DATABASE = 'postgres';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
+const PORT_ATTEMPTS = 3;
 const POLL_MS = 10;
 
 /** wal_level and the slots are what watches need; the rest suits one busy application on a small machine. */
@@ -93,8 +94,7 @@ export class EmbeddedPostgres {
     const binaries = await this.#findBinaries();
     const password = await this.#initialize(binaries);
     await this.#endOrphan();
-    const port = this.#options.port === 0 ? await freePort() : this.#options.port;
-    await this.#launch(binaries, port);
+    const port = await this.#launchOnPort(binaries);
     this.#url = `postgres://${USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
   }
 
@@ -153,6 +153,20 @@ export class EmbeddedPostgres {
 
   #own(path: string): void {
     if (this.#account !== undefined) chownSync(path, this.#account.uid, this.#account.gid);
+  }
+
+  /** A port that was free a moment ago may be taken by the time PostgreSQL binds it; another is tried then. */
+  async #launchOnPort(binaries: PostgresBinaries): Promise<number> {
+    const { port } = this.#options;
+    for (let attempt = 1; ; attempt += 1) {
+      const chosen = port === 0 ? await freePort() : port;
+      try {
+        await this.#launch(binaries, chosen);
+        return chosen;
+      } catch (error) {
+        if (port !== 0 || attempt === PORT_ATTEMPTS) throw error;
+      }
+    }
   }
 
   /** A cluster whose server was killed without stopping it is stopped first: it knows nothing of our port. */
