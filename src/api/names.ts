@@ -16,10 +16,6 @@ export interface GroupVersion {
   readonly version: string;
 }
 
-export interface GroupVersionResource extends GroupResource {
-  readonly version: string;
-}
-
 export interface GroupVersionKind extends GroupVersion {
   readonly kind: string;
 }
@@ -27,15 +23,6 @@ export interface GroupVersionKind extends GroupVersion {
 /** `apps/v1` for a named group, `v1` for the core group. */
 export function toApiVersion({ group, version }: GroupVersion): string {
   return group === '' ? version : `${group}/${version}`;
-}
-
-/** The inverse of {@link toApiVersion}; undefined when the text is no API version (empty, or more than one slash). */
-export function parseApiVersion(apiVersion: string): GroupVersion | undefined {
-  const parts = apiVersion.split('/');
-  if (parts.some((part) => part === '')) return undefined;
-  const [first = '', second] = parts;
-  if (parts.length === 1) return { group: '', version: first };
-  return parts.length === 2 && second !== undefined ? { group: first, version: second } : undefined;
 }
 
 /** How messages name a resource: `pods`, `deployments.apps`. */

@@ -84,11 +84,3 @@ export function canonicalQuantity(text: string): string | undefined {
   const quantity = parseQuantity(text);
   return quantity === undefined ? undefined : formatQuantity(quantity);
 }
-
-export function compareQuantities(a: Quantity, b: Quantity): number {
-  return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0;
-}
-
-export function addQuantities(a: Quantity, b: Quantity): Quantity {
-  return { nanos: a.nanos + b.nanos, format: a.nanos === 0n ? b.format : a.format };
-}

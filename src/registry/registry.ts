@@ -1,4 +1,4 @@
-import type { GroupResource, GroupVersion, GroupVersionKind } from '../api/names.ts';
+import type { GroupResource, GroupVersion } from '../api/names.ts';
 import type { ResourceDefinition, ServedVersion } from './definition.ts';
 
 /** A definition as served under one version. */
@@ -13,13 +13,9 @@ export interface ServedGroup {
   readonly versions: readonly string[];
 }
 
-/**
- * The resources this server serves at this moment, built-in and custom alike. Lookups are by canonical group. Custom
- * resources come and go, so nobody may keep what a lookup returned beyond one request.
- */
+/** The resources this server serves. Lookups are by canonical group. */
 export class Registry {
   readonly #byPath = new Map<string, ServedResource>();
-  readonly #byKind = new Map<string, ServedResource>();
   readonly #byStorage = new Map<string, ResourceDefinition>();
   readonly #groups: string[] = [];
   readonly #versions = new Map<string, string[]>();
@@ -44,22 +40,8 @@ export class Registry {
     this.#changed();
   }
 
-  remove(definition: ResourceDefinition): void {
-    for (const { version } of definition.versions) {
-      this.#byPath.delete(`${definition.group}/${version}/${definition.resource}`);
-      this.#byKind.delete(`${definition.group}/${version}/${definition.kind}`);
-    }
-    this.#byStorage.delete(`${definition.group}/${definition.resource}`);
-    this.#dropEmptyVersions(definition.group);
-    this.#changed();
-  }
-
   find(group: string, version: string, resource: string): ServedResource | undefined {
     return this.#byPath.get(`${group}/${version}/${resource}`);
-  }
-
-  findKind({ group, version, kind }: GroupVersionKind): ServedResource | undefined {
-    return this.#byKind.get(`${group}/${version}/${kind}`);
   }
 
   /** The definition that owns a storage; what the watch cache and the garbage collector ask for. */
@@ -94,12 +76,9 @@ export class Registry {
   }
 
   #serve(definition: ResourceDefinition, version: ServedVersion): void {
-    const { group, resource, kind } = definition;
+    const { group, resource } = definition;
     const served = { definition, version };
     this.#byPath.set(`${group}/${version.version}/${resource}`, served);
-    // Several resources may share a kind (virtual ones do); the first is the one a manifest of that kind means.
-    const kindKey = `${group}/${version.version}/${kind}`;
-    if (!this.#byKind.has(kindKey)) this.#byKind.set(kindKey, served);
     if (!this.#versions.has(group)) {
       this.#groups.push(group);
       this.#versions.set(group, []);
@@ -107,19 +86,6 @@ export class Registry {
     const versions = this.#versions.get(group) ?? [];
     if (!versions.includes(version.version)) versions.push(version.version);
     versions.sort(compareVersions);
-  }
-
-  #dropEmptyVersions(group: string): void {
-    const left = (this.#versions.get(group) ?? []).filter(
-      (version) => this.resources(group, version).length > 0,
-    );
-    if (left.length > 0) {
-      this.#versions.set(group, left);
-      return;
-    }
-    this.#versions.delete(group);
-    const at = this.#groups.indexOf(group);
-    if (at >= 0) this.#groups.splice(at, 1);
   }
 
   #changed(): void {

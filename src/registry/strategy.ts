@@ -5,8 +5,8 @@ import type { FieldError } from '../api/status.ts';
  * What a resource does with its objects besides storing them. All functions work on the storage version of the object,
  * decoded and checked against its schema; they may change `object`, never `old`.
  *
- * Order on create: defaults → prepareForCreate → metadata → validate.
- * Order on update: defaults → prepareForUpdate → metadata → validate → validateUpdate.
+ * Order on create: defaults, mutating admission, metadata, prepareForCreate, validate, validating admission.
+ * Order on update: defaults, mutating admission, metadata, prepareForUpdate, validate, validateUpdate, validating admission.
  */
 export interface Strategy {
   readonly nameRule: NameRule;

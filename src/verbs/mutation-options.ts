@@ -1,6 +1,6 @@
 import { badRequest, type FieldError, invalid } from '../api/status.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import { readBoolean, readString } from './query-values.ts';
+import { readString } from './query-values.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
@@ -9,7 +9,6 @@ export interface MutationOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
-  readonly force: boolean;
 }
 
 type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
@@ -17,11 +16,7 @@ type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 const MAX_MANAGER_CHARS = 128;
 
 /** @throws StatusError 422 of the kind given */
-export function readMutationOptions(
-  request: ApiRequest,
-  kind: OptionsKind,
-  isApply = false,
-): MutationOptions {
+export function readMutationOptions(request: ApiRequest, kind: OptionsKind): MutationOptions {
   const { query } = request;
   const errors: FieldError[] = [];
   const fieldValidation = readString(query, 'fieldValidation');
@@ -34,12 +29,7 @@ export function readMutationOptions(
     });
   }
   errors.push(...checkFieldManager(fieldManager), ...checkDryRun(query));
-  const force = readBoolean(query, 'force');
-  if (isApply && fieldManager === '') {
-    const message = 'Required value: is required for apply patch';
-    errors.push({ type: 'FieldValueRequired', field: 'fieldManager', message });
-  }
-  if (!isApply && kind === 'PatchOptions' && force !== undefined) {
+  if (kind === 'PatchOptions' && query.has('force')) {
     const message = 'Forbidden: may not be specified for non-apply patch';
     errors.push({ type: 'FieldValueForbidden', field: 'force', message });
   }
@@ -49,7 +39,6 @@ export function readMutationOptions(
     fieldManager: fieldManager === '' ? managerFromUserAgent(request.userAgent) : fieldManager,
     // Kubernetes warns unless told otherwise.
     fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
-    force: force ?? false,
   };
 }
 
