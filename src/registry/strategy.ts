@@ -1,5 +1,6 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
+import type { NameRule } from '../object/formats.ts';
 
 /**
  * What a resource does with its objects besides storing them. All functions work on the storage version of the object,
@@ -46,6 +47,3 @@ export interface Strategy {
   /** The object ends by itself, --event-ttl after its last write. */
   readonly expires?: boolean;
 }
-
-/** Rules of api/names (RFC 1123, RFC 1035) and the looser one that only keeps names usable as a path segment. */
-export type NameRule = 'dns-subdomain' | 'dns-label' | 'dns-1035-label' | 'path-segment';

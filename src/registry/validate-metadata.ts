@@ -1,69 +1,11 @@
 import type { ObjectMeta } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
-import type { NameRule } from './strategy.ts';
+import { eachInvalid, forbiddenField, invalidValue, required, tooLong } from '../object/field-errors.ts';
+import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from '../object/formats.ts';
 
 /** Rules of metadata that hold for every resource (Kubernetes: api/validation/objectmeta.go; texts are clients' to match). */
 
-const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const DNS_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
-const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const QUALIFIED_NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-
-const MAX_LABEL_CHARS = 63;
-const MAX_SUBDOMAIN_CHARS = 253;
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
-
-const SUBDOMAIN_TEXT =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an " +
-  "alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const LABEL_TEXT =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an " +
-  "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-const LABEL_1035_TEXT =
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an " +
-  "alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-const QUALIFIED_TEXT =
-  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character " +
-  "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const VALUE_TEXT =
-  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an " +
-  "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-
-export function invalidValue(field: string, value: unknown, why: string): FieldError {
-  return { type: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${why}` };
-}
-
-export function requiredValue(field: string, why = ''): FieldError {
-  return {
-    type: 'FieldValueRequired',
-    field,
-    message: why === '' ? 'Required value' : `Required value: ${why}`,
-  };
-}
-
-/** What is wrong with a name under a rule; empty when nothing is. */
-export function checkName(name: string, rule: NameRule): string[] {
-  switch (rule) {
-    case 'dns-label':
-      return [...tooLong(name, MAX_LABEL_CHARS), ...(DNS_LABEL.test(name) ? [] : [LABEL_TEXT])];
-    case 'dns-1035-label':
-      return [...tooLong(name, MAX_LABEL_CHARS), ...(DNS_1035.test(name) ? [] : [LABEL_1035_TEXT])];
-    case 'dns-subdomain':
-      return [...tooLong(name, MAX_SUBDOMAIN_CHARS), ...(DNS_SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_TEXT])];
-    case 'path-segment':
-      return checkPathSegment(name);
-    default:
-      return rule satisfies never;
-  }
-}
-
-function checkPathSegment(name: string): string[] {
-  if (name === '.' || name === '..') return [`may not be '${name}'`];
-  return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
-}
-
-const tooLong = (text: string, most: number): string[] =>
-  text.length > most ? [`must be no more than ${most} characters`] : [];
 
 export interface MetadataRules {
   readonly namespaced: boolean;
@@ -73,18 +15,15 @@ export interface MetadataRules {
 export function validateObjectMeta(meta: ObjectMeta, { namespaced, strategy }: MetadataRules): FieldError[] {
   const { name = '', generateName = '', namespace = '' } = meta;
   const errors: FieldError[] = [];
-  if (name === '') errors.push(requiredValue('metadata.name', 'name or generateName is required'));
-  else
-    errors.push(...checkName(name, strategy.nameRule).map((why) => invalidValue('metadata.name', name, why)));
+  if (name === '') errors.push(required('metadata.name', 'name or generateName is required'));
+  else errors.push(...eachInvalid('metadata.name', name, checkName(name, strategy.nameRule)));
   // A prefix may end where a name may not: the suffix follows.
   const prefix = generateName.replace(/-$/, 'a');
   if (generateName !== '') {
-    const found = checkName(prefix, strategy.nameRule);
-    errors.push(...found.map((why) => invalidValue('metadata.generateName', generateName, why)));
+    errors.push(...eachInvalid('metadata.generateName', generateName, checkName(prefix, strategy.nameRule)));
   }
   if (namespaced) {
-    const found = checkName(namespace, 'dns-label');
-    errors.push(...found.map((why) => invalidValue('metadata.namespace', namespace, why)));
+    errors.push(...eachInvalid('metadata.namespace', namespace, checkName(namespace, 'dns-label')));
   }
   return [...errors, ...validateLabels(meta.labels, 'metadata.labels'), ...validateRest(meta)];
 }
@@ -94,36 +33,9 @@ export function validateLabels(
   field: string,
 ): FieldError[] {
   return Object.entries(labels ?? {}).flatMap(([key, value]) => [
-    ...checkQualifiedName(key).map((why) => invalidValue(field, key, why)),
-    ...checkLabelValue(value).map((why) => invalidValue(field, value, why)),
+    ...eachInvalid(field, key, checkQualifiedName(key)),
+    ...eachInvalid(field, value, checkLabelValue(value)),
   ]);
-}
-
-export function checkLabelValue(value: string): string[] {
-  return [
-    ...tooLong(value, MAX_LABEL_CHARS),
-    ...(value === '' || QUALIFIED_NAME.test(value) ? [] : [VALUE_TEXT]),
-  ];
-}
-
-/** `prefix/name` or `name`. */
-export function checkQualifiedName(key: string): string[] {
-  const [first = '', second, ...more] = key.split('/');
-  if (more.length > 0)
-    return [
-      `a qualified name ${QUALIFIED_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
-    ];
-  const name = second ?? first;
-  const errors: string[] = [];
-  if (second !== undefined) {
-    if (first === '') errors.push('prefix part must be non-empty');
-    else errors.push(...checkName(first, 'dns-subdomain').map((why) => `prefix part ${why}`));
-  }
-  if (name === '') return [...errors, 'name part must be non-empty'];
-  if (name.length > MAX_LABEL_CHARS)
-    errors.push(`name part must be no more than ${MAX_LABEL_CHARS} characters`);
-  if (!QUALIFIED_NAME.test(name)) errors.push(QUALIFIED_TEXT);
-  return errors;
 }
 
 function validateRest(meta: ObjectMeta): FieldError[] {
@@ -131,18 +43,13 @@ function validateRest(meta: ObjectMeta): FieldError[] {
   let sizeBytes = 0;
   for (const [key, value] of Object.entries(meta.annotations ?? {})) {
     sizeBytes += key.length + Buffer.byteLength(value);
-    errors.push(
-      ...checkQualifiedName(key.toLowerCase()).map((why) => invalidValue('metadata.annotations', key, why)),
-    );
+    errors.push(...eachInvalid('metadata.annotations', key, checkQualifiedName(key.toLowerCase())));
   }
   if (sizeBytes > MAX_ANNOTATIONS_BYTES) {
-    const message = `Too long: may not be more than ${MAX_ANNOTATIONS_BYTES} bytes`;
-    errors.push({ type: 'FieldValueTooLong', field: 'metadata.annotations', message });
+    errors.push(tooLong('metadata.annotations', MAX_ANNOTATIONS_BYTES));
   }
   for (const finalizer of meta.finalizers ?? []) {
-    errors.push(
-      ...checkQualifiedName(finalizer).map((why) => invalidValue('metadata.finalizers', finalizer, why)),
-    );
+    errors.push(...eachInvalid('metadata.finalizers', finalizer, checkQualifiedName(finalizer)));
   }
   return [...errors, ...validateOwners(meta)];
 }
@@ -185,8 +92,8 @@ export function validateObjectMetaUpdate(meta: ObjectMeta, old: ObjectMeta): Fie
   const added = (meta.finalizers ?? []).filter((finalizer) => old.finalizers?.includes(finalizer) !== true);
   if (added.length > 0) {
     const list = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
-    const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
-    errors.push({ type: 'FieldValueForbidden', field: 'metadata.finalizers', message });
+    const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
+    errors.push(forbiddenField('metadata.finalizers', why));
   }
   return errors;
 }

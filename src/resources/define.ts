@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { NameRule } from '../object/formats.ts';
 import type {
   Cell,
   Column,
@@ -9,7 +10,7 @@ import type {
   Subresource,
   ViewSubresource,
 } from '../registry/definition.ts';
-import type { NameRule, Strategy } from '../registry/strategy.ts';
+import type { Strategy } from '../registry/strategy.ts';
 
 /** A built-in resource as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
 export interface ResourceOutline {

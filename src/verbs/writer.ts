@@ -224,10 +224,13 @@ export class ObjectWriter {
   }
 
   #validate(definition: ResourceDefinition, object: ApiObject): FieldError[] {
+    const own = definition.strategy.validate?.(object) ?? [];
+    const said = new Set(own.map(({ type, field }) => `${type} ${field}`));
+    const general = validateAgainstSchema(object, this.#types.message(definition.storage.type));
     return [
       ...validateObjectMeta(object.metadata, definition),
-      ...validateAgainstSchema(object, this.#types.message(definition.storage.type)),
-      ...(definition.strategy.validate?.(object) ?? []),
+      ...own,
+      ...general.filter(({ type, field }) => !said.has(`${type} ${field}`)),
     ];
   }
 

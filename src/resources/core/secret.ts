@@ -1,4 +1,4 @@
-import { invalidValue } from '../../registry/validate-metadata.ts';
+import { invalidValue } from '../../object/field-errors.ts';
 import { age, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateImmutableData } from './immutable-data.ts';

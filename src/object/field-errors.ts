@@ -1,0 +1,64 @@
+import type { FieldError } from '../api/status.ts';
+
+/**
+ * What validation says of one field, in Kubernetes' words (apimachinery, util/validation/field/errors.go). `field` is the
+ * path, `spec.containers[0].image` or `metadata.labels[a/b]`; `why` follows the value.
+ */
+
+/** An absent or empty value that must be there. */
+export const required = (field: string, why = ''): FieldError => ({
+  type: 'FieldValueRequired',
+  field,
+  message: why === '' ? 'Required value' : `Required value: ${why}`,
+});
+
+export const invalidValue = (field: string, value: unknown, why: string): FieldError => ({
+  type: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${show(value)}: ${why}`,
+});
+
+/** A value outside an enumeration. */
+export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
+  type: 'FieldValueNotSupported',
+  field,
+  message: `Unsupported value: ${show(value)}: supported values: ${supported.map(show).join(', ')}`,
+});
+
+/** A value that would be good elsewhere, or by itself, but not here. */
+export const forbiddenField = (field: string, why: string): FieldError => ({
+  type: 'FieldValueForbidden',
+  field,
+  message: `Forbidden: ${why}`,
+});
+
+export const duplicate = (field: string, value: unknown): FieldError => ({
+  type: 'FieldValueDuplicate',
+  field,
+  message: `Duplicate value: ${show(value)}`,
+});
+
+/** A reference inside the object to something that the object has not. */
+export const notFoundValue = (field: string, value: unknown): FieldError => ({
+  type: 'FieldValueNotFound',
+  field,
+  message: `Not found: ${show(value)}`,
+});
+
+export const tooLong = (field: string, mostBytes: number): FieldError => ({
+  type: 'FieldValueTooLong',
+  field,
+  message: `Too long: may not be more than ${mostBytes} bytes`,
+});
+
+export const tooMany = (field: string, actual: number, most: number): FieldError => ({
+  type: 'FieldValueTooMany',
+  field,
+  message: `Too many: ${actual}: must have at most ${most} items`,
+});
+
+const show = (value: unknown): string => JSON.stringify(value) ?? 'null';
+
+/** Every text of a list as an invalid value of one field. */
+export const eachInvalid = (field: string, value: unknown, reasons: readonly string[]): FieldError[] =>
+  reasons.map((why) => invalidValue(field, value, why));

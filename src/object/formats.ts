@@ -1,0 +1,177 @@
+import { isIP, isIPv6 } from 'node:net';
+
+/**
+ * Formats that fields of many resources have (apimachinery, util/validation/validation.go; the texts are clients' to match).
+ * Each function answers what is wrong with a value; an empty list means nothing is.
+ */
+
+/** Rules for names: RFC 1123, RFC 1035, and the looser one that only keeps a name usable as a path segment. */
+export type NameRule = 'dns-subdomain' | 'dns-label' | 'dns-1035-label' | 'path-segment';
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const DNS_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const QUALIFIED_NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+
+const MAX_LABEL_CHARS = 63;
+const MAX_SUBDOMAIN_CHARS = 253;
+const SUBDOMAIN_TEXT =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an " +
+  "alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const LABEL_TEXT =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an " +
+  "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const LABEL_1035_TEXT =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an " +
+  "alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+const QUALIFIED_TEXT =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character " +
+  "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const VALUE_TEXT =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an " +
+  "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+/** What is wrong with a name under a rule; empty when nothing is. */
+export function checkName(name: string, rule: NameRule): string[] {
+  switch (rule) {
+    case 'dns-label':
+      return [...longerThan(name, MAX_LABEL_CHARS), ...(DNS_LABEL.test(name) ? [] : [LABEL_TEXT])];
+    case 'dns-1035-label':
+      return [...longerThan(name, MAX_LABEL_CHARS), ...(DNS_1035.test(name) ? [] : [LABEL_1035_TEXT])];
+    case 'dns-subdomain':
+      return [
+        ...longerThan(name, MAX_SUBDOMAIN_CHARS),
+        ...(DNS_SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_TEXT]),
+      ];
+    case 'path-segment':
+      return checkPathSegment(name);
+    default:
+      return rule satisfies never;
+  }
+}
+
+function checkPathSegment(name: string): string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
+}
+
+const longerThan = (text: string, most: number): string[] =>
+  text.length > most ? [`must be no more than ${most} characters`] : [];
+
+export function checkLabelValue(value: string): string[] {
+  return [
+    ...longerThan(value, MAX_LABEL_CHARS),
+    ...(value === '' || QUALIFIED_NAME.test(value) ? [] : [VALUE_TEXT]),
+  ];
+}
+
+/** `prefix/name` or `name`. */
+export function checkQualifiedName(key: string): string[] {
+  const [first = '', second, ...more] = key.split('/');
+  if (more.length > 0)
+    return [
+      `a qualified name ${QUALIFIED_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  const name = second ?? first;
+  const errors: string[] = [];
+  if (second !== undefined) {
+    if (first === '') errors.push('prefix part must be non-empty');
+    else errors.push(...checkName(first, 'dns-subdomain').map((why) => `prefix part ${why}`));
+  }
+  if (name === '') return [...errors, 'name part must be non-empty'];
+  if (name.length > MAX_LABEL_CHARS)
+    errors.push(`name part must be no more than ${MAX_LABEL_CHARS} characters`);
+  if (!QUALIFIED_NAME.test(name)) errors.push(`name part ${QUALIFIED_TEXT}`);
+  return errors;
+}
+
+/** 1 to 65535. */
+export function checkPort(port: number): string[] {
+  return Number.isInteger(port) && port >= 1 && port <= MAX_PORT
+    ? []
+    : [`must be between 1 and ${MAX_PORT}, inclusive`];
+}
+
+const MAX_PORT = 65535;
+const MAX_PORT_NAME_CHARS = 15;
+
+/** IANA service names (RFC 6335, section 5.1): what a port may be called. */
+export function checkPortName(name: string): string[] {
+  const errors: string[] = [];
+  if (name.length > MAX_PORT_NAME_CHARS)
+    errors.push(`must be no more than ${MAX_PORT_NAME_CHARS} characters`);
+  if (!/^[-a-z0-9]+$/.test(name))
+    errors.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+  if (!/[a-z]/.test(name)) errors.push('must contain at least one letter (a-z)');
+  if (name.includes('--')) errors.push('must not contain consecutive hyphens');
+  if (name.startsWith('-') || name.endsWith('-')) errors.push('must not begin or end with a hyphen');
+  return errors;
+}
+
+export function checkIp(address: string): string[] {
+  return isIP(address) === 0 ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'] : [];
+}
+
+/** `10.0.0.0/8`, `2001:db8::/32`. */
+export function checkCidr(range: string): string[] {
+  const [address = '', prefix = '', ...more] = range.split('/');
+  const most = isIPv6(address) ? 128 : 32;
+  const valid =
+    isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= most && more.length === 0;
+  return valid ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];
+}
+
+export function checkPercent(text: string): string[] {
+  return /^[0-9]+%$/.test(text)
+    ? []
+    : [
+        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      ];
+}
+
+/** Keys of config maps and secrets. */
+export function checkConfigMapKey(key: string): string[] {
+  const errors = longerThan(key, MAX_SUBDOMAIN_CHARS);
+  if (!/^[-._a-zA-Z0-9]+$/.test(key)) {
+    errors.push(
+      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
+    );
+  }
+  if (key === '.') errors.push("must not be '.'");
+  else if (key === '..') errors.push("must not be '..'");
+  else if (key.startsWith('..')) errors.push("must not start with '..'");
+  return errors;
+}
+
+/** What an environment variable may be called; rules of 1.31 with RelaxedEnvironmentVariableValidation off. */
+export function checkEnvironmentName(name: string): string[] {
+  const errors: string[] = [];
+  if (!/^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(name)) {
+    errors.push(
+      "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')",
+    );
+  }
+  if (name === '.') errors.push("must not be '.'");
+  else if (name === '..') errors.push("must not be '..'");
+  else if (name.startsWith('..')) errors.push("must not start with '..'");
+  return errors;
+}
+
+export function checkHttpHeaderName(name: string): string[] {
+  return /^[-A-Za-z0-9]+$/.test(name)
+    ? []
+    : [
+        "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')",
+      ];
+}
+
+/** `*.example.com` */
+export function checkWildcardSubdomain(name: string): string[] {
+  const errors = longerThan(name, MAX_SUBDOMAIN_CHARS);
+  if (!name.startsWith('*.') || !DNS_SUBDOMAIN.test(name.slice(2))) {
+    errors.push(
+      "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+    );
+  }
+  return errors;
+}
