@@ -48,7 +48,7 @@ export const notFoundValue = (field: string, value: unknown): FieldError => ({
 export const tooLong = (field: string, mostBytes: number): FieldError => ({
   type: 'FieldValueTooLong',
   field,
-  message: `Too long: may not be more than ${mostBytes} bytes`,
+  message: `Too long: must have at most ${mostBytes} bytes`,
 });
 
 export const tooMany = (field: string, actual: number, most: number): FieldError => ({

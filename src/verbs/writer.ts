@@ -4,9 +4,8 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { conflict, type FieldError, invalid, MODIFIED, notFound, StatusError } from '../api/status.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { equalExcept } from '../object/equality.ts';
-import { validateAgainstSchema } from '../object/validate-schema.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
-import { validateObjectMeta, validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
+import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
 import type { UserInfo } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { ObjectKey } from '../storage/key.ts';
@@ -16,6 +15,7 @@ import type { Entry, Freshness, Store } from '../storage/store.ts';
 import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
 import { generateName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import { toStatusError } from './storage-status.ts';
+import { validateObject } from './validate-object.ts';
 
 /** Who writes what, and how. One a request; the writer itself keeps no state between writes. */
 export interface WriteContext {
@@ -160,7 +160,7 @@ export class ObjectWriter {
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
     strategy.prepareForCreate?.(object);
-    refuse(definition, object, this.#validate(definition, object));
+    refuse(definition, object, validateObject(definition, object, this.#types));
     await this.#admission.validate(toAttributes(context, 'CREATE', object, undefined));
     for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
     return this.#commitCreate(context, object);
@@ -216,22 +216,11 @@ export class ObjectWriter {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     }
     const errors = [
-      ...this.#validate(definition, object),
+      ...validateObject(definition, object, this.#types),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(change.validate?.(object, old) ?? strategy.validateUpdate?.(object, old) ?? []),
     ];
     refuse(definition, object, errors);
-  }
-
-  #validate(definition: ResourceDefinition, object: ApiObject): FieldError[] {
-    const own = definition.strategy.validate?.(object) ?? [];
-    const said = new Set(own.map(({ type, field }) => `${type} ${field}`));
-    const general = validateAgainstSchema(object, this.#types.message(definition.storage.type));
-    return [
-      ...validateObjectMeta(object.metadata, definition),
-      ...own,
-      ...general.filter(({ type, field }) => !said.has(`${type} ${field}`)),
-    ];
   }
 
   async #commitUpdate(

@@ -1,0 +1,25 @@
+import type { TypeLibrary } from '../api/idl/types.ts';
+import type { ApiObject } from '../api/object-meta.ts';
+import type { FieldError } from '../api/status.ts';
+import { validateAgainstSchema } from '../object/validate-schema.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
+import { validateObjectMeta } from '../registry/validate-metadata.ts';
+
+/**
+ * Everything that is wrong with an object by itself: its metadata, the rules of its resource, and what the description of
+ * its type says. Where the resource names a mistake the type would name too, the resource's words count.
+ */
+export function validateObject(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  types: TypeLibrary,
+): FieldError[] {
+  const own = definition.strategy.validate?.(object) ?? [];
+  const said = new Set(own.map(({ type, field }) => `${type} ${field}`));
+  const general = validateAgainstSchema(object, types.message(definition.storage.type));
+  return [
+    ...validateObjectMeta(object.metadata, definition),
+    ...own,
+    ...general.filter(({ type, field }) => !said.has(`${type} ${field}`)),
+  ];
+}

@@ -1,0 +1,55 @@
+import { loadTypes } from '../../src/api/idl/types.ts';
+import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
+import { decodeObject } from '../../src/codec/decode.ts';
+import type { ResourceDefinition } from '../../src/registry/definition.ts';
+import { validateObjectMetaUpdate } from '../../src/registry/validate-metadata.ts';
+import { validateObject } from '../../src/verbs/validate-object.ts';
+
+/** Manifests through a resource's strategy in the order of a real write, without a server and a database. */
+
+const types = loadTypes();
+
+/** Decoded, with the server's part of the metadata. `manifest` needs no kind and no apiVersion. */
+function decode(definition: ResourceDefinition, manifest: JsonObject): ApiObject {
+  const { object } = decodeObject(manifest, types.message(definition.storage.type));
+  const metadata = { name: 'it', ...(definition.namespaced ? { namespace: 'default' } : {}) };
+  return {
+    kind: definition.kind,
+    apiVersion: 'v1',
+    ...object,
+    metadata: { ...metadata, ...(object.metadata as JsonObject) },
+  };
+}
+
+/** What a create would store: defaults filled in, and reset what callers may not set. */
+export function created(definition: ResourceDefinition, manifest: JsonObject): ApiObject {
+  const object = decode(definition, manifest);
+  definition.strategy.defaults?.(object);
+  definition.strategy.prepareForCreate?.(object);
+  return object;
+}
+
+/** What a create answers: a line `spec.x: Required value` for each cause, sorted; empty when the manifest is good. */
+export function problemsOnCreate(definition: ResourceDefinition, manifest: JsonObject): string[] {
+  return lines(validateObject(definition, created(definition, manifest), types));
+}
+
+/** What replacing the object made of `before` by `after` answers. */
+export function problemsOnUpdate(
+  definition: ResourceDefinition,
+  before: JsonObject,
+  after: JsonObject,
+): string[] {
+  const old = created(definition, before);
+  const object = decode(definition, after);
+  definition.strategy.defaults?.(object);
+  definition.strategy.prepareForUpdate?.(object, old);
+  return lines([
+    ...validateObject(definition, object, types),
+    ...validateObjectMetaUpdate(object.metadata, old.metadata),
+    ...(definition.strategy.validateUpdate?.(object, old) ?? []),
+  ]);
+}
+
+const lines = (errors: readonly { field: string; message: string }[]): string[] =>
+  errors.map(({ field, message }) => `${field}: ${message}`).sort();
