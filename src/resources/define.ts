@@ -11,6 +11,7 @@ import type {
   ViewSubresource,
 } from '../registry/definition.ts';
 import type { Strategy } from '../registry/strategy.ts';
+import { statedBy } from './stated.ts';
 
 /** A built-in resource as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
 export interface ResourceOutline {
@@ -28,6 +29,8 @@ export interface ResourceOutline {
   readonly storage?: ResourceDefinition['storage'];
   /** The object has a status of its own subresource; this is what it is when nothing has been observed. */
   readonly emptyStatus?: JsonObject;
+  /** What a write of the status cannot change; the spec unless said otherwise. `['metadata']` keeps all of the metadata. */
+  readonly statusResets?: readonly (readonly string[])[];
   readonly subresources?: readonly Subresource[];
   readonly table?: Table;
   readonly fields?: FieldOutline;
@@ -92,7 +95,7 @@ export function define(outline: ResourceOutline): ResourceDefinition {
     subresources: [
       ...(outline.emptyStatus === undefined
         ? []
-        : [statusOf({ group, version: stored.version, kind, type: stored.type })]),
+        : [statusOf({ group, version: stored.version, kind, type: stored.type }, outline.statusResets)]),
       ...(outline.subresources ?? []),
     ],
     columns: outline.table?.columns ?? DEFAULT_TABLE.columns,
@@ -124,7 +127,10 @@ export function column(name: string, priority: 0 | 1 = 0, type: Column['type'] =
 }
 
 /** The status as a view of its parent: reading it reads the object, writing it changes nothing but the status. */
-function statusOf(served: { group: string; version: string; kind: string; type: string }): ViewSubresource {
+function statusOf(
+  served: { group: string; version: string; kind: string; type: string },
+  resets: readonly (readonly string[])[] = [['spec']],
+): ViewSubresource {
   const { type, ...kind } = served;
   return {
     access: 'view',
@@ -133,20 +139,28 @@ function statusOf(served: { group: string; version: string; kind: string; type: 
     type,
     verbs: ['get', 'patch', 'update'],
     read: (parent) => parent,
-    write: writeStatus,
+    resetFields: resets,
+    write: (view, old) => writeStatus(view, old, resets),
   };
 }
 
 /** Metadata comes along, as Kubernetes lets it, because status writers set annotations and labels with it. */
-export function writeStatus(view: ApiObject, old: ApiObject): ApiObject {
+function writeStatus(view: ApiObject, old: ApiObject, resets: readonly (readonly string[])[]): ApiObject {
   const { status: _, ...kept } = old;
-  return { ...kept, metadata: view.metadata, ...(view.status === undefined ? {} : { status: view.status }) };
+  const metadata = resets.reduce((meta, [part, field]) => {
+    if (part !== 'metadata') return meta;
+    return field === undefined
+      ? { ...old.metadata, ...statedBy(view.metadata) }
+      : { ...meta, [field]: old.metadata[field] };
+  }, view.metadata);
+  return { ...kept, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
 }
 
 /** A caller who writes the object cannot write its status; a new object has the empty one. */
 function withStatusReset({ emptyStatus, strategy }: ResourceOutline): Strategy {
   if (emptyStatus === undefined) return strategy;
   return {
+    resetFields: [['status']],
     ...strategy,
     prepareForCreate: (object) => {
       if (strategy.prepareForCreate === undefined) object.status = structuredClone(emptyStatus);
