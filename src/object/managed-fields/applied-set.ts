@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../api/object-meta.ts';
 import { isObject } from '../merge-patch.ts';
-import { EMPTY, type FieldSet, fieldElement, LEAF, toNode } from './field-set.ts';
-import { deduce, elementOf, type Shape, shapeOfItem, shapeOfKey } from './shape.ts';
+import { EMPTY, type FieldSet, LEAF, toNode } from './field-set.ts';
+import { deduce, elementOf, partOf, type Shape, shapeOfItem } from './shape.ts';
 
 /**
  * The fields that a configuration names: its values, the entries of its maps and the elements of its lists. A struct is not
@@ -21,9 +21,9 @@ function nodeOf(value: JsonValue, shape: Shape, declared: boolean): FieldSet | u
       for (const key of Object.keys(value)) {
         const inner = value[key];
         if (inner === undefined) continue;
-        const { shape: field, declared: named } = shapeOfKey(known, key);
-        const node = nodeOf(inner, field, named);
-        if (node !== undefined) out[fieldElement(key)] = node;
+        const part = partOf(known, key);
+        const node = nodeOf(inner, part.shape, part.declared);
+        if (node !== undefined) out[part.element] = node;
       }
       return toNode(!declared || Object.keys(value).length === 0, out);
     }

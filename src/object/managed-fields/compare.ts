@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { equal } from '../equality.ts';
 import { isObject } from '../merge-patch.ts';
-import { EMPTY, type FieldSet, fieldElement, LEAF, SELF } from './field-set.ts';
-import { deduce, elementOf, type ListShape, type Shape, shapeOfItem, shapeOfKey } from './shape.ts';
+import { EMPTY, type FieldSet, LEAF, SELF } from './field-set.ts';
+import { deduce, elementOf, type ListShape, type Part, partOf, type Shape, shapeOfItem } from './shape.ts';
 
 /** What a write did to an object. */
 export interface Changes {
@@ -75,22 +75,25 @@ function compareObjects(
   const changes = new Collected();
   for (const key of Object.keys(after)) {
     const value = after[key];
-    if (value !== undefined) changes.add(fieldElement(key), before[key], value, shapeOfKey(shape, key).shape);
+    if (value !== undefined) changes.add(partOf(shape, key), before[key], value);
   }
   for (const key of Object.keys(before)) {
     const value = before[key];
     if (value !== undefined && after[key] === undefined) {
-      changes.add(fieldElement(key), value, undefined, shapeOfKey(shape, key).shape);
+      changes.add(partOf(shape, key), value, undefined);
     }
   }
   return changes;
 }
 
+/** Where two values stand in theirs. */
+type Place = Pick<Part, 'element' | 'shape'>;
+
 class Collected implements NodeChanges {
   written: Record<string, FieldSet> | undefined;
   removed: Record<string, FieldSet> | undefined;
 
-  add(element: string, before: JsonValue | undefined, after: JsonValue | undefined, shape: Shape): void {
+  add({ element, shape }: Place, before: JsonValue | undefined, after: JsonValue | undefined): void {
     if (after === undefined) {
       if (before !== undefined) this.put('removed', element, everythingIn(before, shape));
       return;
@@ -122,7 +125,8 @@ function compareLists(
   const fresh = index(after, shape);
   for (const [element, mine] of fresh) {
     const theirs = old.get(element);
-    if (mine.length < 2 && (theirs?.length ?? 0) < 2) changes.add(element, theirs?.[0], mine[0], items);
+    if (mine.length < 2 && (theirs?.length ?? 0) < 2)
+      changes.add({ element, shape: items }, theirs?.[0], mine[0]);
     else if (!equal(mine, theirs)) {
       changes.put('written', element, LEAF);
       if (theirs?.[0] !== undefined) changes.put('removed', element, everythingIn(theirs[0], items));
@@ -169,7 +173,8 @@ function partsOf(object: JsonObject, shape: Shape & { kind: 'struct' | 'map' }):
     const value = object[key];
     if (value === undefined) continue;
     found = true;
-    out[fieldElement(key)] = everythingIn(value, shapeOfKey(shape, key).shape);
+    const part = partOf(shape, key);
+    out[part.element] = everythingIn(value, part.shape);
   }
   return found ? out : LEAF;
 }

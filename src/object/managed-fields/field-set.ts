@@ -149,14 +149,11 @@ function formatElement(element: string): string {
   }
 }
 
-const RANKS: Readonly<Record<string, number>> = { '.': 0, f: 1, k: 2, v: 3, i: 4 };
-const rankOf = (element: string): number => RANKS[element[0] ?? ''] ?? 5;
-
 /** The one order in which sets are stored, so that equal sets have equal bytes. */
 export function sorted(set: FieldSet): FieldSet {
   const elements = Object.keys(set);
   if (elements.length === 0) return LEAF;
-  elements.sort((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1));
+  if (elements.length > 1) elements.sort();
   const out: Nodes = {};
   for (const element of elements) out[element] = sorted(set[element] ?? LEAF);
   return out;

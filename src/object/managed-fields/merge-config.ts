@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { isObject, setField } from '../merge-patch.ts';
-import { deduce, elementOf, type ListShape, type Shape, shapeOfItem, shapeOfKey } from './shape.ts';
+import { deduce, elementOf, type ListShape, partOf, type Shape, shapeOfItem } from './shape.ts';
 
 /**
  * A live object with a configuration laid over it. Nothing is taken away: what the configuration does not name stays, what it
@@ -43,7 +43,7 @@ function mergeObjects(
   const out: JsonObject = { ...live };
   for (const key of Object.keys(config)) {
     const mine = Object.hasOwn(live, key) ? live[key] : undefined;
-    const merged = merge(mine, config[key], shapeOfKey(shape, key).shape);
+    const merged = merge(mine, config[key], partOf(shape, key).shape);
     if (merged !== undefined) setField(out, key, merged);
   }
   return out;

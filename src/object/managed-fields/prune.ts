@@ -11,7 +11,7 @@ import {
   SELF,
   union,
 } from './field-set.ts';
-import { deduce, elementOf, type ListShape, type Shape, shapeOfItem, shapeOfKey } from './shape.ts';
+import { deduce, elementOf, type ListShape, partOf, type Shape, shapeOfItem } from './shape.ts';
 
 /** What pruning has to know of the other versions in which fields of the object are owned. */
 export interface OwnedFields {
@@ -64,7 +64,7 @@ function withStruct(element: string, node: FieldSet, shape: Shape): FieldSet {
   if (isEmpty(node)) return node;
   const key = element.slice(2);
   if (element.startsWith('f:') && (shape.kind === 'struct' || shape.kind === 'map')) {
-    const { shape: inner, declared } = shapeOfKey(shape, key);
+    const { shape: inner, declared } = partOf(shape, key);
     const children = withStructs(node, inner);
     return declared ? { [SELF]: LEAF, ...children } : children;
   }
@@ -98,7 +98,7 @@ function removeFromObject(
   for (const [key, value] of Object.entries(object)) {
     if (value === undefined) continue;
     const node = fields[fieldElement(key)];
-    const left = node === undefined ? value : leftOver(value, node, shapeOfKey(shape, key).shape);
+    const left = node === undefined ? value : leftOver(value, node, partOf(shape, key).shape);
     if (left !== undefined)
       Object.defineProperty(out, key, { value: left, enumerable: true, configurable: true, writable: true });
   }

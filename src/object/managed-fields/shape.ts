@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
 import { isObject } from '../merge-patch.ts';
 import { zeroScalar } from '../zero-value.ts';
-import { keyElement, valueElement } from './field-set.ts';
+import { fieldElement, keyElement, valueElement } from './field-set.ts';
 
 /**
  * How server-side apply sees a value: as one thing (`leaf`), as parts with owners of their own, or, where no type is known,
@@ -75,17 +75,39 @@ function toListShape(items: ValueSchema, { listType, listMapKeys }: FieldSchema)
 export const deduce = (value: JsonValue | undefined): Shape =>
   isObject(value) ? { kind: 'map', values: DEDUCED } : LEAF_SHAPE;
 
-/** The shape of an object's field, and whether its type declares it. kind and apiVersion belong to every typed object. */
-export function shapeOfKey(
-  shape: Shape & { kind: 'struct' | 'map' },
-  key: string,
-): { shape: Shape; declared: boolean } {
-  if (shape.kind === 'map') return { shape: shape.values, declared: false };
-  const field = shape.schema.fields.get(key);
-  if (field !== undefined) return { shape: shapeOfField(field), declared: true };
-  if (shape.schema.typed && (key === 'kind' || key === 'apiVersion'))
-    return { shape: LEAF_SHAPE, declared: true };
-  return { shape: DEDUCED, declared: false };
+/** A key of an object: its path element, its shape, and whether the type declares it. */
+export interface Part {
+  readonly element: string;
+  readonly shape: Shape;
+  readonly declared: boolean;
+}
+
+const partsOfTypes = new WeakMap<MessageSchema, Map<string, Part>>();
+
+/** What a type declares is looked up once: making path elements anew doubles the time it takes to compare two objects. */
+export function partOf(shape: Shape & { kind: 'struct' | 'map' }, key: string): Part {
+  if (shape.kind === 'map') return { element: fieldElement(key), shape: shape.values, declared: false };
+  let parts = partsOfTypes.get(shape.schema);
+  if (parts === undefined) {
+    parts = new Map();
+    partsOfTypes.set(shape.schema, parts);
+  }
+  let part = parts.get(key);
+  if (part === undefined) {
+    part = toPart(shape.schema, key);
+    // Other keys are clients' inventions, and without number.
+    if (part.declared) parts.set(key, part);
+  }
+  return part;
+}
+
+/** kind and apiVersion belong to every typed object. */
+function toPart(schema: MessageSchema, key: string): Part {
+  const element = fieldElement(key);
+  const field = schema.fields.get(key);
+  if (field !== undefined) return { element, shape: shapeOfField(field), declared: true };
+  const declared = schema.typed && (key === 'kind' || key === 'apiVersion');
+  return { element, shape: declared ? LEAF_SHAPE : DEDUCED, declared };
 }
 
 export type ListShape = Shape & { kind: 'set' | 'keyed' };
