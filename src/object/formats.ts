@@ -1,4 +1,4 @@
-import { isIP, isIPv6 } from 'node:net';
+import { parseCidr, parseIp } from './ip.ts';
 
 /**
  * Formats that fields of many resources have (apimachinery, util/validation/validation.go; the texts are clients' to match).
@@ -109,16 +109,16 @@ export function checkPortName(name: string): string[] {
 }
 
 export function checkIp(address: string): string[] {
-  return isIP(address) === 0 ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'] : [];
+  return parseIp(address) === undefined
+    ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
+    : [];
 }
 
 /** `10.0.0.0/8`, `2001:db8::/32`. */
 export function checkCidr(range: string): string[] {
-  const [address = '', prefix = '', ...more] = range.split('/');
-  const most = isIPv6(address) ? 128 : 32;
-  const valid =
-    isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= most && more.length === 0;
-  return valid ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];
+  return parseCidr(range) === undefined
+    ? ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
+    : [];
 }
 
 export function checkPercent(text: string): string[] {
