@@ -78,7 +78,7 @@ export function checkQualifiedName(key: string): string[] {
     if (first === '') errors.push('prefix part must be non-empty');
     else errors.push(...checkName(first, 'dns-subdomain').map((why) => `prefix part ${why}`));
   }
-  if (name === '') return [...errors, 'name part must be non-empty'];
+  if (name === '') errors.push('name part must be non-empty');
   if (name.length > MAX_LABEL_CHARS)
     errors.push(`name part must be no more than ${MAX_LABEL_CHARS} characters`);
   if (!QUALIFIED_NAME.test(name)) errors.push(`name part ${QUALIFIED_TEXT}`);
