@@ -79,6 +79,7 @@ describe('events of the core group', () => {
         'action: Required value',
         'reason: Required value',
         'reportingComponent: Invalid value: "": name part must be non-empty',
+        `reportingComponent: Invalid value: "": ${QUALIFIED}`,
         'reportingComponent: Required value',
         'reportingInstance: Required value',
       ].sort(),

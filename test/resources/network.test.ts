@@ -15,6 +15,9 @@ const LABEL =
 const SUBDOMAIN =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an " +
   "alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const QUALIFIED =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character " +
+  "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
 describe('endpoints', () => {
   const problems = (...subsets: JsonObject[]): string[] => problemsOnCreate(endpoints, { subsets });
@@ -38,6 +41,7 @@ describe('endpoints', () => {
     expect(problems({ ports: [{ port: 1 }, { port: 0, name: 'A', appProtocol: '/' }] })).toEqual([
       'subsets[0].ports[0].name: Required value',
       'subsets[0].ports[1].appProtocol: Invalid value: "/": name part must be non-empty',
+      `subsets[0].ports[1].appProtocol: Invalid value: "/": ${QUALIFIED}`,
       'subsets[0].ports[1].appProtocol: Invalid value: "/": prefix part must be non-empty',
       `subsets[0].ports[1].name: Invalid value: "A": ${LABEL}`,
       'subsets[0].ports[1].port: Invalid value: 0: must be between 1 and 65535, inclusive',
@@ -150,6 +154,7 @@ describe('endpoint slices', () => {
       'ports[2].name: Duplicate value: ""',
       'ports[2].protocol: Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"',
       'ports[3].appProtocol: Invalid value: "": name part must be non-empty',
+      `ports[3].appProtocol: Invalid value: "": ${QUALIFIED}`,
       'ports[3].protocol: Unsupported value: "": supported values: "SCTP", "TCP", "UDP"',
     ]);
   });
