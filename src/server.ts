@@ -103,6 +103,7 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
       deleteCollectionWorkers: options.deleteCollectionWorkers,
       now,
     }),
+    statusSchema: types.message('meta/v1.Status'),
     logger,
     metrics,
   });

@@ -1,3 +1,4 @@
+import type { MessageSchema } from '../api/schema.ts';
 import { forbidden, internalError, pathNotFound, StatusError, unauthorized } from '../api/status.ts';
 import { ANONYMOUS, type Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
@@ -26,6 +27,8 @@ export interface PipelineOptions {
   /** Discovery, OpenAPI, version; undefined for a path that it does not know. */
   readonly documents: (request: AuthorizedRequest) => ApiResponse | undefined;
   readonly resources: ResourceHandler;
+  /** meta/v1 Status, for clients that read protobuf. */
+  readonly statusSchema: MessageSchema;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -81,7 +84,11 @@ const MUTATING: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'del
 const isMutating = (verb: string): boolean => MUTATING.has(verb);
 
 /** Unexpected errors keep their cause for the log and tell the client little. */
-function toErrorResponse({ logger }: PipelineOptions, request: ApiRequest, error: unknown): ApiResponse {
+function toErrorResponse(
+  { logger, statusSchema }: PipelineOptions,
+  request: ApiRequest,
+  error: unknown,
+): ApiResponse {
   const known = error instanceof StatusError ? error : internalError(messageOf(error), error);
   if (known.status.code >= 500)
     logger.error(`${request.method} ${request.path}: ${known.message}`, known.cause);
@@ -96,7 +103,7 @@ function toErrorResponse({ logger }: PipelineOptions, request: ApiRequest, error
       ...(retry === undefined ? {} : { 'retry-after': String(Math.max(retry, 1)) }),
       ...(status.code === 401 ? { 'www-authenticate': 'Basic realm="kubernetes-master"' } : {}),
     },
-    chunks: [encodeValue(status, representation)],
+    chunks: [encodeValue(status, representation, statusSchema)],
     compressible: false,
   };
 }
@@ -107,7 +114,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 function errorRepresentation(request: ApiRequest): Pick<Representation, 'format' | 'pretty' | 'contentType'> {
   const pretty = wantsPretty(request.query, request.userAgent);
   try {
-    const { format, contentType } = negotiate(request.headers.accept, { pretty, protobuf: false });
+    const { format, contentType } = negotiate(request.headers.accept, { pretty, protobuf: true });
     return { format, pretty, contentType };
   } catch {
     return { format: 'json', pretty, contentType: 'application/json' };

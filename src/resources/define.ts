@@ -126,10 +126,13 @@ export function column(name: string, priority: 0 | 1 = 0, type: Column['type'] =
   return { name, type, format: '', priority, description: name };
 }
 
+/** What writes of a status cannot change, unless the resource says otherwise. */
+const SPEC: readonly (readonly string[])[] = [['spec']];
+
 /** The status as a view of its parent: reading it reads the object, writing it changes nothing but the status. */
 function statusOf(
   served: { group: string; version: string; kind: string; type: string },
-  resets: readonly (readonly string[])[] = [['spec']],
+  resets = SPEC,
 ): ViewSubresource {
   const { type, ...kind } = served;
   return {
@@ -145,7 +148,7 @@ function statusOf(
 }
 
 /** Metadata comes along, as Kubernetes lets it, because status writers set annotations and labels with it. */
-function writeStatus(view: ApiObject, old: ApiObject, resets: readonly (readonly string[])[]): ApiObject {
+export function writeStatus(view: ApiObject, old: ApiObject, resets = SPEC): ApiObject {
   const { status: _, ...kept } = old;
   const metadata = resets.reduce((meta, [part, field]) => {
     if (part !== 'metadata') return meta;
@@ -157,8 +160,12 @@ function writeStatus(view: ApiObject, old: ApiObject, resets: readonly (readonly
 }
 
 /** A caller who writes the object cannot write its status; a new object has the empty one. */
-function withStatusReset({ emptyStatus, strategy }: ResourceOutline): Strategy {
-  if (emptyStatus === undefined) return strategy;
+function withStatusReset({ emptyStatus, strategy, subresources = [] }: ResourceOutline): Strategy {
+  if (emptyStatus === undefined) {
+    return subresources.some(({ name }) => name === 'status')
+      ? { resetFields: [['status']], ...strategy }
+      : strategy;
+  }
   return {
     resetFields: [['status']],
     ...strategy,

@@ -32,6 +32,7 @@ export function loadBalancerStatusView({
     served,
     type,
     verbs: ['get', 'patch', 'update'],
+    resetFields: [['spec']],
     read: (parent) => parent,
     write: (view, old) => {
       defaults?.(view);
