@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { FieldError } from '../api/status.ts';
 import type { NameRule } from '../object/formats.ts';
 import type {
   Cell,
@@ -28,6 +29,8 @@ export interface ResourceOutline {
   readonly storage?: ResourceDefinition['storage'];
   /** The object has a status of its own subresource; this is what it is when nothing has been observed. */
   readonly emptyStatus?: JsonObject;
+  /** What is wrong with a status that is written through its own subresource. */
+  validateStatus?(object: ApiObject, old: ApiObject): FieldError[];
   readonly subresources?: readonly Subresource[];
   readonly table?: Table;
   readonly fields?: FieldOutline;
@@ -92,7 +95,7 @@ export function define(outline: ResourceOutline): ResourceDefinition {
     subresources: [
       ...(outline.emptyStatus === undefined
         ? []
-        : [statusOf({ group, version: stored.version, kind, type: stored.type })]),
+        : [withValidation(statusOf({ group, version: stored.version, kind, type: stored.type }), outline)]),
       ...(outline.subresources ?? []),
     ],
     columns: outline.table?.columns ?? DEFAULT_TABLE.columns,
@@ -135,6 +138,10 @@ function statusOf(served: { group: string; version: string; kind: string; type: 
     read: (parent) => parent,
     write: writeStatus,
   };
+}
+
+function withValidation(status: ViewSubresource, { validateStatus }: ResourceOutline): ViewSubresource {
+  return validateStatus === undefined ? status : { ...status, validate: validateStatus };
 }
 
 /** Metadata comes along, as Kubernetes lets it, because status writers set annotations and labels with it. */

@@ -1,60 +1,106 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import { equal } from '../../object/equality.ts';
+import type { ResourceDefinition, ViewSubresource } from '../../registry/definition.ts';
 import { age, containerCells, count, part, selectorText } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
+import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { scaleOf } from '../scale.ts';
+import { validateImmutableSelector } from '../validation/immutable.ts';
+import { podNameWarnings } from '../workload/pod-name-warning.ts';
+import { validateDeployment, validateDeploymentStatus } from './validate-deployment.ts';
 
-export const deployments = define({
-  group: 'apps',
-  resource: 'deployments',
-  kind: 'Deployment',
-  namespaced: true,
-  shortNames: ['deploy'],
-  categories: ['all'],
-  versions: [{ version: 'v1', type: 'apps/v1.Deployment' }],
-  emptyStatus: {},
-  subresources: [scaleOf()],
-  table: {
-    columns: [
-      nameColumn(),
-      column('Ready'),
-      column('Up-to-date'),
-      column('Available'),
-      column('Age'),
-      column('Containers', 1),
-      column('Images', 1),
-      column('Selector', 1),
-    ],
-    cells: (deployment, now) => {
-      const spec = part(deployment, 'spec');
-      const status = part(deployment, 'status');
-      return [
-        deployment.metadata.name ?? '',
-        `${count(status.readyReplicas)}/${count(spec.replicas)}`,
-        count(status.updatedReplicas),
-        count(status.availableReplicas),
-        age(deployment, now),
-        ...containerCells(part(spec, 'template', 'spec')),
-        selectorText(part(spec, 'selector')),
-      ];
-    },
+const table: Table = {
+  columns: [
+    nameColumn(),
+    column('Ready'),
+    column('Up-to-date'),
+    column('Available'),
+    column('Age'),
+    column('Containers', 1),
+    column('Images', 1),
+    column('Selector', 1),
+  ],
+  cells: (deployment, now) => {
+    const spec = part(deployment, 'spec');
+    const status = part(deployment, 'status');
+    return [
+      deployment.metadata.name ?? '',
+      `${count(status.readyReplicas)}/${count(spec.replicas)}`,
+      count(status.updatedReplicas),
+      count(status.availableReplicas),
+      age(deployment, now),
+      ...containerCells(part(spec, 'template', 'spec')),
+      selectorText(part(spec, 'selector')),
+    ];
   },
-  strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
-    defaults: (object) => {
-      const spec = part(object, 'spec');
-      defaultPodTemplate(spec);
-      const strategy = part(spec, 'strategy');
-      strategy.type ??= 'RollingUpdate';
-      if (strategy.type === 'RollingUpdate') {
-        strategy.rollingUpdate = {
-          maxUnavailable: '25%',
-          maxSurge: '25%',
-          ...part(strategy, 'rollingUpdate'),
-        };
-      }
+};
+
+export const deployments = keepLabelsOnStatus(
+  define({
+    group: 'apps',
+    resource: 'deployments',
+    kind: 'Deployment',
+    namespaced: true,
+    shortNames: ['deploy'],
+    categories: ['all'],
+    versions: [{ version: 'v1', type: 'apps/v1.Deployment' }],
+    emptyStatus: {},
+    validateStatus: validateDeploymentStatus,
+    subresources: [scaleOf()],
+    table,
+    strategy: {
+      nameRule: 'dns-subdomain',
+      tracksGeneration: true,
+      allowCreateOnUpdate: false,
+      allowUnconditionalUpdate: true,
+      defaults: defaultDeployment,
+      prepareForUpdate: countAnnotations,
+      validate: validateDeployment,
+      validateUpdate: (deployment, old) =>
+        validateImmutableSelector(part(deployment, 'spec'), part(old, 'spec')),
+      warnings: podNameWarnings,
     },
-  },
-});
+  }),
+);
+
+function defaultDeployment(deployment: ApiObject): void {
+  const spec = part(deployment, 'spec');
+  defaultPodTemplate(spec);
+  const strategy = part(spec, 'strategy');
+  strategy.type ??= 'RollingUpdate';
+  if (strategy.type === 'RollingUpdate') {
+    strategy.rollingUpdate = { maxUnavailable: '25%', maxSurge: '25%', ...part(strategy, 'rollingUpdate') };
+  }
+  spec.strategy = strategy;
+}
+
+/** The controller copies annotations to its ReplicaSets, so that a change of them is a change it must observe. */
+function countAnnotations(deployment: ApiObject, old: ApiObject): void {
+  const { metadata } = deployment;
+  if (equal(metadata.annotations ?? {}, old.metadata.annotations ?? {})) return;
+  metadata.generation = (old.metadata.generation ?? 0) + 1;
+}
+
+/** Unlike that of its neighbours, the status of a Deployment is written without labels. */
+function keepLabelsOnStatus(definition: ResourceDefinition): ResourceDefinition {
+  return {
+    ...definition,
+    subresources: definition.subresources.map((one) =>
+      one.access === 'view' && one.name === 'status' ? keepingLabels(one) : one,
+    ),
+  };
+}
+
+function keepingLabels(status: ViewSubresource): ViewSubresource {
+  return {
+    ...status,
+    write: (view, old) => {
+      const { labels: _, ...metadata } = view.metadata;
+      const { labels } = old.metadata;
+      return status.write(
+        { ...view, metadata: labels === undefined ? metadata : { ...metadata, labels } },
+        old,
+      );
+    },
+  };
+}
