@@ -1,6 +1,9 @@
 import { age, containerCells, NONE, part, parts, selectorText, since, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { podNameWarnings } from '../workload/pod-name-warning.ts';
+import { jobSpecWarnings } from './job-warnings.ts';
+import { validateCronJob } from './validate-cron-job.ts';
 
 export const cronjobs = define({
   group: 'batch',
@@ -16,8 +19,8 @@ export const cronjobs = define({
       nameColumn(),
       column('Schedule'),
       column('Timezone'),
-      column('Suspend'),
-      column('Active'),
+      column('Suspend', 0, 'boolean'),
+      column('Active', 0, 'integer'),
       column('Last Schedule'),
       column('Age'),
       column('Containers', 1),
@@ -45,6 +48,11 @@ export const cronjobs = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: (object) => defaultPodTemplate(part(object, 'spec', 'jobTemplate', 'spec')),
+    defaults: (cronJob) => defaultPodTemplate(part(cronJob, 'spec', 'jobTemplate', 'spec')),
+    validate: validateCronJob,
+    warnings: (cronJob, old) => [
+      ...podNameWarnings(cronJob, old),
+      ...jobSpecWarnings(part(cronJob, 'spec', 'jobTemplate', 'spec'), 'spec.jobTemplate.spec'),
+    ],
   },
 });
