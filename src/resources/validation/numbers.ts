@@ -36,7 +36,7 @@ export function validateAtMostAll(value: JsonValue | undefined, field: string): 
     : [invalidShown(field, goIntOrString(value), 'must not be greater than 100%')];
 }
 
-/** Neither none of them nor none percent. A text that is no percentage counts as the number it is, or else as 0. */
+/** Whether it means none at all: 0, `0%`, or a text that is neither a number nor a percentage. */
 export function isZeroIntOrPercent(value: JsonValue | undefined): boolean {
   if (typeof value !== 'string') return value === undefined || value === null || value === 0;
   return !/^[+-]?0*[1-9]\d*%?$/.test(value);
