@@ -4,6 +4,7 @@ import { age, containerCells, count, labelsText, part, selectorText } from '../c
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { validateImmutableSelector } from '../validation/immutable.ts';
+import { templateWarnings } from '../workload/template-warnings.ts';
 import { validateDaemonSet, validateDaemonSetStatus } from './validate-daemon-set.ts';
 
 const table: Table = {
@@ -68,6 +69,7 @@ export const daemonsets = define({
     },
     validate: validateDaemonSet,
     validateUpdate: (set, old) => validateImmutableSelector(part(set, 'spec'), part(old, 'spec')),
+    warnings: templateWarnings,
   },
 });
 

@@ -1,12 +1,11 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import type { ResourceDefinition, ViewSubresource } from '../../registry/definition.ts';
 import { age, containerCells, count, part, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { scaleOf } from '../scale.ts';
 import { validateImmutableSelector } from '../validation/immutable.ts';
-import { podNameWarnings } from '../workload/pod-name-warning.ts';
+import { nameAndTemplateWarnings } from '../workload/template-warnings.ts';
 import { validateDeployment, validateDeploymentStatus } from './validate-deployment.ts';
 
 const table: Table = {
@@ -35,33 +34,32 @@ const table: Table = {
   },
 };
 
-export const deployments = keepLabelsOnStatus(
-  define({
-    group: 'apps',
-    resource: 'deployments',
-    kind: 'Deployment',
-    namespaced: true,
-    shortNames: ['deploy'],
-    categories: ['all'],
-    versions: [{ version: 'v1', type: 'apps/v1.Deployment' }],
-    emptyStatus: {},
-    validateStatus: validateDeploymentStatus,
-    subresources: [scaleOf()],
-    table,
-    strategy: {
-      nameRule: 'dns-subdomain',
-      tracksGeneration: true,
-      allowCreateOnUpdate: false,
-      allowUnconditionalUpdate: true,
-      defaults: defaultDeployment,
-      prepareForUpdate: countAnnotations,
-      validate: validateDeployment,
-      validateUpdate: (deployment, old) =>
-        validateImmutableSelector(part(deployment, 'spec'), part(old, 'spec')),
-      warnings: podNameWarnings,
-    },
-  }),
-);
+export const deployments = define({
+  group: 'apps',
+  resource: 'deployments',
+  kind: 'Deployment',
+  namespaced: true,
+  shortNames: ['deploy'],
+  categories: ['all'],
+  versions: [{ version: 'v1', type: 'apps/v1.Deployment' }],
+  emptyStatus: {},
+  prepareStatus: keepLabels,
+  validateStatus: validateDeploymentStatus,
+  subresources: [scaleOf()],
+  table,
+  strategy: {
+    nameRule: 'dns-subdomain',
+    tracksGeneration: true,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: true,
+    defaults: defaultDeployment,
+    prepareForUpdate: countAnnotations,
+    validate: validateDeployment,
+    validateUpdate: (deployment, old) =>
+      validateImmutableSelector(part(deployment, 'spec'), part(old, 'spec')),
+    warnings: nameAndTemplateWarnings,
+  },
+});
 
 function defaultDeployment(deployment: ApiObject): void {
   const spec = part(deployment, 'spec');
@@ -82,25 +80,8 @@ function countAnnotations(deployment: ApiObject, old: ApiObject): void {
 }
 
 /** Unlike that of its neighbours, the status of a Deployment is written without labels. */
-function keepLabelsOnStatus(definition: ResourceDefinition): ResourceDefinition {
-  return {
-    ...definition,
-    subresources: definition.subresources.map((one) =>
-      one.access === 'view' && one.name === 'status' ? keepingLabels(one) : one,
-    ),
-  };
-}
-
-function keepingLabels(status: ViewSubresource): ViewSubresource {
-  return {
-    ...status,
-    write: (view, old) => {
-      const { labels: _, ...metadata } = view.metadata;
-      const { labels } = old.metadata;
-      return status.write(
-        { ...view, metadata: labels === undefined ? metadata : { ...metadata, labels } },
-        old,
-      );
-    },
-  };
+function keepLabels(deployment: ApiObject, old: ApiObject): void {
+  const { labels: _, ...metadata } = deployment.metadata;
+  const { labels } = old.metadata;
+  deployment.metadata = labels === undefined ? metadata : { ...metadata, labels };
 }

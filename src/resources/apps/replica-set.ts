@@ -6,9 +6,9 @@ import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { scaleOf } from '../scale.ts';
 import { validateImmutableSelector } from '../validation/immutable.ts';
 import { validateNonNegative } from '../validation/numbers.ts';
-import { podNameWarnings } from '../workload/pod-name-warning.ts';
 import { replicaTable } from '../workload/replica-table.ts';
 import { validateReplicaTemplate } from '../workload/selected-template.ts';
+import { nameAndTemplateWarnings } from '../workload/template-warnings.ts';
 import { validateReplicaStatus } from '../workload/validate-status.ts';
 
 export const replicasets = define({
@@ -31,7 +31,7 @@ export const replicasets = define({
     defaults: (set) => defaultPodTemplate(part(set, 'spec')),
     validate: validateReplicaSet,
     validateUpdate: (set, old) => validateImmutableSelector(part(set, 'spec'), part(old, 'spec')),
-    warnings: podNameWarnings,
+    warnings: nameAndTemplateWarnings,
   },
 });
 

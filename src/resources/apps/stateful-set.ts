@@ -3,6 +3,7 @@ import { age, containerCells, count, part, parts } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { scaleOf } from '../scale.ts';
+import { templateWarnings } from '../workload/template-warnings.ts';
 import {
   validateStatefulSet,
   validateStatefulSetStatus,
@@ -48,6 +49,7 @@ export const statefulsets = define({
     prepareForUpdate: dropMaxUnavailable,
     validate: validateStatefulSet,
     validateUpdate: validateStatefulSetUpdate,
+    warnings: templateWarnings,
   },
 });
 

@@ -10,6 +10,12 @@ import {
 import { checkName, checkQualifiedName } from '../../object/formats.ts';
 import { parseQuantity } from '../../object/quantity.ts';
 import { count, part, text } from '../cells.ts';
+import {
+  isExtendedResource,
+  isNativeResource,
+  isStandardContainerResource,
+  isStandardResource,
+} from '../pod/resource-names.ts';
 
 /** What the number of replicas follows (Kubernetes: autoscaling validation, validateMetricSpec). */
 
@@ -126,21 +132,17 @@ function validateContainerResource(source: JsonObject, path: string): FieldError
   ];
 }
 
-const CONTAINER_RESOURCES = ['cpu', 'memory', 'ephemeral-storage'];
-
 /** `cpu`, `hugepages-2Mi`, `example.com/gpu` */
 function checkContainerResource(name: string): string[] {
   const reasons = checkQualifiedName(name);
   if (reasons.length > 0) return reasons;
-  if (!name.includes('/')) {
-    const known = CONTAINER_RESOURCES.includes(name) || name.startsWith('hugepages-');
-    return known
-      ? []
-      : ['must be a standard resource type or fully qualified', 'must be a standard resource for containers'];
+  if (name.includes('/')) {
+    const known = isNativeResource(name) || isExtendedResource(name);
+    return known ? [] : ["doesn't follow extended resource name standard"];
   }
-  if (name.includes('kubernetes.io/')) return [];
-  const extended = !name.startsWith('requests.') && checkQualifiedName(`requests.${name}`).length === 0;
-  return extended ? [] : ["doesn't follow extended resource name standard"];
+  if (isStandardContainerResource(name)) return [];
+  const why = 'must be a standard resource for containers';
+  return isStandardResource(name) ? [why] : ['must be a standard resource type or fully qualified', why];
 }
 
 /** What resources are measured against: an amount, or a share of what pods request. */

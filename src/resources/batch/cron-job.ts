@@ -1,3 +1,4 @@
+import type { ApiObject } from '../../api/object-meta.ts';
 import { age, containerCells, NONE, part, parts, selectorText, since, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
@@ -50,9 +51,14 @@ export const cronjobs = define({
     allowUnconditionalUpdate: true,
     defaults: (cronJob) => defaultPodTemplate(part(cronJob, 'spec', 'jobTemplate', 'spec')),
     validate: validateCronJob,
-    warnings: (cronJob, old) => [
-      ...podNameWarnings(cronJob, old),
-      ...jobSpecWarnings(part(cronJob, 'spec', 'jobTemplate', 'spec'), 'spec.jobTemplate.spec'),
-    ],
+    warnings: cronJobWarnings,
   },
 });
+
+function cronJobWarnings(cronJob: ApiObject, old: ApiObject | undefined): string[] {
+  const path = ['spec', 'jobTemplate', 'spec'];
+  return [
+    ...podNameWarnings(cronJob, old),
+    ...jobSpecWarnings(part(cronJob, ...path), old && part(old, ...path), path.join('.')),
+  ];
+}

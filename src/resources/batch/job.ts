@@ -1,7 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
-import { count, part, parts } from '../cells.ts';
+import { part, parts } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { podNameWarnings } from '../workload/pod-name-warning.ts';
@@ -11,48 +10,51 @@ import { jobSpecWarnings } from './job-warnings.ts';
 import { validateJob, validateJobUpdate } from './validate-job.ts';
 import { validateJobStatus } from './validate-job-status.ts';
 
-export const jobs = withCountedSuccess(
-  define({
-    group: 'batch',
-    resource: 'jobs',
-    kind: 'Job',
-    namespaced: true,
-    categories: ['all'],
-    versions: [{ version: 'v1', type: 'batch/v1.Job' }],
-    emptyStatus: {},
-    validateStatus: validateJobStatus,
-    table: {
-      columns: [
-        nameColumn(),
-        column('Status'),
-        column('Completions'),
-        column('Duration'),
-        column('Age'),
-        column('Containers', 1),
-        column('Images', 1),
-        column('Selector', 1),
-      ],
-      cells: jobCells,
+export const jobs = define({
+  group: 'batch',
+  resource: 'jobs',
+  kind: 'Job',
+  namespaced: true,
+  categories: ['all'],
+  versions: [{ version: 'v1', type: 'batch/v1.Job' }],
+  emptyStatus: {},
+  validateStatus: validateJobStatus,
+  table: {
+    columns: [
+      nameColumn(),
+      column('Status'),
+      column('Completions'),
+      column('Duration'),
+      column('Age'),
+      column('Containers', 1),
+      column('Images', 1),
+      column('Selector', 1),
+    ],
+    cells: jobCells,
+  },
+  fields: {
+    paths: {
+      'status.successful': ['status.succeeded'],
     },
-    fields: {
-      paths: {
-        'status.successful': ['status.succeeded'],
-      },
-    },
-    strategy: {
-      nameRule: 'dns-subdomain',
-      tracksGeneration: true,
-      allowCreateOnUpdate: false,
-      allowUnconditionalUpdate: true,
-      defaultPropagation: 'orphan',
-      defaults: defaultJob,
-      prepareForCreate: prepareJob,
-      validate: validateJob,
-      validateUpdate: validateJobUpdate,
-      warnings: (job, old) => [...podNameWarnings(job, old), ...jobSpecWarnings(part(job, 'spec'), 'spec')],
-    },
-  }),
-);
+    // A status that does not speak of successes has had none.
+    absent: { 'status.successful': '0' },
+  },
+  strategy: {
+    nameRule: 'dns-subdomain',
+    tracksGeneration: true,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: true,
+    defaultPropagation: 'orphan',
+    defaults: defaultJob,
+    prepareForCreate: prepareJob,
+    validate: validateJob,
+    validateUpdate: validateJobUpdate,
+    warnings: (job, old) => [
+      ...podNameWarnings(job, old),
+      ...jobSpecWarnings(part(job, 'spec'), old && part(old, 'spec'), 'spec'),
+    ],
+  },
+});
 
 const MAX_INT32 = 2 ** 31 - 1;
 
@@ -92,15 +94,4 @@ function prepareJob(job: ApiObject): void {
   if (!inherited) return;
   delete job.metadata.labels;
   inheritLabels(job);
-}
-
-/** `status.successful=0` selects jobs whose status does not speak of successes. */
-function withCountedSuccess(definition: ResourceDefinition): ResourceDefinition {
-  return {
-    ...definition,
-    fields: {
-      ...definition.fields,
-      read: (job) => ({ 'status.successful': String(count(part(job, 'status').succeeded)) }),
-    },
-  };
 }

@@ -7,9 +7,9 @@ import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { validatePodTemplate } from '../pod/validation/pod-template.ts';
 import { scaleOf } from '../scale.ts';
 import { validateNonNegative } from '../validation/numbers.ts';
-import { podNameWarnings } from '../workload/pod-name-warning.ts';
 import { replicaTable } from '../workload/replica-table.ts';
 import { validateLastingPods, validateTemplateLabels } from '../workload/selected-template.ts';
+import { nameAndTemplateWarnings } from '../workload/template-warnings.ts';
 import { validateReplicaStatus } from '../workload/validate-status.ts';
 
 export const replicationcontrollers = define({
@@ -37,7 +37,7 @@ export const replicationcontrollers = define({
     defaultPropagation: 'orphan',
     defaults: defaultController,
     validate: validateController,
-    warnings: podNameWarnings,
+    warnings: nameAndTemplateWarnings,
   },
 });
 

@@ -4,28 +4,35 @@ import { eachInvalid, forbiddenField, invalidValue, required } from '../../objec
 import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
 import { validateLabels } from '../../registry/validate-metadata.ts';
 import { part, parts, text } from '../cells.ts';
+import { each, stringMap, strings } from './values.ts';
 
-/** A meta/v1 LabelSelector (Kubernetes: apis/meta/v1/validation, ValidateLabelSelector). */
+/** A LabelSelector, wherever it stands (apimachinery, apis/meta/v1/validation). */
 export function validateLabelSelector(selector: JsonObject, path: string): FieldError[] {
   return [
-    ...validateLabels(part(selector, 'matchLabels') as Record<string, string>, `${path}.matchLabels`),
-    ...parts(selector, 'matchExpressions').flatMap((requirement, at) =>
-      validateRequirement(requirement, `${path}.matchExpressions[${at}]`),
+    ...validateLabels(stringMap(selector, 'matchLabels'), `${path}.matchLabels`),
+    ...each(parts(selector, 'matchExpressions'), `${path}.matchExpressions`, validateRequirement),
+  ];
+}
+
+/** The selector in a field that may be absent. */
+export function validateOptionalSelector(parent: JsonObject, field: string, path: string): FieldError[] {
+  return parent[field] === undefined ? [] : validateLabelSelector(part(parent, field), `${path}.${field}`);
+}
+
+function validateRequirement(requirement: JsonObject, path: string): FieldError[] {
+  const key = text(requirement.key);
+  return [
+    ...validateOperator(requirement, path),
+    ...eachInvalid(`${path}.key`, key, checkQualifiedName(key)),
+    ...each(strings(requirement, 'values'), `${path}.values`, (value, at) =>
+      eachInvalid(at, value, checkLabelValue(value)),
     ),
   ];
 }
 
-function validateRequirement(requirement: JsonObject, path: string): FieldError[] {
-  const values = Array.isArray(requirement.values) ? requirement.values.map((value) => text(value)) : [];
-  const key = text(requirement.key);
-  return [
-    ...validateOperator(requirement, values.length, path),
-    ...eachInvalid(`${path}.key`, key, checkQualifiedName(key)),
-    ...values.flatMap((value, at) => eachInvalid(`${path}.values[${at}]`, value, checkLabelValue(value))),
-  ];
-}
-
-function validateOperator({ operator }: JsonObject, values: number, path: string): FieldError[] {
+function validateOperator(requirement: JsonObject, path: string): FieldError[] {
+  const values = strings(requirement, 'values').length;
+  const operator = text(requirement.operator);
   switch (operator) {
     case 'In':
     case 'NotIn':
@@ -43,6 +50,6 @@ function validateOperator({ operator }: JsonObject, values: number, path: string
             ),
           ];
     default:
-      return [invalidValue(`${path}.operator`, text(operator), 'not a valid selector operator')];
+      return [invalidValue(`${path}.operator`, operator, 'not a valid selector operator')];
   }
 }
