@@ -51,6 +51,7 @@ export const daemonsets = define({
   categories: ['all'],
   versions: [{ version: 'v1', type: 'apps/v1.DaemonSet' }],
   emptyStatus: EMPTY_STATUS,
+  prepareStatus: (set, old) => setTemplateGeneration(set, templateGeneration(old)),
   validateStatus: validateDaemonSetStatus,
   table,
   strategy: {

@@ -5,7 +5,7 @@ import { define } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { scaleOf } from '../scale.ts';
 import { validateImmutableSelector } from '../validation/immutable.ts';
-import { validateNonNegative } from '../validation/numbers.ts';
+import { validateCounts } from '../validation/numbers.ts';
 import { replicaTable } from '../workload/replica-table.ts';
 import { validateReplicaTemplate } from '../workload/selected-template.ts';
 import { nameAndTemplateWarnings } from '../workload/template-warnings.ts';
@@ -37,8 +37,5 @@ export const replicasets = define({
 
 function validateReplicaSet(set: ApiObject): FieldError[] {
   const spec = part(set, 'spec');
-  return [
-    ...validateNonNegative(spec, ['replicas', 'minReadySeconds'], 'spec'),
-    ...validateReplicaTemplate(spec),
-  ];
+  return [...validateCounts(spec, ['replicas', 'minReadySeconds'], 'spec'), ...validateReplicaTemplate(spec)];
 }

@@ -8,8 +8,8 @@ import { goIntOrString, goLabelSelector, invalidShown } from '../validation/nota
 import {
   isZeroIntOrPercent,
   validateAtMostAll,
+  validateCounts,
   validateIntOrPercent,
-  validateNonNegative,
 } from '../validation/numbers.ts';
 import { selectorOf, validateLastingPods, validateTemplateLabels } from '../workload/selected-template.ts';
 import { validateCollisionCount } from '../workload/validate-status.ts';
@@ -21,7 +21,7 @@ export function validateDaemonSet(set: ApiObject): FieldError[] {
     ...validateSelection(spec),
     ...validatePodTemplate(template, 'spec.template'),
     ...validateLastingPods(template, 'DaemonSet'),
-    ...validateNonNegative(spec, ['minReadySeconds', 'revisionHistoryLimit'], 'spec'),
+    ...validateCounts(spec, ['minReadySeconds', 'revisionHistoryLimit'], 'spec'),
     ...validateUpdateStrategy(part(spec, 'updateStrategy')),
   ];
 }
@@ -79,7 +79,7 @@ const STATUS_COUNTS = [
 
 export function validateDaemonSetStatus(set: ApiObject, old: ApiObject): FieldError[] {
   return [
-    ...validateNonNegative(part(set, 'status'), STATUS_COUNTS, 'status'),
+    ...validateCounts(part(set, 'status'), STATUS_COUNTS, 'status'),
     ...validateCollisionCount(set, old),
   ];
 }

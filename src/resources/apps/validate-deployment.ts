@@ -6,8 +6,8 @@ import { goIntOrString, invalidShown } from '../validation/notation.ts';
 import {
   isZeroIntOrPercent,
   validateAtMostAll,
+  validateCounts,
   validateIntOrPercent,
-  validateNonNegative,
 } from '../validation/numbers.ts';
 import { validateReplicaTemplate } from '../workload/selected-template.ts';
 import { validateAvailable, validateCollisionCount, validateShares } from '../workload/validate-status.ts';
@@ -16,7 +16,7 @@ export function validateDeployment(deployment: ApiObject): FieldError[] {
   const spec = part(deployment, 'spec');
   const counts = ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'];
   return [
-    ...validateNonNegative(spec, counts, 'spec'),
+    ...validateCounts(spec, counts, 'spec'),
     ...validateReplicaTemplate(spec),
     ...validateStrategy(part(spec, 'strategy')),
     ...validateDeadline(spec),
@@ -64,7 +64,7 @@ const STATUS_COUNTS = [
 export function validateDeploymentStatus(deployment: ApiObject, old: ApiObject): FieldError[] {
   const status = part(deployment, 'status');
   return [
-    ...validateNonNegative(status, STATUS_COUNTS, 'status'),
+    ...validateCounts(status, STATUS_COUNTS, 'status'),
     ...validateShares(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas']),
     ...validateAvailable(status, 'readyReplicas'),
     ...validateCollisionCount(deployment, old),

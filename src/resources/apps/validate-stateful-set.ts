@@ -6,7 +6,7 @@ import { validateLabels } from '../../registry/validate-metadata.ts';
 import { count, part, text } from '../cells.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 import { goLabelSelector, invalidShown } from '../validation/notation.ts';
-import { validateNonNegative } from '../validation/numbers.ts';
+import { validateCounts } from '../validation/numbers.ts';
 import {
   selectorOf,
   validateLastingPods,
@@ -20,8 +20,8 @@ export function validateStatefulSet(set: ApiObject): FieldError[] {
   return [
     ...validateUpdateStrategy(part(spec, 'updateStrategy')),
     ...validateRetention(spec),
-    ...validateNonNegative(spec, ['replicas', 'minReadySeconds'], 'spec'),
-    ...validateNonNegative(part(spec, 'ordinals'), ['start'], 'spec.ordinals'),
+    ...validateCounts(spec, ['replicas', 'minReadySeconds'], 'spec'),
+    ...validateCounts(part(spec, 'ordinals'), ['start'], 'spec.ordinals'),
     ...validateTemplate(spec),
     ...validateLastingPods(part(spec, 'template'), 'StatefulSet'),
   ];
@@ -31,7 +31,7 @@ function validateUpdateStrategy({ type, rollingUpdate }: JsonObject): FieldError
   if (rollingUpdate === undefined) return [];
   const path = 'spec.updateStrategy.rollingUpdate';
   const update = part({ rollingUpdate }, 'rollingUpdate');
-  if (type !== 'OnDelete') return validateNonNegative(update, ['partition'], path);
+  if (type !== 'OnDelete') return validateCounts(update, ['partition'], path);
   const shown = `apps.RollingUpdateStatefulSetStrategy{Partition:${count(update.partition)}, MaxUnavailable:(*intstr.IntOrString)(nil)}`;
   return [invalidShown(path, shown, "only allowed for updateStrategy 'RollingUpdate'")];
 }
@@ -91,7 +91,7 @@ const STATUS_COUNTS = ['replicas', ...STATUS_SHARES, 'observedGeneration', 'coll
 export function validateStatefulSetStatus(set: ApiObject, old: ApiObject): FieldError[] {
   const status = part(set, 'status');
   return [
-    ...validateNonNegative(status, STATUS_COUNTS, 'status'),
+    ...validateCounts(status, STATUS_COUNTS, 'status'),
     ...validateShares(status, STATUS_SHARES),
     ...validateAvailable(status, 'status.readyReplicas'),
     ...validateCollisionCount(set, old),

@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { count, part, parts, text } from '../cells.ts';
-import { validateNonNegative } from '../validation/numbers.ts';
+import { validateCounts } from '../validation/numbers.ts';
 import { validateMetric, validateReference } from './validate-metrics.ts';
 
 export function validateAutoscaler(autoscaler: ApiObject): FieldError[] {
@@ -82,5 +82,5 @@ function validatePolicy(policy: JsonObject, path: string): FieldError[] {
 }
 
 export function validateAutoscalerStatus(autoscaler: ApiObject): FieldError[] {
-  return validateNonNegative(part(autoscaler, 'status'), ['currentReplicas', 'desiredReplicas'], 'status');
+  return validateCounts(part(autoscaler, 'status'), ['currentReplicas', 'desiredReplicas'], 'status');
 }

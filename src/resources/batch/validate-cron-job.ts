@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { part, text } from '../cells.ts';
 import { goLabelSelector, invalidShown } from '../validation/notation.ts';
-import { validateNonNegative } from '../validation/numbers.ts';
+import { validateCounts } from '../validation/numbers.ts';
 import { checkSchedule } from './schedule.ts';
 import { checkTimeZone } from './time-zone.ts';
 import { validateJobSpec } from './validate-job-spec.ts';
@@ -21,7 +21,7 @@ export function validateCronJob(cronJob: ApiObject): FieldError[] {
       : []),
     ...validateSchedule(text(spec.schedule)),
     ...validateTimeZone(spec),
-    ...validateNonNegative(spec, COUNTS, 'spec'),
+    ...validateCounts(spec, COUNTS, 'spec'),
     ...validateJobTemplate(part(spec, 'jobTemplate', 'spec')),
   ];
 }

@@ -4,7 +4,7 @@ import { eachInvalid, invalidValue, notSupported, required } from '../../object/
 import { checkName } from '../../object/formats.ts';
 import { count, part, text } from '../cells.ts';
 import { validatePodTemplate } from '../pod/validation/pod-template.ts';
-import { validateNonNegative } from '../validation/numbers.ts';
+import { validateCounts } from '../validation/numbers.ts';
 import { validateFailurePolicy } from './validate-failure-policy.ts';
 import { validateSuccessPolicy } from './validate-success-policy.ts';
 
@@ -22,7 +22,7 @@ const COUNTS = [
 
 export function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
   const errors = [
-    ...validateNonNegative(spec, COUNTS, path),
+    ...validateCounts(spec, COUNTS, path),
     ...validateManagedBy(spec, `${path}.managedBy`),
     ...validateCompletionMode(spec, path),
   ];

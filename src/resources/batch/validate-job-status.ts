@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { duplicate, invalidValue } from '../../object/field-errors.ts';
 import { part, parts, text } from '../cells.ts';
 import { invalidUnshown } from '../validation/notation.ts';
-import { validateNonNegative } from '../validation/numbers.ts';
+import { validateCounts } from '../validation/numbers.ts';
 
 /** What 1.31 checks of a job's status while only its own controller writes it (gate JobManagedBy closed). */
 
@@ -11,7 +11,7 @@ const COUNTS = ['active', 'succeeded', 'failed', 'ready', 'terminating'];
 
 export function validateJobStatus(job: ApiObject, old: ApiObject): FieldError[] {
   return [
-    ...validateNonNegative(part(job, 'status'), COUNTS, 'status'),
+    ...validateCounts(part(job, 'status'), COUNTS, 'status'),
     ...validateUncounted(job),
     ...validateConditions(job, old).map((why) => invalidUnshown('status.conditions', why)),
   ];

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required, tooLong, tooMany } from '../../object/field-errors.ts';
 import { count, part, parts, text } from '../cells.ts';
-import { validateNonNegative } from '../validation/numbers.ts';
+import { validateCounts } from '../validation/numbers.ts';
 import { parseIndexes } from './indexes.ts';
 
 /** Rules by which an indexed job is a success before all of its indexes are. */
@@ -45,7 +45,7 @@ function validateCount(
 ): FieldError[] {
   if (rule.succeededCount === undefined) return [];
   const wanted = count(rule.succeededCount);
-  const errors = validateNonNegative(rule, ['succeededCount'], path);
+  const errors = validateCounts(rule, ['succeededCount'], path);
   const exceed = (limit: number, what: string): void => {
     const why = `must be less than or equal to ${limit} (${what})`;
     if (wanted > limit) errors.push(invalidValue(`${path}.succeededCount`, wanted, why));

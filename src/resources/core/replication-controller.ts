@@ -6,7 +6,7 @@ import { define } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { validatePodTemplate } from '../pod/validation/pod-template.ts';
 import { scaleOf } from '../scale.ts';
-import { validateNonNegative } from '../validation/numbers.ts';
+import { validateCounts } from '../validation/numbers.ts';
 import { replicaTable } from '../workload/replica-table.ts';
 import { validateLastingPods, validateTemplateLabels } from '../workload/selected-template.ts';
 import { nameAndTemplateWarnings } from '../workload/template-warnings.ts';
@@ -56,7 +56,7 @@ function validateController(controller: ApiObject): FieldError[] {
   const spec = part(controller, 'spec');
   const selector = part(spec, 'selector');
   return [
-    ...validateNonNegative(spec, ['minReadySeconds', 'replicas'], 'spec'),
+    ...validateCounts(spec, ['minReadySeconds', 'replicas'], 'spec'),
     ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
     ...(spec.template === undefined ? [required('spec.template')] : validateTemplate(spec)),
   ];

@@ -4,7 +4,7 @@ import { invalidValue } from '../../object/field-errors.ts';
 import { part, parts } from '../cells.ts';
 import { validateConditions } from '../validation/conditions.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
-import { validateAtMostAll, validateIntOrPercent, validateNonNegative } from '../validation/numbers.ts';
+import { validateAtMostAll, validateCounts, validateIntOrPercent } from '../validation/numbers.ts';
 
 /** How many must stay, or how many may go: one follows from the other, so that only one can be set. */
 export function validateBudget(budget: ApiObject): FieldError[] {
@@ -28,6 +28,6 @@ export function validateBudgetStatus(budget: ApiObject): FieldError[] {
   const status = part(budget, 'status');
   return [
     ...validateConditions(parts(status, 'conditions'), 'status.conditions'),
-    ...validateNonNegative(status, COUNTS, 'status'),
+    ...validateCounts(status, COUNTS, 'status'),
   ];
 }

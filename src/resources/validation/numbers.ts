@@ -1,21 +1,12 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { eachInvalid, invalidValue } from '../../object/field-errors.ts';
 import { checkPercent } from '../../object/formats.ts';
 import { goIntOrString, invalidShown } from './notation.ts';
+import { validateNonNegative } from './values.ts';
 
-/** Numbers that cannot be negative; those that are absent are no mistake. */
-export function validateNonNegative(
-  object: JsonObject,
-  names: readonly string[],
-  path: string,
-): FieldError[] {
-  return names.flatMap((name) => {
-    const value = object[name];
-    return typeof value === 'number' && value < 0
-      ? [invalidValue(`${path}.${name}`, value, 'must be greater than or equal to 0')]
-      : [];
-  });
+/** Numbers of one object that cannot be negative; those that are absent are no mistake. */
+export function validateCounts(object: JsonObject, names: readonly string[], path: string): FieldError[] {
+  return names.flatMap((name) => validateNonNegative(`${path}.${name}`, object[name]));
 }
 
 /** `3` or `25%`; not `-1`, `25` as a text, or `a lot`. */
@@ -23,9 +14,7 @@ export function validateIntOrPercent(value: JsonValue | undefined, field: string
   if (typeof value === 'string') {
     return checkPercent(value).map((why) => invalidShown(field, goIntOrString(value), why));
   }
-  return typeof value === 'number' && value < 0
-    ? eachInvalid(field, value, ['must be greater than or equal to 0'])
-    : [];
+  return validateNonNegative(field, value);
 }
 
 /** No more than all of them; a number may exceed what there is. */

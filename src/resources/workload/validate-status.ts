@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { count, part } from '../cells.ts';
-import { validateNonNegative } from '../validation/numbers.ts';
+import { validateCounts } from '../validation/numbers.ts';
 
 /** What a controller may report of its replicas: of all there are, some are ready, and of those some available. */
 
@@ -42,7 +42,7 @@ const COUNTS = [
 export function validateReplicaStatus(object: ApiObject): FieldError[] {
   const status = part(object, 'status');
   return [
-    ...validateNonNegative(status, COUNTS, 'status'),
+    ...validateCounts(status, COUNTS, 'status'),
     ...validateShares(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']),
     ...validateAvailable(status, 'readyReplicas'),
   ];
