@@ -12,6 +12,7 @@ import type {
   ViewSubresource,
 } from '../registry/definition.ts';
 import type { Strategy } from '../registry/strategy.ts';
+import { statedBy } from './stated.ts';
 
 /** A built-in resource as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
 export interface ResourceOutline {
@@ -29,6 +30,8 @@ export interface ResourceOutline {
   readonly storage?: ResourceDefinition['storage'];
   /** The object has a status of its own subresource; this is what it is when nothing has been observed. */
   readonly emptyStatus?: JsonObject;
+  /** What a write of the status cannot change; the spec unless said otherwise. `['metadata']` keeps all of the metadata. */
+  readonly statusResets?: readonly (readonly string[])[];
   /** Writes of the status: what they may not change after all, and what the new status is completed by. Changes `object`. */
   prepareStatus?(object: ApiObject, old: ApiObject): void;
   /** What a write of the status may not say, besides what the strategy validates. */
@@ -128,9 +131,11 @@ export function column(name: string, priority: 0 | 1 = 0, type: Column['type'] =
   return { name, type, format: '', priority, description: name };
 }
 
+const RESET_BY_STATUS = [['spec']] as const;
+
 /** The status as a view of its parent: reading it reads the object, writing it changes nothing but the status. */
 function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): ViewSubresource {
-  const { group, kind, prepareStatus, validateStatus } = outline;
+  const { group, kind, prepareStatus, validateStatus, statusResets: resets = RESET_BY_STATUS } = outline;
   return {
     access: 'view',
     name: 'status',
@@ -138,8 +143,9 @@ function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): 
     type,
     verbs: ['get', 'patch', 'update'],
     read: (parent) => parent,
+    resetFields: resets,
     write: (view, old) => {
-      const object = writeStatus(view, old);
+      const object = writeStatus(view, old, resets);
       prepareStatus?.(object, old);
       return object;
     },
@@ -148,15 +154,26 @@ function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): 
 }
 
 /** Metadata comes along, as Kubernetes lets it, because status writers set annotations and labels with it. */
-export function writeStatus(view: ApiObject, old: ApiObject): ApiObject {
+export function writeStatus(
+  view: ApiObject,
+  old: ApiObject,
+  resets: readonly (readonly string[])[] = RESET_BY_STATUS,
+): ApiObject {
   const { status: _, ...kept } = old;
-  return { ...kept, metadata: view.metadata, ...(view.status === undefined ? {} : { status: view.status }) };
+  const metadata = resets.reduce((meta, [part, field]) => {
+    if (part !== 'metadata') return meta;
+    return field === undefined
+      ? { ...old.metadata, ...statedBy(view.metadata) }
+      : { ...meta, [field]: old.metadata[field] };
+  }, view.metadata);
+  return { ...kept, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
 }
 
 /** A caller who writes the object cannot write its status; a new object has the empty one. */
 function withStatusReset({ emptyStatus, strategy }: ResourceOutline): Strategy {
   if (emptyStatus === undefined) return strategy;
   return {
+    resetFields: [['status']],
     ...strategy,
     prepareForCreate: (object) => {
       if (strategy.prepareForCreate === undefined) object.status = structuredClone(emptyStatus);

@@ -2,6 +2,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { formatLabelRequirements, fromLabelSelector } from '../object/label-selector.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import { count, part } from './cells.ts';
+import { statedBy } from './stated.ts';
 
 /**
  * The Scale view of everything that has replicas: what is wanted, what is there, and which pods count. How many may be
@@ -17,18 +18,13 @@ export function scaleOf(): ViewSubresource {
     read: toScale,
     write: (scale, old) => ({
       ...old,
-      metadata: { ...old.metadata, ...preconditions(scale) },
+      metadata: { ...old.metadata, ...statedBy(scale.metadata) },
       spec: { ...part(old, 'spec'), replicas: count(part(scale, 'spec').replicas) },
     }),
-  };
-}
-
-/** A scale carries the parent's version, so writing one back is checked like writing the parent. */
-function preconditions({ metadata }: ApiObject): { resourceVersion?: string; uid?: string } {
-  const { resourceVersion, uid } = metadata;
-  return {
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(uid === undefined ? {} : { uid }),
+    toParent: (config) => {
+      const { replicas } = part(config, 'spec');
+      return replicas === undefined ? {} : { spec: { replicas } };
+    },
   };
 }
 

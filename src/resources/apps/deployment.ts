@@ -43,7 +43,7 @@ export const deployments = define({
   categories: ['all'],
   versions: [{ version: 'v1', type: 'apps/v1.Deployment' }],
   emptyStatus: {},
-  prepareStatus: keepLabels,
+  statusResets: [['spec'], ['metadata', 'labels']],
   validateStatus: validateDeploymentStatus,
   subresources: [scaleOf()],
   table,
@@ -77,11 +77,4 @@ function countAnnotations(deployment: ApiObject, old: ApiObject): void {
   const { metadata } = deployment;
   if (equal(metadata.annotations ?? {}, old.metadata.annotations ?? {})) return;
   metadata.generation = (old.metadata.generation ?? 0) + 1;
-}
-
-/** Unlike that of its neighbours, the status of a Deployment is written without labels. */
-function keepLabels(deployment: ApiObject, old: ApiObject): void {
-  const { labels: _, ...metadata } = deployment.metadata;
-  const { labels } = old.metadata;
-  deployment.metadata = labels === undefined ? metadata : { ...metadata, labels };
 }

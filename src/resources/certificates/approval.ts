@@ -8,6 +8,7 @@ export const approval: ViewSubresource = {
   served: { group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest' },
   type: 'certificates/v1.CertificateSigningRequest',
   verbs: ['get', 'patch', 'update'],
+  resetFields: [['spec'], ['status', 'certificate']],
   read: (request) => request,
   write: (view, old) => {
     const { conditions } = part(view, 'status');

@@ -1,5 +1,6 @@
 import type { ViewSubresource } from '../../registry/definition.ts';
 import { part } from '../cells.ts';
+import { statedBy } from '../stated.ts';
 
 /** Where the duties in spec.finalizers are taken off; the namespace itself cannot be written so. */
 export const finalize: ViewSubresource = {
@@ -8,14 +9,11 @@ export const finalize: ViewSubresource = {
   served: { group: '', version: 'v1', kind: 'Namespace' },
   type: 'core/v1.Namespace',
   verbs: ['update'],
+  resetFields: [['status']],
   read: (namespace) => namespace,
   write: (view, old) => ({
     ...old,
-    metadata: { ...old.metadata, ...versionOf(view) },
+    metadata: { ...old.metadata, ...statedBy(view.metadata) },
     spec: part(view, 'spec'),
   }),
 };
-
-function versionOf({ metadata }: { metadata: { resourceVersion?: string } }): { resourceVersion?: string } {
-  return metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion };
-}
