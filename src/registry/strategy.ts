@@ -18,6 +18,8 @@ export interface Strategy {
   prepareForUpdate?(object: ApiObject, old: ApiObject): void;
   /** All errors at once. Runs on create and on update. */
   validate?(object: ApiObject): FieldError[];
+  /** What only a new object may not be, because an update may make it so. Runs after {@link Strategy.validate}. */
+  validateCreate?(object: ApiObject): FieldError[];
   /** What an update may not do. Runs after {@link Strategy.validate}. */
   validateUpdate?(object: ApiObject, old: ApiObject): FieldError[];
   /** Texts for Warning headers. */

@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { FieldError } from '../api/status.ts';
 import type { NameRule } from '../object/formats.ts';
 import type {
   Cell,
@@ -28,6 +29,10 @@ export interface ResourceOutline {
   readonly storage?: ResourceDefinition['storage'];
   /** The object has a status of its own subresource; this is what it is when nothing has been observed. */
   readonly emptyStatus?: JsonObject;
+  /** Writes of the status: what they may not change after all, and what the new status is completed by. Changes `object`. */
+  prepareStatus?(object: ApiObject, old: ApiObject): void;
+  /** What a write of the status may not say, besides what the strategy validates. */
+  validateStatus?(object: ApiObject, old: ApiObject): FieldError[];
   readonly subresources?: readonly Subresource[];
   readonly table?: Table;
   readonly fields?: FieldOutline;
@@ -51,6 +56,8 @@ export interface Table {
 export interface FieldOutline {
   readonly paths: Readonly<Record<string, readonly string[]>>;
   readonly aliases?: Readonly<Record<string, string>>;
+  /** Values of labels that are read from an absent field: `false` for a flag. */
+  readonly absent?: Readonly<Record<string, string>>;
 }
 
 export interface StrategyOutline extends Partial<Strategy> {
@@ -90,9 +97,7 @@ export function define(outline: ResourceOutline): ResourceDefinition {
     versions: versions.map((version) => ({ ...version, enabledByDefault: version.enabledByDefault ?? true })),
     storage: outline.storage ?? { group, resource, version: stored.version, type: stored.type },
     subresources: [
-      ...(outline.emptyStatus === undefined
-        ? []
-        : [statusOf({ group, version: stored.version, kind, type: stored.type })]),
+      ...(outline.emptyStatus === undefined ? [] : [statusOf(outline, stored)]),
       ...(outline.subresources ?? []),
     ],
     columns: outline.table?.columns ?? DEFAULT_TABLE.columns,
@@ -124,16 +129,21 @@ export function column(name: string, priority: 0 | 1 = 0, type: Column['type'] =
 }
 
 /** The status as a view of its parent: reading it reads the object, writing it changes nothing but the status. */
-function statusOf(served: { group: string; version: string; kind: string; type: string }): ViewSubresource {
-  const { type, ...kind } = served;
+function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): ViewSubresource {
+  const { group, kind, prepareStatus, validateStatus } = outline;
   return {
     access: 'view',
     name: 'status',
-    served: kind,
+    served: { group, version, kind },
     type,
     verbs: ['get', 'patch', 'update'],
     read: (parent) => parent,
-    write: writeStatus,
+    write: (view, old) => {
+      const object = writeStatus(view, old);
+      prepareStatus?.(object, old);
+      return object;
+    },
+    ...(validateStatus === undefined ? {} : { validate: validateStatus }),
   };
 }
 
@@ -160,7 +170,7 @@ function withStatusReset({ emptyStatus, strategy }: ResourceOutline): Strategy {
   };
 }
 
-function toSelectableFields({ paths, aliases }: FieldOutline): SelectableFields {
+function toSelectableFields({ paths, aliases, absent = {} }: FieldOutline): SelectableFields {
   const readers = Object.entries(paths).map(([label, sources]) => ({
     label,
     sources: sources.map((source) => source.split('.')),
@@ -170,7 +180,8 @@ function toSelectableFields({ paths, aliases }: FieldOutline): SelectableFields 
     aliases: aliases ?? {},
     read: (object) => {
       const values: Record<string, string> = {};
-      for (const { label, sources } of readers) values[label] = firstValue(object, sources);
+      for (const { label, sources } of readers)
+        values[label] = firstValue(object, sources) || (absent[label] ?? '');
       return values;
     },
   };

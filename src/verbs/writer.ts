@@ -160,7 +160,10 @@ export class ObjectWriter {
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
     strategy.prepareForCreate?.(object);
-    refuse(definition, object, validateObject(definition, object, this.#types));
+    refuse(definition, object, [
+      ...validateObject(definition, object, this.#types),
+      ...(strategy.validateCreate?.(object) ?? []),
+    ]);
     await this.#admission.validate(toAttributes(context, 'CREATE', object, undefined));
     for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
     return this.#commitCreate(context, object);

@@ -31,7 +31,11 @@ export function created(definition: ResourceDefinition, manifest: JsonObject): A
 
 /** What a create answers: a line `spec.x: Required value` for each cause, sorted; empty when the manifest is good. */
 export function problemsOnCreate(definition: ResourceDefinition, manifest: JsonObject): string[] {
-  return lines(validateObject(definition, created(definition, manifest), types));
+  const object = created(definition, manifest);
+  return lines([
+    ...validateObject(definition, object, types),
+    ...(definition.strategy.validateCreate?.(object) ?? []),
+  ]);
 }
 
 /** What replacing the object made of `before` by `after` answers. */

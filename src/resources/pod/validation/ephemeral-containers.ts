@@ -1,8 +1,10 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
+import { equal } from '../../../object/equality.ts';
 import { duplicate, forbiddenField, notFoundValue } from '../../../object/field-errors.ts';
-import { parts, text } from '../../cells.ts';
+import { part, parts, text } from '../../cells.ts';
 import { each } from '../../validation/values.ts';
+import { isMirrorPod } from './annotations.ts';
 import { type PodContext, validateContainer, validateImageText } from './containers.ts';
 
 /** What a container for debugging cannot have, because the pod was planned without it. */
@@ -54,4 +56,18 @@ function validateMounts(container: JsonObject, path: string): FieldError[] {
       .filter((field) => text(mount[field]) !== '')
       .map((field) => forbiddenField(`${at}.${field}`, CANNOT)),
   );
+}
+
+/** They can be added, and stay as they were. */
+export function validateEphemeralUpdate(pod: ApiObject, old: ApiObject): FieldError[] {
+  if (isMirrorPod(old.metadata.annotations ?? {}))
+    return [forbiddenField('', 'static pods do not support ephemeral containers')];
+  const list = (object: ApiObject) => parts(part(object, 'spec'), 'ephemeralContainers');
+  return list(old).flatMap((before) => {
+    const now = list(pod).find(({ name }) => name === before.name);
+    if (now !== undefined && equal(now, before)) return [];
+    const fate = now === undefined ? 'removed' : 'changed';
+    const why = `existing ephemeral containers "${text(before.name)}" may not be ${fate}\n`;
+    return [forbiddenField('spec.ephemeralContainers', why)];
+  });
 }

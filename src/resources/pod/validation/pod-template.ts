@@ -14,9 +14,9 @@ export function validatePodTemplate(template: JsonObject, path: string): FieldEr
   const annotations = stringMap(metadata, 'annotations');
   const spec = part(template, 'spec');
   const errors = [
-    ...validateLabels(stringMap(metadata, 'labels'), `${path}.metadata.labels`),
-    ...validateAnnotations(annotations, `${path}.metadata.annotations`),
-    ...validatePodAnnotations(annotations, spec, `${path}.metadata.annotations`),
+    ...validateLabels(stringMap(metadata, 'labels'), `${path}.labels`),
+    ...validateAnnotations(annotations, `${path}.annotations`),
+    ...validatePodAnnotations(annotations, spec, `${path}.annotations`),
     ...validatePodSpec(spec, `${path}.spec`),
     ...validateProfileAnnotations(annotations, spec, `${path}.spec`),
   ];
