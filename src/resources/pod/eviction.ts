@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { badRequest, conflict, StatusError } from '../../api/status.ts';
+import { badRequest, StatusError } from '../../api/status.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/definition.ts';
 import { part, text } from '../cells.ts';
 import { strings } from '../validation/values.ts';
@@ -80,21 +80,17 @@ async function removePod(
     return;
   }
   const { resourceVersion: _, ...preconditions } = part(options, 'preconditions');
-  await context.update((pod) => {
-    checkPreconditions(pod, text(preconditions.uid), version);
-    return { ...pod, status: withCondition(part(pod, 'status'), EVICTED) };
-  });
+  const uid = text(preconditions.uid);
+  // What the new object carries is a precondition, checked again on fresher data before anyone is told that it fails.
+  await context.update((pod) => ({
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      ...(uid === '' ? {} : { uid }),
+      ...(version === '' ? {} : { resourceVersion: version }),
+    },
+    status: withCondition(part(pod, 'status'), EVICTED),
+  }));
   // The version is the one before the condition was set, and was checked with it.
   await context.remove({ ...options, preconditions });
-}
-
-/** @throws StatusError 409 */
-function checkPreconditions({ metadata }: ApiObject, uid: string, version: string): void {
-  const compare = (what: string, wanted: string, found: string, fate: string): void => {
-    if (wanted === '' || wanted === found) return;
-    const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${found}). The object might have been ${fate}`;
-    throw conflict({ group: '', resource: 'Pod' }, metadata.name ?? '', why);
-  };
-  compare('UID', uid, metadata.uid ?? '', 'deleted and then recreated');
-  compare('ResourceVersion', version, metadata.resourceVersion ?? '', 'modified');
 }
