@@ -18,7 +18,7 @@ export interface Strategy {
   prepareForUpdate?(object: ApiObject, old: ApiObject): void;
   /** All errors at once. Runs on create and on update. */
   validate?(object: ApiObject): FieldError[];
-  /** What only a new object may not have. Runs after {@link Strategy.validate}. */
+  /** What only a new object may not be, because an update may make it so. Runs after {@link Strategy.validate}. */
   validateCreate?(object: ApiObject): FieldError[];
   /** What an update may not do. Runs after {@link Strategy.validate}. */
   validateUpdate?(object: ApiObject, old: ApiObject): FieldError[];
