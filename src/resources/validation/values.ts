@@ -1,0 +1,56 @@
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { eachInvalid, invalidValue } from '../../object/field-errors.ts';
+import { checkName, type NameRule } from '../../object/formats.ts';
+
+/** Reading and walking loosely typed objects, as every validator does. */
+
+/** Absent, or written as null, which means the same. */
+export const isSet = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
+
+export function strings(object: JsonObject, name: string): string[] {
+  const value = object[name];
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+export function numbers(object: JsonObject, name: string): number[] {
+  const value = object[name];
+  return Array.isArray(value) ? value.map(Number) : [];
+}
+
+export function stringMap(object: JsonObject, name: string): Record<string, string> {
+  const value = object[name];
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, String(item)]));
+}
+
+/** Every item of a list under its own path: `spec.containers[0]`. */
+export function each<T>(
+  items: readonly T[],
+  path: string,
+  validate: (item: T, path: string, at: number) => FieldError[],
+): FieldError[] {
+  return items.flatMap((item, at) => validate(item, `${path}[${at}]`, at));
+}
+
+export function validateName(path: string, name: string, rule: NameRule): FieldError[] {
+  return eachInvalid(path, name, checkName(name, rule));
+}
+
+/** An absent number is nothing to complain of. */
+export function validateNonNegative(path: string, value: JsonValue | undefined): FieldError[] {
+  return typeof value === 'number' && value < 0
+    ? [invalidValue(path, value, 'must be greater than or equal to 0')]
+    : [];
+}
+
+export function validateRange(
+  path: string,
+  value: JsonValue | undefined,
+  least: number,
+  most: number,
+): FieldError[] {
+  return typeof value === 'number' && (value < least || value > most)
+    ? [invalidValue(path, value, `must be between ${least} and ${most}, inclusive`)]
+    : [];
+}
