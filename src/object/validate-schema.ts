@@ -22,8 +22,19 @@ function validateMessage(
   errors: FieldError[],
 ): void {
   for (const field of schema.fields.values())
-    validateField(object[field.name], field, `${path}.${field.name}`, errors);
+    validateField(
+      object[field.name],
+      isEmptyAllowed(schema, field) ? { ...field, required: false } : field,
+      `${path}.${field.name}`,
+      errors,
+    );
 }
+
+/** Required in the description of the type, but the empty text means something: the audience of the API server itself. */
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['storage/v1.TokenRequest.audience']);
+
+const isEmptyAllowed = (schema: MessageSchema, field: FieldSchema): boolean =>
+  MAY_BE_EMPTY.has(`${schema.name}.${field.name}`);
 
 function validateField(
   value: JsonValue | undefined,

@@ -1,7 +1,8 @@
 import type { ViewSubresource } from '../../registry/definition.ts';
 import { part } from '../cells.ts';
+import { labelWithName } from './namespace-label.ts';
 
-/** Where the duties in spec.finalizers are taken off; the namespace itself cannot be written so. */
+/** Where the duties in spec.finalizers are taken off, and with them those in metadata; the status stays. */
 export const finalize: ViewSubresource = {
   access: 'view',
   name: 'finalize',
@@ -9,13 +10,9 @@ export const finalize: ViewSubresource = {
   type: 'core/v1.Namespace',
   verbs: ['update'],
   read: (namespace) => namespace,
-  write: (view, old) => ({
-    ...old,
-    metadata: { ...old.metadata, ...versionOf(view) },
-    spec: part(view, 'spec'),
-  }),
+  write: (view, old) => {
+    const namespace = { ...old, metadata: view.metadata, spec: part(view, 'spec') };
+    labelWithName(namespace);
+    return namespace;
+  },
 };
-
-function versionOf({ metadata }: { metadata: { resourceVersion?: string } }): { resourceVersion?: string } {
-  return metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion };
-}
