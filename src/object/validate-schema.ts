@@ -21,20 +21,18 @@ function validateMessage(
   path: string,
   errors: FieldError[],
 ): void {
-  for (const field of schema.fields.values())
-    validateField(
-      object[field.name],
-      isEmptyAllowed(schema, field) ? { ...field, required: false } : field,
-      `${path}.${field.name}`,
-      errors,
-    );
+  const mayBeEmpty = MAY_BE_EMPTY.get(schema.name);
+  for (const field of schema.fields.values()) {
+    if (field.name === mayBeEmpty) continue;
+    validateField(object[field.name], field, `${path}.${field.name}`, errors);
+  }
 }
 
-/** Required in the description of the type, but the empty text means something: the audience of the API server itself. */
-const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['storage/v1.TokenRequest.audience']);
-
-const isEmptyAllowed = (schema: MessageSchema, field: FieldSchema): boolean =>
-  MAY_BE_EMPTY.has(`${schema.name}.${field.name}`);
+/** Fields that are required in the description of their type, where an empty text means something all the same. */
+const MAY_BE_EMPTY: ReadonlyMap<string, string> = new Map([
+  // The audience of the API server itself.
+  ['storage/v1.TokenRequest', 'audience'],
+]);
 
 function validateField(
   value: JsonValue | undefined,

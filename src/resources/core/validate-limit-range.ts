@@ -3,13 +3,10 @@ import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid, forbiddenField, invalidValue, required } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
+import { canOvercommit } from '../pod/resource-names.ts';
 import { nanosOf } from '../validation/quantity-values.ts';
 import { each } from '../validation/values.ts';
-import {
-  isOvercommitAllowed,
-  validateContainerResourceName,
-  validateResourceName,
-} from './resource-names.ts';
+import { validateContainerResourceName, validateResourceName } from './validate-resource-name.ts';
 
 const TYPES = ['Container', 'PersistentVolumeClaim', 'Pod'];
 const LISTS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
@@ -137,7 +134,7 @@ function validateRatio({ maxLimitRequestRatio, min, max }: Amounts, path: string
 /** Of what cannot be overcommitted (huge pages, devices) a container gets as much as it asks for. */
 function validateOvercommit(amounts: Amounts, path: string, name: string): FieldError[] {
   const { default: limit, defaultRequest: request } = amounts;
-  if (isOvercommitAllowed(name) || limit === undefined || request === undefined) return [];
+  if (canOvercommit(name) || limit === undefined || request === undefined) return [];
   if (nanosOf(limit) === nanosOf(request)) return [];
   const why = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`;
   return [invalidValue(`${path}.defaultRequest[${name}]`, request, why)];

@@ -7,8 +7,8 @@ import { checkCidr } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
 import { quantitiesOf } from '../validation/quantity-values.ts';
 import { each, strings } from '../validation/values.ts';
-import { validateResourceQuantity } from './resource-names.ts';
 import { validateNodeAnnotations } from './validate-node-annotations.ts';
+import { validateResourceQuantity } from './validate-resource-name.ts';
 import { validateTaints } from './validate-taints.ts';
 
 /** One an address family. */

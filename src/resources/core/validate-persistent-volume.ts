@@ -3,9 +3,9 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
 import { part, parts, text } from '../cells.ts';
+import { nodeTermWarnings } from '../pod/placement-warnings.ts';
 import { SOURCE_FIELDS } from '../storage/validation/volume-source.ts';
 import { validateVolumeSpec } from '../storage/validation/volume-spec.ts';
-import { warnOfExpressions } from '../validation/deprecated-labels.ts';
 import { BETA_CLASS_ANNOTATION } from './volume-cells.ts';
 
 const MOUNT_OPTIONS_ANNOTATION = 'volume.beta.kubernetes.io/mount-options';
@@ -120,7 +120,7 @@ export function warnOfVolume(volume: ApiObject): string[] {
     ),
     ...(spec.persistentVolumeReclaimPolicy === 'Recycle' ? [RECYCLE_WARNING] : []),
     ...terms.flatMap((term, at) =>
-      warnOfExpressions(term, `spec.nodeAffinity.required.nodeSelectorTerms[${at}]`),
+      nodeTermWarnings(term, `spec.nodeAffinity.required.nodeSelectorTerms[${at}]`),
     ),
     ...GONE_SOURCES.filter(([field]) => spec[field] !== undefined).map(
       ([, name, why]) => `spec.${name}: ${why}`,

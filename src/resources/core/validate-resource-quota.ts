@@ -5,7 +5,11 @@ import { invalidValue, required } from '../../object/field-errors.ts';
 import { part, parts, text } from '../cells.ts';
 import { quantitiesOf } from '../validation/quantity-values.ts';
 import { strings } from '../validation/values.ts';
-import { isQuotaResource, validateQuotaResourceName, validateResourceQuantity } from './resource-names.ts';
+import {
+  isQuotaResource,
+  validateQuotaResourceName,
+  validateResourceQuantity,
+} from './validate-resource-name.ts';
 
 const POD_COMPUTE = new Set([
   'cpu',

@@ -1,10 +1,10 @@
-import type { ApiObject } from '../../api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { part, text } from '../cells.ts';
 import { define } from '../define.ts';
-import { warnOfExpressions, warnOfMatchLabels } from '../validation/deprecated-labels.ts';
+import { deprecatedLabel, nodeTermWarnings } from '../pod/placement-warnings.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 import { validateNonNegativeQuantity } from '../validation/quantity-values.ts';
 import { validateName } from '../validation/values.ts';
@@ -25,12 +25,17 @@ export const csistoragecapacities = define({
       ['nodeTopology', 'storageClassName']
         .filter((field) => !equal(object[field], old[field]))
         .map((field) => invalidValue(field, object[field], 'field is immutable')),
-    warnings: (object) => {
-      const topology = part(object, 'nodeTopology');
-      return [...warnOfExpressions(topology, 'nodeTopology'), ...warnOfMatchLabels(topology, 'nodeTopology')];
-    },
+    warnings: (object) => topologyWarnings(part(object, 'nodeTopology'), 'nodeTopology'),
   },
 });
+
+function topologyWarnings(topology: JsonObject, path: string): string[] {
+  const labels = Object.keys(part(topology, 'matchLabels')).flatMap((label) => {
+    const why = deprecatedLabel(label);
+    return why === undefined ? [] : [`${path}.matchLabels.${label}: ${why}`];
+  });
+  return [...nodeTermWarnings(topology, path), ...labels];
+}
 
 function validate(object: ApiObject): FieldError[] {
   return [

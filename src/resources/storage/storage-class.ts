@@ -4,7 +4,7 @@ import { equal } from '../../object/equality.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
 import { age, parts, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { deprecationOf } from '../validation/deprecated-labels.ts';
+import { deprecatedLabel } from '../pod/placement-warnings.ts';
 import { validateStorageClass } from './validate-storage-class.ts';
 
 const DEFAULT_ANNOTATIONS = [
@@ -70,7 +70,7 @@ function validateUpdate(object: ApiObject, old: ApiObject): FieldError[] {
 function warnings(object: ApiObject): string[] {
   return parts(object, 'allowedTopologies').flatMap((term, i) =>
     parts(term, 'matchLabelExpressions').flatMap((expression, j) => {
-      const why = deprecationOf(text(expression.key));
+      const why = deprecatedLabel(text(expression.key));
       return why === undefined ? [] : [`allowedTopologies[${i}].matchLabelExpressions[${j}].key: ${why}`];
     }),
   );

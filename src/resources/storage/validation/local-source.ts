@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { invalidValue, required } from '../../../object/field-errors.ts';
 import { count, text } from '../../cells.ts';
-import { validateNoBacksteps } from './paths.ts';
+import { validateNoBacksteps } from '../../pod/validation/paths.ts';
 import { requireField } from './required-fields.ts';
 
 const MAX_PARTITION = 255;

@@ -4,7 +4,7 @@ import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, forbiddenField, notSupported, required } from '../../../object/field-errors.ts';
 import { checkName } from '../../../object/formats.ts';
 import { part, text } from '../../cells.ts';
-import { validateNodeSelector } from '../../validation/node-selector.ts';
+import { validateNodeSelector } from '../../pod/validation/node-selector.ts';
 import {
   quantitiesOf,
   validateBasicQuantity,
