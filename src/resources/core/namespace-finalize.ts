@@ -1,8 +1,8 @@
 import type { ViewSubresource } from '../../registry/definition.ts';
 import { part } from '../cells.ts';
-import { statedBy } from '../stated.ts';
+import { labelWithName } from './namespace-label.ts';
 
-/** Where the duties in spec.finalizers are taken off; the namespace itself cannot be written so. */
+/** Where the duties in spec.finalizers are taken off, and with them those in metadata; the status stays. */
 export const finalize: ViewSubresource = {
   access: 'view',
   name: 'finalize',
@@ -11,9 +11,9 @@ export const finalize: ViewSubresource = {
   verbs: ['update'],
   resetFields: [['status']],
   read: (namespace) => namespace,
-  write: (view, old) => ({
-    ...old,
-    metadata: { ...old.metadata, ...statedBy(view.metadata) },
-    spec: part(view, 'spec'),
-  }),
+  write: (view, old) => {
+    const namespace = { ...old, metadata: view.metadata, spec: part(view, 'spec') };
+    labelWithName(namespace);
+    return namespace;
+  },
 };
