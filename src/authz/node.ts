@@ -1,3 +1,4 @@
+import { toQualifiedResource } from '../api/names.ts';
 import type { ResourceTarget, UserInfo } from '../request/api-request.ts';
 import {
   ALLOW,
@@ -62,35 +63,29 @@ function decide(
   node: string,
   relations: NodeRelations,
 ): Verdict | undefined {
-  if (target === undefined) return undefined;
-  const request = { node, verb, target, relations };
-  switch (target.group === '' ? target.resource : `${target.resource}.${target.group}`) {
-    case 'secrets':
-      return decideRead(request, 'secret');
-    case 'configmaps':
-      return decideRead(request, 'configmap');
-    case 'persistentvolumeclaims':
-      return target.subresource === 'status'
-        ? decideClaimStatus(request)
-        : decideGet(request, 'persistentvolumeclaim');
-    case 'persistentvolumes':
-      return decideGet(request, 'persistentvolume');
-    case 'resourceclaims.resource.k8s.io':
-      return decideGet(request, 'resourceclaim');
-    case 'volumeattachments.storage.k8s.io':
-      return decideGet(request, 'volumeattachment');
-    case 'serviceaccounts':
-      return decideToken(request);
-    case 'leases.coordination.k8s.io':
-      return decideLease(request);
-    case 'csinodes.storage.k8s.io':
-      return decideCsiNode(request);
-    case 'resourceslices.resource.k8s.io':
-      return decideSlice(request);
-    default:
-      return undefined;
-  }
+  return target === undefined
+    ? undefined
+    : DIVIDED.get(toQualifiedResource(target))?.({ node, verb, target, relations });
 }
+
+/** The resources that are divided among nodes. */
+const DIVIDED: ReadonlyMap<string, (request: NodeRequest) => Verdict> = new Map(
+  Object.entries({
+    secrets: (request: NodeRequest) => decideRead(request, 'secret'),
+    configmaps: (request: NodeRequest) => decideRead(request, 'configmap'),
+    persistentvolumeclaims: (request: NodeRequest) =>
+      request.target.subresource === 'status'
+        ? decideClaimStatus(request)
+        : decideGet(request, 'persistentvolumeclaim'),
+    persistentvolumes: (request: NodeRequest) => decideGet(request, 'persistentvolume'),
+    'resourceclaims.resource.k8s.io': (request: NodeRequest) => decideGet(request, 'resourceclaim'),
+    'volumeattachments.storage.k8s.io': (request: NodeRequest) => decideGet(request, 'volumeattachment'),
+    serviceaccounts: (request: NodeRequest) => decideToken(request),
+    'leases.coordination.k8s.io': (request: NodeRequest) => decideLease(request),
+    'csinodes.storage.k8s.io': (request: NodeRequest) => decideCsiNode(request),
+    'resourceslices.resource.k8s.io': (request: NodeRequest) => decideSlice(request),
+  }),
+);
 
 /** Lists and watches count as reads of one object, for they come with its name. */
 function decideRead(request: NodeRequest, kind: RelatedKind): Verdict {

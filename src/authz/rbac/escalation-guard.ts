@@ -8,7 +8,7 @@ import {
   escalation,
   FULL_AUTHORITY,
 } from './escalation.ts';
-import { type PolicyRule, RBAC_GROUP, type RoleRef } from './policy.ts';
+import { canonicalRules, type PolicyRule, RBAC_GROUP, type RoleRef } from './policy.ts';
 import type { HeldRules } from './rbac.ts';
 
 /** Where rules come from: the RBAC engine, whether or not it is in the chain. */
@@ -107,7 +107,8 @@ const isHarmless = ({ object, old }: RbacWrite): boolean =>
   old !== undefined && changesOnlyGarbageCollection(object, old);
 
 /** Validation has been before; what it lets pass has these types. */
-const rulesIn = (role: JsonObject): readonly PolicyRule[] => (role.rules ?? []) as unknown as PolicyRule[];
+const rulesIn = (role: JsonObject): readonly PolicyRule[] =>
+  canonicalRules((role.rules ?? []) as unknown as PolicyRule[]);
 const roleRefIn = (binding: JsonObject): RoleRef =>
   (binding.roleRef ?? { kind: '', name: '' }) as unknown as RoleRef;
 

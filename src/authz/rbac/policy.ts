@@ -1,3 +1,4 @@
+import { canonicalGroup } from '../../api/dialect.ts';
 import type { Entry } from '../../storage/store.ts';
 
 /** The objects of rbac.authorization.k8s.io/v1, as far as decisions look at them. An absent list is an empty one. */
@@ -48,8 +49,16 @@ const parse = (
 
 export function toRole(entry: Entry): Role {
   const { namespace, name } = entry;
-  return { namespace, name, rules: parse(entry).rules ?? [] };
+  return { namespace, name, rules: canonicalRules(parse(entry).rules ?? []) };
 }
+
+/** Rules may name groups in either dialect; requests have the canonical one. */
+export const canonicalRules = (rules: readonly PolicyRule[]): PolicyRule[] =>
+  rules.map((rule) =>
+    rule.apiGroups === undefined
+      ? rule
+      : { ...rule, apiGroups: rule.apiGroups.map((group) => canonicalGroup(group).group) },
+  );
 
 export function toBinding(entry: Entry): Binding {
   const { namespace, name } = entry;

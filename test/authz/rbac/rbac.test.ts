@@ -80,6 +80,11 @@ describe('rules', () => {
     expect(may(ann, 'list', 'secrets')).toBe(false);
   });
 
+  test('groups may be written in either dialect', () => {
+    annMay(on('get', 'storage.cluster.io', 'storageclasses'));
+    expect(may(ann, 'get', 'storageclasses.storage.k8s.io')).toBe(true);
+  });
+
   test('a URL is matched as it is, or by what stands before its star', () => {
     annMay({ verbs: ['get'], nonResourceURLs: ['/version', '/healthz/*', '/logs**'] });
     expect(mayGet('/version')).toBe(true);
