@@ -171,7 +171,7 @@ test('status and scale are applied too', async () => {
     kind: 'Deployment',
     metadata: { name: 'parts' },
     spec: { paused: true },
-    status: { readyReplicas: 1 },
+    status: { replicas: 2, readyReplicas: 1 },
   };
   const applied = await apply(`${DEPLOYMENTS}/parts/status`, 'two', status);
   expect(applied.json).toMatchObject({ status: { readyReplicas: 1 } });
