@@ -18,6 +18,7 @@ import type { ServerOptions } from './options/options.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
+import { createFlowControl } from './server/flow-control.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -80,17 +81,30 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   services.start('namespace deletion', (signal) => namespaces.run(signal));
   const metrics = new Metrics();
   const authenticator = createAuthenticator(environment);
+  const { flowControl, dumps } = await createFlowControl({
+    options,
+    store,
+    countObjects: (resource) => store.countObjects(resource),
+    registry,
+    writer,
+    metrics,
+    logger,
+    now,
+    services,
+  });
+  const discovery = createDiscovery({
+    registry,
+    types,
+    domains: options.apiDomains as Dialect[],
+    serverAddress: `${options.bindAddress}:${options.securePort}`,
+    version: VERSION,
+  });
   const pipeline = createPipeline({
     authenticator,
     anonymous: options.anonymousAuth,
     authorizer: allowAuthenticated,
-    documents: createDiscovery({
-      registry,
-      types,
-      domains: options.apiDomains as Dialect[],
-      serverAddress: `${options.bindAddress}:${options.securePort}`,
-      version: VERSION,
-    }),
+    flowControl,
+    documents: (request) => dumps(request) ?? discovery(request),
     resources: createResourceHandler({
       store,
       registry,

@@ -30,6 +30,10 @@ export interface ServerOptions {
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly deleteCollectionWorkers: number;
+  /** Off: the two limits are separate, and whoever is above is refused. */
+  readonly priorityAndFairness: boolean;
+  readonly maxRequestsInflight: number;
+  readonly maxMutatingRequestsInflight: number;
   readonly runtimeConfig: RuntimeConfig;
   readonly featureGates: FeatureGates;
   readonly verbosity: number;
@@ -61,6 +65,9 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     requestTimeoutMs: flags.duration('request-timeout'),
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),
+    priorityAndFairness: flags.bool('enable-priority-and-fairness'),
+    maxRequestsInflight: flags.number('max-requests-inflight'),
+    maxMutatingRequestsInflight: flags.number('max-mutating-requests-inflight'),
     runtimeConfig: parseRuntimeConfig(flags.strings('runtime-config')),
     featureGates: parseFeatureGates(flags.strings('feature-gates')),
     verbosity: flags.number('v'),
@@ -95,4 +102,18 @@ function check(options: ServerOptions, flags: FlagValues): void {
   }
   if (options.deleteCollectionWorkers < 1)
     throw new UsageError('--delete-collection-workers must be at least 1');
+  checkFlowControl(options);
+}
+
+function checkFlowControl(options: ServerOptions): void {
+  const { maxRequestsInflight, maxMutatingRequestsInflight, priorityAndFairness } = options;
+  if (maxRequestsInflight < 0) throw new UsageError('--max-requests-inflight can not be negative value');
+  if (maxMutatingRequestsInflight < 0)
+    throw new UsageError('--max-mutating-requests-inflight can not be negative value');
+  if (priorityAndFairness && maxRequestsInflight + maxMutatingRequestsInflight === 0) {
+    throw new UsageError(
+      '--max-requests-inflight and --max-mutating-requests-inflight must not both be 0 with --enable-priority-and-fairness: ' +
+        'their sum is what is divided',
+    );
+  }
 }

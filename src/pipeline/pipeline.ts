@@ -1,6 +1,7 @@
 import type { MessageSchema } from '../api/schema.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
+import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ApiRequest } from '../request/api-request.ts';
@@ -10,12 +11,15 @@ import { answerErrors } from './answer-errors.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { type DocumentHandler, dispatch } from './dispatch.ts';
+import { takeTurn } from './flow-control.ts';
 import { measure } from './measure.ts';
 
 export interface PipelineOptions {
   readonly authenticator: Authenticator;
   /** --anonymous-auth */
   readonly anonymous: boolean;
+  /** Undefined: as much at once as anybody likes. */
+  readonly flowControl: FlowControl | undefined;
   readonly authorizer: Authorizer;
   /** Discovery, OpenAPI, version. */
   readonly documents: DocumentHandler;
@@ -38,8 +42,13 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     measure(options, request, () =>
       answerErrors(options, request, async () => {
         const authenticated = await authenticate(options, request);
-        const authorized = await authorize(options, authenticated);
-        return dispatch(options, authorized);
+        // Errors become answers inside of the turn too, because they carry its headers.
+        return takeTurn(options, authenticated, () =>
+          answerErrors(options, request, async () => {
+            const authorized = await authorize(options, authenticated);
+            return dispatch(options, authorized);
+          }),
+        );
       }),
     );
 }

@@ -245,7 +245,6 @@ export const servingFlags = defineFlags('Serving', [
     type: 'bool',
     default: true,
     meaning: 'queueing and dispatching handler with priority and fairness replaces the max-in-flight handler',
-    effective: false,
   },
   {
     name: 'egress-selector-config-file',
