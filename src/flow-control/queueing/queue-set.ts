@@ -36,9 +36,9 @@ export class QueueSet {
   readonly #clock: FlowClock;
   readonly #demand: DemandIntegral;
   readonly #recorder: LevelRecorder;
-  readonly #queues: FlowQueue[] = [];
+  readonly #queues: FlowQueue<Ticket>[] = [];
   /** Queues with waiting requests. */
-  readonly #pending = new Set<FlowQueue>();
+  readonly #pending = new Set<FlowQueue<Ticket>>();
   readonly #queueless = new Set<Ticket>();
   readonly #totals: QueueSetTotals = {
     waiting: 0,
@@ -71,7 +71,7 @@ export class QueueSet {
     return this.#totals;
   }
 
-  get queues(): readonly FlowQueue[] {
+  get queues(): readonly FlowQueue<Ticket>[] {
     return this.#queues;
   }
 
@@ -92,7 +92,8 @@ export class QueueSet {
   configure(policy: QueueingPolicy, limit: number): void {
     this.#sync();
     if (typeof policy === 'object') {
-      while (this.#queues.length < policy.queues) this.#queues.push(new FlowQueue(this.#queues.length));
+      while (this.#queues.length < policy.queues)
+        this.#queues.push(new FlowQueue<Ticket>(this.#queues.length));
       if (!sameDeck(this.#policy, policy)) this.#dealer = new Dealer(policy.queues, policy.handSize);
     }
     this.#policy = policy;
@@ -197,9 +198,9 @@ export class QueueSet {
   }
 
   /** Of the hand that the flow was dealt, the queue with the least work; of equals, not always the same. */
-  #shortestOf({ schema, distinguisher }: Arrival): FlowQueue {
+  #shortestOf({ schema, distinguisher }: Arrival): FlowQueue<Ticket> {
     const hand = this.#dealer?.handOf(schema, distinguisher) ?? [0];
-    let shortest: FlowQueue | undefined;
+    let shortest: FlowQueue<Ticket> | undefined;
     for (let at = 0; at < hand.length; at += 1) {
       const queue = this.#queueAt(hand[(this.#dealt + at) % hand.length] ?? 0);
       if (shortest === undefined || queue.waitingWork < shortest.waitingWork) shortest = queue;
@@ -208,13 +209,13 @@ export class QueueSet {
     return shortest ?? this.#queueAt(0);
   }
 
-  #queueAt(index: number): FlowQueue {
+  #queueAt(index: number): FlowQueue<Ticket> {
     const queue = this.#queues[index];
     if (queue === undefined) throw new Error(`no queue ${index}`);
     return queue;
   }
 
-  #enqueue(ticket: Ticket, queue: FlowQueue): void {
+  #enqueue(ticket: Ticket, queue: FlowQueue<Ticket>): void {
     if (!queue.isActive) {
       queue.nextStart = this.#virtualNow;
       this.#activeQueues += 1;
@@ -228,7 +229,7 @@ export class QueueSet {
     this.#note();
   }
 
-  #dequeue(ticket: Ticket, queue: FlowQueue): void {
+  #dequeue(ticket: Ticket, queue: FlowQueue<Ticket>): void {
     queue.dequeue(ticket);
     if (queue.waiting.size === 0) this.#pending.delete(queue);
     this.#totals.waiting -= 1;

@@ -1,11 +1,15 @@
-import type { Ticket } from './ticket.ts';
+/** What a queue has to know of a request. Times are virtual, work is in seat-seconds. */
+export interface QueueItem {
+  readonly virtualArrival: number;
+  readonly totalWork: number;
+}
 
 /** One queue of a level: who waits in the order of arrival, and who of it runs. */
-export class FlowQueue {
+export class FlowQueue<Item extends QueueItem> {
   readonly index: number;
   /** In the order of arrival. A set, so that whoever gives up leaves without a search. */
-  readonly waiting = new Set<Ticket>();
-  readonly executing = new Set<Ticket>();
+  readonly waiting = new Set<Item>();
+  readonly executing = new Set<Item>();
   /** The virtual time at which the queue's next request would start if all queues got their even share. */
   nextStart = 0;
   /** Includes seats that are kept for a while after their request. */
@@ -25,20 +29,20 @@ export class FlowQueue {
     return !this.isActive && this.seatsInUse === 0;
   }
 
-  get oldest(): Ticket | undefined {
-    for (const ticket of this.waiting) return ticket;
+  get oldest(): Item | undefined {
+    for (const item of this.waiting) return item;
     return undefined;
   }
 
-  enqueue(ticket: Ticket): void {
-    this.waiting.add(ticket);
-    this.waitingWork += ticket.totalWork;
+  enqueue(item: Item): void {
+    this.waiting.add(item);
+    this.waitingWork += item.totalWork;
   }
 
   /** False when it was not waiting any more. */
-  dequeue(ticket: Ticket): boolean {
-    if (!this.waiting.delete(ticket)) return false;
-    this.waitingWork = this.waiting.size === 0 ? 0 : this.waitingWork - ticket.totalWork;
+  dequeue(item: Item): boolean {
+    if (!this.waiting.delete(item)) return false;
+    this.waitingWork = this.waiting.size === 0 ? 0 : this.waitingWork - item.totalWork;
     return true;
   }
 

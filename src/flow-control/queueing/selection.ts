@@ -3,7 +3,7 @@ import { StartBounds } from './start-bounds.ts';
 import type { Ticket } from './ticket.ts';
 
 export interface Selection {
-  readonly queue: FlowQueue;
+  readonly queue: FlowQueue<Ticket>;
   readonly ticket: Ticket;
   readonly bounds: StartBounds;
 }
@@ -13,12 +13,12 @@ export interface Selection {
  * that queues which started together take turns. `pending` are the queues with waiting requests, of `count` in all.
  */
 export function selectNext(
-  pending: Iterable<FlowQueue>,
+  pending: Iterable<FlowQueue<Ticket>>,
   lastServed: number,
   count: number,
 ): Selection | undefined {
   const bounds = new StartBounds();
-  let queue: FlowQueue | undefined;
+  let queue: FlowQueue<Ticket> | undefined;
   let ticket: Ticket | undefined;
   let leastFinish = Number.POSITIVE_INFINITY;
   for (const candidate of pending) {
@@ -37,7 +37,7 @@ export function selectNext(
 }
 
 /** Whether the round, going on after `lastServed`, comes to `a` before it comes to `b`. */
-function isSooner(a: FlowQueue, b: FlowQueue, lastServed: number, count: number): boolean {
-  const distance = ({ index }: FlowQueue): number => (index - lastServed - 1 + count) % count;
+function isSooner(a: FlowQueue<Ticket>, b: FlowQueue<Ticket>, lastServed: number, count: number): boolean {
+  const distance = ({ index }: FlowQueue<Ticket>): number => (index - lastServed - 1 + count) % count;
   return distance(a) < distance(b);
 }

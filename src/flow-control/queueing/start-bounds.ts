@@ -1,6 +1,6 @@
 import type { DispatchProgress } from '../metrics.ts';
 import type { FlowQueue } from './queue.ts';
-import { ESTIMATED_SERVICE_MS } from './ticket.ts';
+import { ESTIMATED_SERVICE_MS, type Ticket } from './ticket.ts';
 
 /** The range of virtual starts over the queues that were looked at: how far apart the flows have got. */
 export class StartBounds {
@@ -9,7 +9,7 @@ export class StartBounds {
   #leastDiscounted = Number.POSITIVE_INFINITY;
   #mostDiscounted = 0;
 
-  note({ nextStart, seatsInUse }: FlowQueue): void {
+  note({ nextStart, seatsInUse }: FlowQueue<Ticket>): void {
     const discounted = nextStart - (seatsInUse * ESTIMATED_SERVICE_MS) / 1000;
     if (nextStart < this.#least) this.#least = nextStart;
     if (nextStart > this.#most) this.#most = nextStart;

@@ -1,7 +1,7 @@
 import type { FlowRequest } from '../flow-control.ts';
 import type { FlowRecorder } from '../metrics.ts';
 import { seatsOf, type Work } from '../work/work.ts';
-import type { FlowQueue } from './queue.ts';
+import type { FlowQueue, QueueItem } from './queue.ts';
 
 /** Requests are taken to run this long until they have shown how long they do. */
 export const ESTIMATED_SERVICE_MS = 3;
@@ -17,12 +17,12 @@ export interface Arrival {
 }
 
 /** A request that a level has taken in. Times are in milliseconds, virtual times and work in seat-seconds. */
-export class Ticket {
+export class Ticket implements QueueItem {
   readonly arrival: Arrival;
   readonly arrivedAt: number;
   readonly virtualArrival: number;
   /** Undefined: it did not pass a queue. */
-  readonly queue: FlowQueue | undefined;
+  readonly queue: FlowQueue<Ticket> | undefined;
   readonly seats: number;
   readonly totalWork: number;
   readonly #finalWork: number;
@@ -32,7 +32,7 @@ export class Ticket {
   state: 'waiting' | 'executing' | 'finished' | 'rejected' = 'waiting';
   #decided: ((admitted: boolean) => void) | undefined;
 
-  constructor(arrival: Arrival, now: number, virtualNow: number, queue: FlowQueue | undefined) {
+  constructor(arrival: Arrival, now: number, virtualNow: number, queue: FlowQueue<Ticket> | undefined) {
     const { work } = arrival;
     this.arrival = arrival;
     this.arrivedAt = now;

@@ -10,12 +10,18 @@ export interface AdjustmentOptions {
   readonly metrics: FlowMetrics;
 }
 
+/**
+ * Nobody lends their last seat: without one the next request would have to wait for the next adjustment. Kubernetes lets
+ * levels of very small servers, and those that lend everything, fall to nothing.
+ */
+const lastSeat = ({ limits }: Level): number => Math.min(limits.nominal, 1);
+
 /** What a level must get now: what it used lately, as far as that is its own, and never less than it cannot lend. */
-const minimumNow = ({ config, limits, statistics }: Level): number =>
-  Math.max(
-    limits.minimum,
-    config.exempt ? statistics.highWatermark : Math.min(limits.nominal, statistics.highWatermark),
-  );
+function minimumNow(level: Level): number {
+  const { config, limits, statistics } = level;
+  if (config.exempt) return Math.max(limits.minimum, statistics.highWatermark);
+  return Math.max(limits.minimum, Math.min(limits.nominal, statistics.highWatermark), lastSeat(level));
+}
 
 /**
  * Lends seats of levels that do not need them to those that do, by what each needed since the last time. Exempt requests
@@ -56,7 +62,8 @@ function divide(levels: readonly Level[], nominalSum: number, metrics: FlowMetri
     const part = remaining <= minimumSum ? 0 : (remaining - minimumSum) / (nowSum - minimumSum);
     for (const level of limited) {
       const { minimum } = level.limits;
-      seats.set(level, minimum + Math.round((minimumNow(level) - minimum) * part));
+      const more = Math.round((minimumNow(level) - minimum) * part);
+      seats.set(level, Math.max(minimum + more, lastSeat(level)));
     }
     metrics.fairFraction(0);
     return seats;
