@@ -57,6 +57,9 @@ spec:
 const SEATS = 2;
 const QUEUED = 10;
 
+/** What follows a write or an answer soon, on a machine that has other things to do as well. */
+const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
+
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const SCHEMA_UID = 'x-kubernetes-pf-flowschema-uid';
 const LEVEL_UID = 'x-kubernetes-pf-prioritylevel-uid';
@@ -91,7 +94,7 @@ test('a fresh cluster has its flow schemas and priority levels, and says that no
   ]);
   const conditions =
     'get flowschemas -o jsonpath={.items[*].status.conditions[?(@.type=="Dangling")].status}';
-  await expect.poll(() => kubectl(conditions)).toBe(Array(14).fill('False').join(' '));
+  await eventually(() => kubectl(conditions)).toBe(Array(14).fill('False').join(' '));
 });
 
 test('every answer tells by which schema and level it was counted, errors too', async () => {
@@ -121,8 +124,8 @@ test('a noisy client fills its own queues and is refused, while a quiet one wait
   const all = Array.from({ length: 40 }, (_, n) =>
     noisy.send('POST', CONFIG_MAPS, { metadata: { name: `noisy-${n}` } }).then(note('noisy')),
   );
-  await expect.poll(tenants).toEqual({ executing: SEATS, waiting: QUEUED });
-  await expect.poll(() => order).toHaveLength(40 - SEATS - QUEUED);
+  await eventually(tenants).toEqual({ executing: SEATS, waiting: QUEUED });
+  await eventually(() => order).toHaveLength(40 - SEATS - QUEUED);
   expect(new Set(order)).toEqual(new Set(['noisy 429']));
   const refused = await Promise.race(all);
   expect(refused).toMatchObject({
@@ -135,7 +138,7 @@ test('a noisy client fills its own queues and is refused, while a quiet one wait
   expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
 
   const small = quiet.send('GET', `${CONFIG_MAPS}?resourceVersion=0`).then(note('quiet'));
-  await expect.poll(tenants).toEqual({ executing: SEATS, waiting: QUEUED + 1 });
+  await eventually(tenants).toEqual({ executing: SEATS, waiting: QUEUED + 1 });
   const waiting = (await dump('dump_requests')).filter(
     ({ RequestIndexInQueue }) => RequestIndexInQueue !== '-1',
   );
@@ -153,7 +156,7 @@ test('a noisy client fills its own queues and is refused, while a quiet one wait
   expect(served).toHaveLength(SEATS + QUEUED + 1);
   // Before it went those that ran already, and at most one more of each of the two noisy queues for each seat.
   expect(served.indexOf('quiet 200')).toBeLessThan(SEATS + 5);
-  await expect.poll(tenants).toEqual({ executing: 0, waiting: 0 });
+  await eventually(tenants).toEqual({ executing: 0, waiting: 0 });
   const { text } = await cluster.request('GET', '/metrics');
   const labels = '{priority_level="tenants",flow_schema="tenants",reason="queue-full"}';
   expect(text).toContain(`apiserver_flowcontrol_rejected_requests_total${labels} ${40 - SEATS - QUEUED}`);
@@ -167,7 +170,7 @@ test('a watch takes no seat once it has begun', async () => {
     ),
   );
   expect(watches.map(({ code }) => code)).toEqual(Array(8).fill(200));
-  await expect.poll(tenants).toEqual({ executing: 0, waiting: 0 });
+  await eventually(tenants).toEqual({ executing: 0, waiting: 0 });
   expect((await quiet.send('GET', CONFIG_MAPS)).code).toBe(200);
   for (const watch of watches) watch.stop();
 });
@@ -178,9 +181,9 @@ test('schemas changed with kubectl decide on the next requests', async () => {
   const patch = (precedence: number): string => `{"spec":{"matchingPrecedence":${precedence}}}`;
   const [mine, general] = [await uidOf('flowschema', 'tenants'), await uidOf('flowschema', 'global-default')];
   await kubectl(`patch flowschema tenants --type=merge -p '${patch(9950)}'`);
-  await expect.poll(schema).toBe(general);
+  await eventually(schema).toBe(general);
   await kubectl(`patch flowschema tenants --type=merge -p '${patch(1000)}'`);
-  await expect.poll(schema).toBe(mine);
+  await eventually(schema).toBe(mine);
 });
 
 test('a schema whose level does not exist says so and is not used, until the level exists', async () => {
@@ -188,14 +191,14 @@ test('a schema whose level does not exist says so and is not used, until the lev
   const lost = TENANTS.split('---')[1]?.replaceAll('tenants}', 'lost}').replace('1000', '900') ?? '';
   await kubectl('apply -f -', lost.replace('group: {name: lost}', 'group: {name: tenants}'));
   const dangling = () => kubectl('get flowschema lost -o jsonpath={.status.conditions[0].status}');
-  await expect.poll(dangling).toBe('True');
+  await eventually(dangling).toBe('True');
   expect((await quiet.send('GET', CONFIG_MAPS)).headers[SCHEMA_UID]).toBe(
     await uidOf('flowschema', 'tenants'),
   );
   await kubectl('apply -f -', TENANTS.split('---')[0]?.replace('name: tenants', 'name: lost'));
-  await expect.poll(dangling).toBe('False');
+  await eventually(dangling).toBe('False');
   const lostUid = await uidOf('flowschema', 'lost');
-  await expect.poll(async () => (await quiet.send('GET', CONFIG_MAPS)).headers[SCHEMA_UID]).toBe(lostUid);
+  await eventually(async () => (await quiet.send('GET', CONFIG_MAPS)).headers[SCHEMA_UID]).toBe(lostUid);
   await kubectl('delete flowschema/lost prioritylevelconfiguration/lost');
 });
 
