@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { FieldError } from '../api/status.ts';
 import type { NameRule } from '../object/formats.ts';
 import type {
   Cell,
@@ -28,6 +29,8 @@ export interface ResourceOutline {
   readonly storage?: ResourceDefinition['storage'];
   /** The object has a status of its own subresource; this is what it is when nothing has been observed. */
   readonly emptyStatus?: JsonObject;
+  /** Rules of a write to the status alone. */
+  readonly validateStatus?: (object: ApiObject, old: ApiObject) => FieldError[];
   readonly subresources?: readonly Subresource[];
   readonly table?: Table;
   readonly fields?: FieldOutline;
@@ -92,7 +95,12 @@ export function define(outline: ResourceOutline): ResourceDefinition {
     subresources: [
       ...(outline.emptyStatus === undefined
         ? []
-        : [statusOf({ group, version: stored.version, kind, type: stored.type })]),
+        : [
+            {
+              ...statusOf({ group, version: stored.version, kind, type: stored.type }),
+              ...(outline.validateStatus === undefined ? {} : { validate: outline.validateStatus }),
+            },
+          ]),
       ...(outline.subresources ?? []),
     ],
     columns: outline.table?.columns ?? DEFAULT_TABLE.columns,
@@ -148,9 +156,9 @@ function withStatusReset({ emptyStatus, strategy }: ResourceOutline): Strategy {
   if (emptyStatus === undefined) return strategy;
   return {
     ...strategy,
-    prepareForCreate: (object) => {
+    prepareForCreate: (object, user) => {
       if (strategy.prepareForCreate === undefined) object.status = structuredClone(emptyStatus);
-      else strategy.prepareForCreate(object);
+      else strategy.prepareForCreate(object, user);
     },
     prepareForUpdate: (object, old) => {
       if (old.status === undefined) delete object.status;

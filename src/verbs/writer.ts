@@ -159,7 +159,7 @@ export class ObjectWriter {
     strategy.defaults?.(object);
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
-    strategy.prepareForCreate?.(object);
+    strategy.prepareForCreate?.(object, context.user);
     refuse(definition, object, validateObject(definition, object, this.#types));
     await this.#admission.validate(toAttributes(context, 'CREATE', object, undefined));
     for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
