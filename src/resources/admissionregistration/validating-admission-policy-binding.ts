@@ -1,4 +1,9 @@
-import { define } from '../define.ts';
+import type { JsonObject } from '../../api/object-meta.ts';
+import { age, part, selectorText, text } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { has } from '../validation/values.ts';
+import { validatePolicyBinding } from './validate-binding.ts';
+import { defaultMatchResources } from './validate-match.ts';
 
 export const validatingadmissionpolicybindings = define({
   group: 'admissionregistration.k8s.io',
@@ -19,10 +24,27 @@ export const validatingadmissionpolicybindings = define({
       enabledByDefault: false,
     },
   ],
+  table: {
+    columns: [nameColumn(), column('PolicyName'), column('ParamRef'), column('Age')],
+    cells: (binding, now) => [
+      binding.metadata.name ?? '',
+      text(part(binding, 'spec').policyName),
+      toParamText(part(binding, 'spec', 'paramRef')),
+      age(binding, now),
+    ],
+  },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
+    defaults: (binding) => defaultMatchResources(part(binding, 'spec', 'matchResources')),
+    validate: validatePolicyBinding,
   },
 });
+
+// `namespace/name`, `*/name` where it is unknown whether the kind has namespaces, or what is selected.
+function toParamText(ref: JsonObject): string {
+  if (text(ref.name) !== '') return `${text(ref.namespace, '*')}/${text(ref.name)}`;
+  return has(ref, 'selector') ? selectorText(part(ref, 'selector')) : '<unset>';
+}
