@@ -10,8 +10,8 @@ import {
 } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { part, text } from '../cells.ts';
+import { has, texts } from '../validation/fields.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
-import { has, texts } from '../validation/values.ts';
 import { validateMatchResources } from './validate-match.ts';
 
 const ACTIONS = ['Audit', 'Deny', 'Warn'] as const;

@@ -3,8 +3,8 @@ import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid, notSupported, required, tooMany } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
+import { duplicates, has } from '../validation/fields.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
-import { duplicates, has } from '../validation/values.ts';
 import { validateNamedRules } from './validate-rules.ts';
 
 /** Which requests a webhook or a policy is for. */

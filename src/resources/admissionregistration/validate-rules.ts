@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { text } from '../cells.ts';
-import { texts } from '../validation/values.ts';
+import { texts } from '../validation/fields.ts';
 
 /** What an admission webhook or policy is asked about: operations on resources. */
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { age, part, selectorText, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { has } from '../validation/values.ts';
+import { has } from '../validation/fields.ts';
 import { validatePolicyBinding } from './validate-binding.ts';
 import { defaultMatchResources } from './validate-match.ts';
 

@@ -1,6 +1,6 @@
 import { age, part, parts, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { has } from '../validation/values.ts';
+import { has } from '../validation/fields.ts';
 import { defaultMatchResources } from './validate-match.ts';
 import { validatePolicy, validatePolicyStatus } from './validate-policy.ts';
 

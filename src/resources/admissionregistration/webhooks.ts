@@ -4,7 +4,7 @@ import { invalidValue, notSupported, required } from '../../object/field-errors.
 import { checkName } from '../../object/formats.ts';
 import { age, count, part, parts, text } from '../cells.ts';
 import { column, nameColumn, type Table } from '../define.ts';
-import { has, joinedInvalid } from '../validation/values.ts';
+import { has, joinedInvalid } from '../validation/fields.ts';
 import { validateReviewVersions, validateWebhookClient } from '../validation/webhook-client.ts';
 import {
   validateFailurePolicy,

@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { ViewSubresource } from '../../registry/definition.ts';
 import { part } from '../cells.ts';
-import { has } from '../validation/values.ts';
+import { has } from '../validation/fields.ts';
 import { conditionsToStore, type StatusWriter, validateStatusChange } from './request-status.ts';
 
 /** The two doors to the status of a signing request: one for whoever judges it, one for whoever signs it. */

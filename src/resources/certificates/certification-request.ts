@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { constants, createPublicKey, verify } from 'node:crypto';
 import { Pkcs10CertificateRequest } from '@peculiar/x509';
 import { count, part, text } from '../cells.ts';
-import { toObject } from '../validation/values.ts';
+import { toObject } from '../validation/fields.ts';
 import { parsePem } from './pem.ts';
 
 /**

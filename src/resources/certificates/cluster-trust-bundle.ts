@@ -1,6 +1,6 @@
 import { NONE, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { immutableField } from '../validation/values.ts';
+import { immutableField } from '../validation/fields.ts';
 import { validateTrustBundle } from './validate-trust-bundle.ts';
 
 export const clustertrustbundles = define({

@@ -2,8 +2,8 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { count, part, parts, text } from '../cells.ts';
-import { CONDITION_STATUSES } from '../validation/conditions.ts';
-import { duplicates, has, texts } from '../validation/values.ts';
+import { duplicates, has, texts } from '../validation/fields.ts';
+import { CONDITION_STATUSES } from '../validation/meta-conditions.ts';
 import { whyNoRequest } from './certification-request.ts';
 import { validateSignerName } from './validate-signer-name.ts';
 

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { age, count, NONE, part, parts, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { has } from '../validation/values.ts';
+import { has } from '../validation/fields.ts';
 import { validateConditionTypes } from './conditions.ts';
 import { validateFlowSchema } from './validate-schema.ts';
 

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { Conversion } from '../../registry/definition.ts';
 import { count, part } from '../cells.ts';
-import { has } from '../validation/values.ts';
+import { has } from '../validation/fields.ts';
 
 /**
  * flowcontrol/v1beta3 cannot tell zero shares from none given, and takes both for 30. An annotation, seen in this version

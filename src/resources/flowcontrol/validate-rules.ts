@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { parts } from '../cells.ts';
-import { texts } from '../validation/values.ts';
+import { texts } from '../validation/fields.ts';
 import { validateSubject } from './validate-subject.ts';
 
 /** Which requests a flow schema is for: whose, and on what. */

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { count, part, parts, text } from '../cells.ts';
-import { has } from '../validation/values.ts';
+import { has } from '../validation/fields.ts';
 import { validateMandatorySchema } from './mandatory.ts';
 import { validateRules } from './validate-rules.ts';
 

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, forbiddenField, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { part, text } from '../cells.ts';
-import { has } from '../validation/values.ts';
+import { has } from '../validation/fields.ts';
 
 /** The kinds of subjects and the field each has of its own. */
 const FIELDS: Readonly<Record<string, string>> = {

@@ -2,8 +2,8 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { required } from '../../object/field-errors.ts';
 import { part, parts } from '../cells.ts';
+import { has } from '../validation/fields.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
-import { has } from '../validation/values.ts';
 
 /** Which cluster roles a cluster role gathers its rules from. */
 export function validateAggregation(role: ApiObject): FieldError[] {

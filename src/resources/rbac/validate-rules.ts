@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { parts } from '../cells.ts';
-import { texts } from '../validation/values.ts';
+import { texts } from '../validation/fields.ts';
 
 /** What a role allows. A rule is about resources or about URLs, and a role in a namespace has no say over URLs. */
 export function validatePolicyRules(role: JsonObject, scope: 'namespace' | 'cluster'): FieldError[] {

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, forbiddenField, invalidValue, required } from '../../object/field-errors.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
-import { texts } from './values.ts';
+import { texts } from './fields.ts';
 
 /** Rules of metav1.LabelSelector (apimachinery, apis/meta/v1/validation). */
 export function validateLabelSelector(selector: JsonObject, path: string): FieldError[] {

@@ -1,40 +1,56 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { equal } from '../../object/equality.ts';
-import { duplicate, invalidValue } from '../../object/field-errors.ts';
+import { eachInvalid, invalidValue } from '../../object/field-errors.ts';
+import { checkName, type NameRule } from '../../object/formats.ts';
 
-/** Reading of loosely typed objects, and mistakes that can be made in any list or field. */
+/** Reading and walking loosely typed objects, as every validator does. */
 
-export const has = (object: JsonObject, name: string): boolean =>
-  object[name] !== undefined && object[name] !== null;
+/** Absent, or written as null, which means the same. */
+export const isSet = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
 
-/** A list of texts inside an object; empty when it is absent. */
-export function texts(object: JsonObject, name: string): string[] {
+export function strings(object: JsonObject, name: string): string[] {
   const value = object[name];
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** Any value as an object; empty when it is none. */
-export const toObject = (value: JsonValue | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-
-/** One error for each value that came before. An empty value is somebody else's mistake. */
-export function duplicates(values: readonly string[], pathOf: (at: number) => string): FieldError[] {
-  const seen = new Set<string>();
-  const errors: FieldError[] = [];
-  for (const [at, value] of values.entries()) {
-    if (value !== '' && seen.has(value)) errors.push(duplicate(pathOf(at), value));
-    seen.add(value);
-  }
-  return errors;
+export function numbers(object: JsonObject, name: string): number[] {
+  const value = object[name];
+  return Array.isArray(value) ? value.map(Number) : [];
 }
 
-/** All that is wrong with a value as one error. */
-export const joinedInvalid = (field: string, value: unknown, reasons: readonly string[]): FieldError[] =>
-  reasons.length === 0 ? [] : [invalidValue(field, value, reasons.join(','))];
+export function stringMap(object: JsonObject, name: string): Record<string, string> {
+  const value = object[name];
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, String(item)]));
+}
 
-export const immutableField = (
-  field: string,
+/** Every item of a list under its own path: `spec.containers[0]`. */
+export function each<T>(
+  items: readonly T[],
+  path: string,
+  validate: (item: T, path: string, at: number) => FieldError[],
+): FieldError[] {
+  return items.flatMap((item, at) => validate(item, `${path}[${at}]`, at));
+}
+
+export function validateName(path: string, name: string, rule: NameRule): FieldError[] {
+  return eachInvalid(path, name, checkName(name, rule));
+}
+
+/** An absent number is nothing to complain of. */
+export function validateNonNegative(path: string, value: JsonValue | undefined): FieldError[] {
+  return typeof value === 'number' && value < 0
+    ? [invalidValue(path, value, 'must be greater than or equal to 0')]
+    : [];
+}
+
+export function validateRange(
+  path: string,
   value: JsonValue | undefined,
-  old: JsonValue | undefined,
-): FieldError[] => (equal(value, old) ? [] : [invalidValue(field, value ?? null, 'field is immutable')]);
+  least: number,
+  most: number,
+): FieldError[] {
+  return typeof value === 'number' && (value < least || value > most)
+    ? [invalidValue(path, value, `must be between ${least} and ${most}, inclusive`)]
+    : [];
+}

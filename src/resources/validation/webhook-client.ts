@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName, checkPort } from '../../object/formats.ts';
 import { count, part, text } from '../cells.ts';
-import { has, texts } from './values.ts';
+import { has, texts } from './fields.ts';
 
 /** How a webhook is reached: a URL or a service, one of the two. Admission and conversion webhooks share these rules. */
 export function validateWebhookClient(client: JsonObject, path: string): FieldError[] {

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported, required, tooLong } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
 import { count, text } from '../cells.ts';
-import { duplicates } from './values.ts';
+import { duplicates } from './fields.ts';
 
 /** Rules of metav1.Condition in a status. */
 
