@@ -29,6 +29,8 @@ function put(
   else target[name] = value;
 }
 
-/** Without the examples and the expression that end what is said of names. */
+/** Without the examples and the expression that end what is said of names, and without values longer than what is said of them. */
 export const shortened = (lines: readonly string[]): string[] =>
-  lines.map((line) => line.replace(/ \(e\.g\. .*'\)$/s, ''));
+  lines.map((line) =>
+    line.replace(/ \(e\.g\. .*'\)$/s, '').replace(/Invalid value: [[{].{100,}[\]}]: /s, 'Invalid value: …: '),
+  );
