@@ -20,6 +20,7 @@ import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
+import { Ownership } from './verbs/ownership.ts';
 import { createResourceHandler } from './verbs/verbs.ts';
 import { createReviews } from './verbs/virtual/reviews.ts';
 import { ObjectWriter } from './verbs/writer.ts';
@@ -61,7 +62,15 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   await Promise.race([store.ready(), services.failed]);
   const now = (): Date => new Date();
   const admission = new AdmissionChain([createNamespaceLifecycle(store)]);
-  const writer = new ObjectWriter({ store, admission, types, now, eventTtlMs: options.eventTtlMs });
+  const ownership = new Ownership({ types, registry, now });
+  const writer = new ObjectWriter({
+    store,
+    admission,
+    types,
+    ownership,
+    now,
+    eventTtlMs: options.eventTtlMs,
+  });
   await bootstrapNamespaces(registry, writer);
   services.start('compaction', (signal) => postgres.compactor.run(signal));
   services.start('expiry', (signal) => postgres.expirer.run(signal));
@@ -87,12 +96,14 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
       registry,
       types,
       writer,
+      ownership,
       virtual: new Map(createReviews({ authorizer: allowAuthenticated, authenticator })),
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       deleteCollectionWorkers: options.deleteCollectionWorkers,
       now,
     }),
+    statusSchema: types.message('meta/v1.Status'),
     logger,
     metrics,
   });

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ScalarKind, ValueSchema } from '../api/schema.ts';
 import { canonicalQuantity } from '../object/quantity.ts';
+import { zeroScalar } from '../object/zero-value.ts';
 
 /**
  * From any JSON value to an object of a type: field types are checked, unknown fields dropped and reported, constant
@@ -85,9 +86,9 @@ class Decoder {
     const path = place.path === '' ? field.name : `${place.path}.${field.name}`;
     const inner = { struct: shortName(schema), path };
     const decoded = this.#value(given, field.value, inner, at === '' ? field.name : `${at}.${field.name}`);
-    if (field.zero === 'omit' && isZero(decoded))
-      return field.default === undefined ? undefined : copyDefault(field);
-    return decoded;
+    if (field.zero === 'keep' || !isZero(decoded)) return decoded;
+    if (field.default !== undefined && field.value.kind !== 'message') return copyDefault(field);
+    return field.zero === 'omit' ? undefined : decoded;
   }
 
   #absent(field: FieldSchema): JsonValue | undefined {
@@ -102,25 +103,9 @@ class Decoder {
   }
 
   #zeroValue(value: ValueSchema): JsonValue {
-    switch (value.kind) {
-      case 'message':
-        return this.message({}, value.message, NO_PLACE, '') ?? {};
-      case 'string':
-        return '';
-      case 'int32':
-      case 'int64':
-      case 'double':
-      case 'IntOrString':
-        return 0;
-      case 'bool':
-        return false;
-      case 'Quantity':
-        return '0';
-      case 'Duration':
-        return '0s';
-      default:
-        return null;
-    }
+    return value.kind === 'message'
+      ? (this.message({}, value.message, NO_PLACE, '') ?? {})
+      : zeroScalar(value.kind);
   }
 
   #value(value: JsonValue, schema: ValueSchema, place: Place, at: string): JsonValue {

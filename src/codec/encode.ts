@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import type { Representation } from './negotiate.ts';
-import { encodeEnvelope } from './protobuf/envelope.ts';
+import { encodeEnvelope, encodeWatchFrame } from './protobuf/envelope.ts';
 
 /** A value in the representation's format. Without a schema there is no protobuf form, and the value goes as JSON. */
 export function encodeValue(
@@ -14,3 +14,26 @@ export function encodeValue(
   if (format === 'yaml') return Buffer.from(stringify(value, { sortMapEntries: true, lineWidth: 0 }));
   return Buffer.from(pretty ? `${JSON.stringify(value, undefined, 2)}\n` : `${JSON.stringify(value)}\n`);
 }
+
+/** One event of a watch, set off from the next as its format does it. */
+export function encodeFrame(
+  type: string,
+  object: JsonObject,
+  { format }: Pick<Representation, 'format'>,
+  schema?: MessageSchema,
+): Buffer {
+  switch (format) {
+    case 'json':
+      return Buffer.from(`${JSON.stringify({ type, object })}\n`);
+    case 'yaml':
+      return Buffer.concat([encodeValue({ type, object }, { format, pretty: false }), Buffer.from('---\n')]);
+    case 'protobuf':
+      return encodeWatchFrame(type, encodeValue(object, { format, pretty: false }, schema));
+    default:
+      return format satisfies never;
+  }
+}
+
+/** Events in other formats than JSON say that they are a stream (Kubernetes: endpoints/handlers/watch.go). */
+export const streamType = ({ format, contentType }: Representation): string =>
+  format === 'json' ? contentType : `${contentType};stream=watch`;

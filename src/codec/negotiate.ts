@@ -92,7 +92,8 @@ function toRepresentation({ type, parameters, quality }: Clause): Representation
   } as const;
   const kind = parameters.get('as');
   if (kind === undefined) return { ...base, as: 'object', dialect: undefined };
-  if (format === 'protobuf') return undefined;
+  // A Table has no protobuf form: its cells are of any type.
+  if (format === 'protobuf' && kind === 'Table') return undefined;
   const as = kind === 'Table' ? 'table' : /^PartialObjectMetadata(List)?$/.test(kind) ? 'partial' : undefined;
   const group = parameters.get('g');
   const version = parameters.get('v') ?? 'v1';

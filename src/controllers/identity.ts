@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { UserInfo } from '../request/api-request.ts';
-import type { WriteContext } from '../verbs/writer.ts';
+import type { WriteContext } from '../verbs/writing.ts';
 
 /** The user under which the server itself writes, as Kubernetes names it. */
 const APISERVER: UserInfo = {
@@ -34,6 +34,7 @@ export class ControllerIdentity {
         requestId: randomUUID(),
         fieldManager: this.#name,
       },
+      ownership: 'leave',
       warn: () => {},
     };
   }

@@ -8,7 +8,8 @@ import { negotiate, wantsPretty } from '../codec/negotiate.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { AuthorizedRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { type Document, type DocumentKey, OpenApi } from './openapi.ts';
+import { type Document, type DocumentForm, type DocumentKey, OpenApi } from './openapi.ts';
+import type { OpenApiVersion } from './openapi-schema.ts';
 import {
   groupVersionOf,
   type ListedGroup,
@@ -173,8 +174,10 @@ class Discovery {
 
   #findOpenApi(request: AuthorizedRequest, rest: readonly string[]): ApiResponse | undefined {
     const [version, ...path] = rest;
-    if (version === 'v2' && path.length === 0)
-      return withEtag(request, this.#openApi.whole(this.#documentKeys()), 'application/json');
+    if (version === 'v2' && path.length === 0) {
+      const { form, contentType } = chooseForm(request, 'v2');
+      return withEtag(request, this.#openApi.whole(this.#documentKeys(), form), contentType);
+    }
     if (version !== 'v3') return undefined;
     if (path.length === 0) return plain(request, { paths: this.#index() });
     const key = this.#documentKeys().find((one) => one.path === path.join('/'));
@@ -205,10 +208,24 @@ class Discovery {
         compressible: false,
       };
     }
-    const response = withEtag(request, document, 'application/json');
+    const { form, contentType } = chooseForm(request, 'v3');
+    const response = withEtag(request, this.#openApi.groupVersion(key, form), contentType);
     if (asked === null || response.kind !== 'bytes') return response;
     return { ...response, headers: { ...response.headers, 'cache-control': 'public, immutable' } };
   }
+}
+
+/** Clients of the Go library ask for protobuf, and take nothing else from /openapi/v2. */
+function chooseForm(
+  { headers }: AuthorizedRequest,
+  version: OpenApiVersion,
+): { form: DocumentForm; contentType: string } {
+  const clauses = (headers.accept ?? '').split(',').map((clause) => clause.split(';')[0]?.trim());
+  const subtype = `application/com.github.proto-openapi.spec.${version}`;
+  const first = clauses.find((type) => type === 'application/json' || type?.startsWith(subtype) === true);
+  return first === undefined || first === 'application/json'
+    ? { form: 'json', contentType: 'application/json' }
+    : { form: 'protobuf', contentType: `${subtype}.v1.0+protobuf` };
 }
 
 function plain(request: AuthorizedRequest, document: JsonObject): ApiResponse {

@@ -32,6 +32,7 @@ const PATCH_TYPES = [
   'application/json-patch+json',
   'application/merge-patch+json',
   'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
 ];
 
 type Parameter = readonly [name: string, type: 'string' | 'integer' | 'boolean'];

@@ -5,6 +5,8 @@ import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import { writePaths } from './openapi-paths.ts';
+import { encodeOpenApiV2 } from './openapi-protobuf/v2.ts';
+import { encodeOpenApiV3 } from './openapi-protobuf/v3.ts';
 import { type OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
 
 /** Group version as OpenAPI documents are divided: `api/v1`, `apis/apps/v1`. */
@@ -21,6 +23,10 @@ export interface Document {
   readonly etag: string;
 }
 
+export type DocumentForm = 'json' | 'protobuf';
+
+const toJson = (document: JsonObject): Buffer => Buffer.from(JSON.stringify(document));
+
 /** Builds OpenAPI documents when they are asked for, and keeps their bytes until the registry changes. */
 export class OpenApi {
   readonly #registry: Registry;
@@ -35,19 +41,23 @@ export class OpenApi {
     this.#registry.onChange(() => this.#documents.clear());
   }
 
-  groupVersion(key: DocumentKey): Document {
-    return this.#once(key.path, () => this.#build('v3', [key]));
+  groupVersion(key: DocumentKey, form: DocumentForm = 'json'): Document {
+    const build = (): JsonObject => this.#build('v3', [key]);
+    return this.#once(`${key.path} ${form}`, () =>
+      form === 'json' ? toJson(build()) : encodeOpenApiV3(build()),
+    );
   }
 
   /** Everything in one document. */
-  whole(keys: readonly DocumentKey[]): Document {
-    return this.#once('v2', () => this.#build('v2', keys));
+  whole(keys: readonly DocumentKey[], form: DocumentForm = 'json'): Document {
+    const build = (): JsonObject => this.#build('v2', keys);
+    return this.#once(`v2 ${form}`, () => (form === 'json' ? toJson(build()) : encodeOpenApiV2(build())));
   }
 
-  #once(name: string, build: () => JsonObject): Document {
+  #once(name: string, encode: () => Uint8Array): Document {
     let document = this.#documents.get(name);
     if (document === undefined) {
-      const bytes = Buffer.from(JSON.stringify(build()));
+      const bytes = Buffer.from(encode());
       document = { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() };
       this.#documents.set(name, document);
     }

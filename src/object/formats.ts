@@ -1,4 +1,4 @@
-import { isIP, isIPv6 } from 'node:net';
+import { parseCidr, parseIp } from './ip.ts';
 
 /**
  * Formats that fields of many resources have (apimachinery, util/validation/validation.go; the texts are clients' to match).
@@ -78,7 +78,7 @@ export function checkQualifiedName(key: string): string[] {
     if (first === '') errors.push('prefix part must be non-empty');
     else errors.push(...checkName(first, 'dns-subdomain').map((why) => `prefix part ${why}`));
   }
-  if (name === '') return [...errors, 'name part must be non-empty'];
+  if (name === '') errors.push('name part must be non-empty');
   if (name.length > MAX_LABEL_CHARS)
     errors.push(`name part must be no more than ${MAX_LABEL_CHARS} characters`);
   if (!QUALIFIED_NAME.test(name)) errors.push(`name part ${QUALIFIED_TEXT}`);
@@ -109,16 +109,16 @@ export function checkPortName(name: string): string[] {
 }
 
 export function checkIp(address: string): string[] {
-  return isIP(address) === 0 ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'] : [];
+  return parseIp(address) === undefined
+    ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
+    : [];
 }
 
 /** `10.0.0.0/8`, `2001:db8::/32`. */
 export function checkCidr(range: string): string[] {
-  const [address = '', prefix = '', ...more] = range.split('/');
-  const most = isIPv6(address) ? 128 : 32;
-  const valid =
-    isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= most && more.length === 0;
-  return valid ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];
+  return parseCidr(range) === undefined
+    ? ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
+    : [];
 }
 
 export function checkPercent(text: string): string[] {

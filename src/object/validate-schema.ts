@@ -21,9 +21,18 @@ function validateMessage(
   path: string,
   errors: FieldError[],
 ): void {
-  for (const field of schema.fields.values())
+  const mayBeEmpty = MAY_BE_EMPTY.get(schema.name);
+  for (const field of schema.fields.values()) {
+    if (field.name === mayBeEmpty) continue;
     validateField(object[field.name], field, `${path}.${field.name}`, errors);
+  }
 }
+
+/** Fields that are required in the description of their type, where an empty text means something all the same. */
+const MAY_BE_EMPTY: ReadonlyMap<string, string> = new Map([
+  // The audience of the API server itself.
+  ['storage/v1.TokenRequest', 'audience'],
+]);
 
 function validateField(
   value: JsonValue | undefined,

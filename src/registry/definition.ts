@@ -108,6 +108,10 @@ export interface ViewSubresource extends SubresourceBase {
    * `validate` and is stored. `old` must not be changed.
    */
   write(view: ApiObject, old: ApiObject): ApiObject;
+  /** What a configuration of the view's own kind, applied, says of the parent; absent where both are one kind. */
+  toParent?(config: JsonObject): JsonObject;
+  /** Fields of the parent that a write of the view cannot change, so that nobody comes to own them by it. */
+  readonly resetFields?: readonly (readonly string[])[];
   validate?(object: ApiObject, old: ApiObject): FieldError[];
 }
 

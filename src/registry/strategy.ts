@@ -19,8 +19,12 @@ export interface Strategy {
   prepareForUpdate?(object: ApiObject, old: ApiObject): void;
   /** All errors at once. Runs on create and on update. */
   validate?(object: ApiObject): FieldError[];
+  /** What only a new object may not be, because an update may make it so. Runs after {@link Strategy.validate}. */
+  validateCreate?(object: ApiObject): FieldError[];
   /** What an update may not do. Runs after {@link Strategy.validate}. */
   validateUpdate?(object: ApiObject, old: ApiObject): FieldError[];
+  /** Fields that a write of the object cannot change (its status), so that nobody comes to own them by it. */
+  readonly resetFields?: readonly (readonly string[])[];
   /** Texts for Warning headers. */
   warnings?(object: ApiObject, old: ApiObject | undefined): string[];
   /** metadata.generation starts at 1 and rises with every change outside metadata and status. */

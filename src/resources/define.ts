@@ -12,6 +12,7 @@ import type {
   ViewSubresource,
 } from '../registry/definition.ts';
 import type { Strategy } from '../registry/strategy.ts';
+import { statedBy } from './stated.ts';
 
 /** A built-in resource as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
 export interface ResourceOutline {
@@ -29,8 +30,12 @@ export interface ResourceOutline {
   readonly storage?: ResourceDefinition['storage'];
   /** The object has a status of its own subresource; this is what it is when nothing has been observed. */
   readonly emptyStatus?: JsonObject;
-  /** Rules of a write to the status alone. */
-  readonly validateStatus?: (object: ApiObject, old: ApiObject) => FieldError[];
+  /** What a write of the status cannot change; the spec unless said otherwise. `['metadata']` keeps all of the metadata. */
+  readonly statusResets?: readonly (readonly string[])[];
+  /** Writes of the status: what they may not change after all, and what the new status is completed by. Changes `object`. */
+  prepareStatus?(object: ApiObject, old: ApiObject): void;
+  /** What a write of the status may not say, besides what the strategy validates. */
+  validateStatus?(object: ApiObject, old: ApiObject): FieldError[];
   readonly subresources?: readonly Subresource[];
   readonly table?: Table;
   readonly fields?: FieldOutline;
@@ -54,6 +59,8 @@ export interface Table {
 export interface FieldOutline {
   readonly paths: Readonly<Record<string, readonly string[]>>;
   readonly aliases?: Readonly<Record<string, string>>;
+  /** Values of labels that are read from an absent field: `false` for a flag. */
+  readonly absent?: Readonly<Record<string, string>>;
 }
 
 export interface StrategyOutline extends Partial<Strategy> {
@@ -93,14 +100,7 @@ export function define(outline: ResourceOutline): ResourceDefinition {
     versions: versions.map((version) => ({ ...version, enabledByDefault: version.enabledByDefault ?? true })),
     storage: outline.storage ?? { group, resource, version: stored.version, type: stored.type },
     subresources: [
-      ...(outline.emptyStatus === undefined
-        ? []
-        : [
-            {
-              ...statusOf({ group, version: stored.version, kind, type: stored.type }),
-              ...(outline.validateStatus === undefined ? {} : { validate: outline.validateStatus }),
-            },
-          ]),
+      ...(outline.emptyStatus === undefined ? [] : [statusOf(outline, stored)]),
       ...(outline.subresources ?? []),
     ],
     columns: outline.table?.columns ?? DEFAULT_TABLE.columns,
@@ -131,30 +131,53 @@ export function column(name: string, priority: 0 | 1 = 0, type: Column['type'] =
   return { name, type, format: '', priority, description: name };
 }
 
+const RESET_BY_STATUS = [['spec']] as const;
+
 /** The status as a view of its parent: reading it reads the object, writing it changes nothing but the status. */
-function statusOf(served: { group: string; version: string; kind: string; type: string }): ViewSubresource {
-  const { type, ...kind } = served;
+function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): ViewSubresource {
+  const { group, kind, prepareStatus, validateStatus, statusResets: resets = RESET_BY_STATUS } = outline;
   return {
     access: 'view',
     name: 'status',
-    served: kind,
+    served: { group, version, kind },
     type,
     verbs: ['get', 'patch', 'update'],
     read: (parent) => parent,
-    write: writeStatus,
+    resetFields: resets,
+    write: (view, old) => {
+      const object = writeStatus(view, old, resets);
+      prepareStatus?.(object, old);
+      return object;
+    },
+    ...(validateStatus === undefined ? {} : { validate: validateStatus }),
   };
 }
 
 /** Metadata comes along, as Kubernetes lets it, because status writers set annotations and labels with it. */
-export function writeStatus(view: ApiObject, old: ApiObject): ApiObject {
+export function writeStatus(
+  view: ApiObject,
+  old: ApiObject,
+  resets: readonly (readonly string[])[] = RESET_BY_STATUS,
+): ApiObject {
   const { status: _, ...kept } = old;
-  return { ...kept, metadata: view.metadata, ...(view.status === undefined ? {} : { status: view.status }) };
+  const metadata = resets.reduce((meta, [part, field]) => {
+    if (part !== 'metadata') return meta;
+    return field === undefined
+      ? { ...old.metadata, ...statedBy(view.metadata) }
+      : { ...meta, [field]: old.metadata[field] };
+  }, view.metadata);
+  return { ...kept, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
 }
 
 /** A caller who writes the object cannot write its status; a new object has the empty one. */
-function withStatusReset({ emptyStatus, strategy }: ResourceOutline): Strategy {
-  if (emptyStatus === undefined) return strategy;
+function withStatusReset({ emptyStatus, strategy, subresources = [] }: ResourceOutline): Strategy {
+  if (emptyStatus === undefined) {
+    return subresources.some(({ name }) => name === 'status')
+      ? { resetFields: [['status']], ...strategy }
+      : strategy;
+  }
   return {
+    resetFields: [['status']],
     ...strategy,
     prepareForCreate: (object, user) => {
       if (strategy.prepareForCreate === undefined) object.status = structuredClone(emptyStatus);
@@ -168,7 +191,7 @@ function withStatusReset({ emptyStatus, strategy }: ResourceOutline): Strategy {
   };
 }
 
-function toSelectableFields({ paths, aliases }: FieldOutline): SelectableFields {
+function toSelectableFields({ paths, aliases, absent = {} }: FieldOutline): SelectableFields {
   const readers = Object.entries(paths).map(([label, sources]) => ({
     label,
     sources: sources.map((source) => source.split('.')),
@@ -178,7 +201,8 @@ function toSelectableFields({ paths, aliases }: FieldOutline): SelectableFields 
     aliases: aliases ?? {},
     read: (object) => {
       const values: Record<string, string> = {};
-      for (const { label, sources } of readers) values[label] = firstValue(object, sources);
+      for (const { label, sources } of readers)
+        values[label] = firstValue(object, sources) || (absent[label] ?? '');
       return values;
     },
   };

@@ -1,10 +1,13 @@
 import type { ApiObject } from '../api/object-meta.ts';
-import type { FieldError } from '../api/status.ts';
 import { formatLabelRequirements, fromLabelSelector } from '../object/label-selector.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import { count, part } from './cells.ts';
+import { statedBy } from './stated.ts';
 
-/** The Scale view of everything that has replicas: what is wanted, what is there, and which pods count. */
+/**
+ * The Scale view of everything that has replicas: what is wanted, what is there, and which pods count. How many may be
+ * wanted is for the parent to say, which is validated after every write of its scale.
+ */
 export function scaleOf(): ViewSubresource {
   return {
     access: 'view',
@@ -15,19 +18,13 @@ export function scaleOf(): ViewSubresource {
     read: toScale,
     write: (scale, old) => ({
       ...old,
-      metadata: { ...old.metadata, ...preconditions(scale) },
+      metadata: { ...old.metadata, ...statedBy(scale.metadata) },
       spec: { ...part(old, 'spec'), replicas: count(part(scale, 'spec').replicas) },
     }),
-    validate: validateReplicas,
-  };
-}
-
-/** A scale carries the parent's version, so writing one back is checked like writing the parent. */
-function preconditions({ metadata }: ApiObject): { resourceVersion?: string; uid?: string } {
-  const { resourceVersion, uid } = metadata;
-  return {
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(uid === undefined ? {} : { uid }),
+    toParent: (config) => {
+      const { replicas } = part(config, 'spec');
+      return replicas === undefined ? {} : { spec: { replicas } };
+    },
   };
 }
 
@@ -53,11 +50,4 @@ function toScale(parent: ApiObject): ApiObject {
       selector: formatLabelRequirements(requirements),
     },
   };
-}
-
-function validateReplicas(object: ApiObject): FieldError[] {
-  const replicas = count(part(object, 'spec').replicas);
-  if (replicas >= 0) return [];
-  const message = `Invalid value: ${replicas}: must be greater than or equal to 0`;
-  return [{ type: 'FieldValueInvalid', field: 'spec.replicas', message }];
 }

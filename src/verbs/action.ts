@@ -13,7 +13,7 @@ import { readObject } from './body.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
 import { readMutationOptions } from './mutation-options.ts';
 import { toDeleteOptions } from './remove.ts';
-import type { WriteContext } from './writer.ts';
+import type { WriteContext } from './writing.ts';
 
 /** POST to a subresource that does something: a binding, an eviction. */
 export async function act(
@@ -47,7 +47,7 @@ class Actions implements ActionContext {
 
   constructor(context: VerbContext, writing: WriteContext, name: string) {
     this.#context = context;
-    this.#writing = writing;
+    this.#writing = { ...writing, ownership: 'leave' };
     this.name = name;
   }
 

@@ -1,12 +1,13 @@
 import { canonicalApiVersion } from '../api/dialect.ts';
 import { toApiVersion } from '../api/names.ts';
-import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject, JsonValue, ObjectMeta } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
 import { DecodeError, decodeObject } from '../codec/decode.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/parse-bytes.ts';
+import { isObject } from '../object/merge-patch.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import { MAX_BODY_BYTES } from './context.ts';
@@ -62,11 +63,11 @@ export function toObject(
     ...document.duplicates.map((path) => `duplicate field "${path}"`),
   ];
   if (problems.length > 0) report(request, problems, expected, validation);
-  return withType(object, expected);
+  return withType(object, expected, value);
 }
 
 function asObject(value: JsonValue, expected: Expected): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  if (isObject(value)) return value;
   throw unreadable(
     expected,
     `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go value of type ${expected.version}.${expected.kind}`,
@@ -121,15 +122,15 @@ function unreadable({ kind, version }: Expected, why: string): StatusError {
   return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`);
 }
 
-function withType(object: JsonObject, { group, version, kind }: Expected): ApiObject {
+function withType(object: JsonObject, { group, version, kind }: Expected, given: JsonObject): ApiObject {
   const { kind: _, apiVersion: __, metadata, ...rest } = object;
-  return {
-    kind,
-    apiVersion: toApiVersion({ group, version }),
-    metadata: typeof metadata === 'object' && metadata !== null ? (metadata as ApiObject['metadata']) : {},
-    ...rest,
-  };
+  const meta: ObjectMeta = isObject(metadata) ? metadata : {};
+  // An empty list of owners asks for them to be forgotten; no other empty list means anything.
+  if (isObject(given.metadata) && isEmptyList(given.metadata.managedFields)) meta.managedFields = [];
+  return { kind, apiVersion: toApiVersion({ group, version }), metadata: meta, ...rest };
 }
+
+const isEmptyList = (value: JsonValue | undefined): boolean => Array.isArray(value) && value.length === 0;
 
 /** A served resource's own kind. */
 export function expectedOf({ definition, version }: ServedResource, schema: MessageSchema): Expected {
@@ -141,4 +142,11 @@ export function toStorage(object: ApiObject, { definition, version }: ServedReso
   const { storage } = definition;
   const converted = version.conversion === undefined ? object : version.conversion.toStorage(object);
   return { ...converted, apiVersion: toApiVersion(storage) };
+}
+
+/** A stored object in the version that the request speaks. */
+export function toSeen(stored: ApiObject, { definition, version }: ServedResource): ApiObject {
+  const { conversion } = version;
+  const converted = conversion === undefined ? stored : conversion.fromStorage(stored);
+  return { ...converted, apiVersion: toApiVersion({ group: definition.group, version: version.version }) };
 }

@@ -2,8 +2,10 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { Store } from '../storage/store.ts';
+import type { Ownership } from './ownership.ts';
 import type { VirtualHandlers } from './virtual/handler.ts';
-import type { ObjectWriter, WriteContext } from './writer.ts';
+import type { ObjectWriter } from './writer.ts';
+import type { WriteContext } from './writing.ts';
 
 /** What every verb works with. Made once. */
 export interface VerbContext {
@@ -11,6 +13,7 @@ export interface VerbContext {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly writer: ObjectWriter;
+  readonly ownership: Ownership;
   readonly virtual: VirtualHandlers;
   /** Feature gate WatchList. */
   readonly watchList: boolean;
@@ -47,6 +50,7 @@ export function toWriteContext(
       requestId: request.id,
       fieldManager,
     },
+    ownership: 'track',
     warn: (text) => request.warn(text),
   };
 }

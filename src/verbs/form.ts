@@ -2,10 +2,10 @@ import { type Dialect, dialectApiVersion, dialectGroup } from '../api/dialect.ts
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import type { MessageSchema } from '../api/schema.ts';
 import { ChunkWriter } from '../codec/chunks.ts';
-import { encodeValue } from '../codec/encode.ts';
+import { encodeFrame, encodeValue } from '../codec/encode.ts';
 import type { Representation } from '../codec/negotiate.ts';
-import { encodeWatchFrame } from '../codec/protobuf/envelope.ts';
 import { HeadSplicer, parseStored } from '../codec/stored-object.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
@@ -33,6 +33,8 @@ export interface Form {
   object(stored: Stored): Buffer[];
   list(entries: readonly Stored[], head: ListHead): Buffer[];
   readonly frames: FrameEncoder;
+  /** What the first frame of a watch has more than those after it, put in. */
+  first?(frame: Buffer): Buffer;
 }
 
 export interface FormOptions {
@@ -119,6 +121,7 @@ class SplicedForm implements Form {
   }
 }
 
+const NO_COLUMNS = Buffer.from('"columnDefinitions":null');
 const NEWLINE = Buffer.from('\n');
 const versionText = (revision: Revision | undefined): string =>
   revision === undefined ? '' : toResourceVersion(revision);
@@ -191,16 +194,17 @@ class ParsedForm implements Form {
   #frame(type: string, object: JsonObject): Buffer {
     const { format } = this.#options.representation;
     if (format === 'json') return encodeLine({ type, object });
-    const encoded = this.#encode(format === 'yaml' ? { type, object } : object, this.#type);
-    // YAML documents in a stream are told apart by their separator.
-    return format === 'yaml'
-      ? Buffer.concat([encoded, Buffer.from('---\n')])
-      : encodeWatchFrame(type, encoded);
+    return encodeFrame(type, object, this.#options.representation, this.#schema(this.#type));
   }
 
   #encode(value: JsonObject, type: string): Buffer {
-    const { representation, types } = this.#options;
-    return encodeValue(value, representation, this.#partial ? undefined : types.message(type));
+    return encodeValue(value, this.#options.representation, this.#schema(type));
+  }
+
+  #schema(type: string): MessageSchema {
+    const { types } = this.#options;
+    if (!this.#partial) return types.message(type);
+    return types.message(`meta/v1.PartialObjectMetadata${type.endsWith('List') ? 'List' : ''}`);
   }
 
   #show(stored: Stored): JsonObject {
@@ -258,13 +262,22 @@ class TableForm implements Form {
     return [encodeValue(table, this.#options.representation)];
   }
 
+  /** Frames after the first go without the definitions of the columns. YAML, which few read, repeats them. */
+  first(frame: Buffer): Buffer {
+    const at = frame.indexOf(NO_COLUMNS);
+    if (at < 0) return frame;
+    const columns = Buffer.from(
+      `"columnDefinitions":${JSON.stringify(this.#options.served.definition.columns)}`,
+    );
+    return Buffer.concat([frame.subarray(0, at), columns, frame.subarray(at + NO_COLUMNS.length)]);
+  }
+
   #table(entries: readonly Stored[], resourceVersion: string): JsonObject {
-    const { definition } = this.#options.served;
     return {
       kind: 'Table',
       apiVersion: this.#apiVersion,
       metadata: resourceVersion === '' ? {} : { resourceVersion },
-      columnDefinitions: definition.columns.map((column) => ({ ...column })),
+      columnDefinitions: this.#options.served.definition.columns.map((column) => ({ ...column })),
       rows: entries.map((entry) => this.#row(entry)),
     };
   }
@@ -290,8 +303,10 @@ class TableForm implements Form {
     }
   }
 
-  #frame(type: string, object: JsonObject): Buffer {
-    return encodeLine({ type, object });
+  #frame(type: string, table: JsonObject): Buffer {
+    const { representation } = this.#options;
+    if (representation.format !== 'json') return encodeFrame(type, table, representation);
+    return encodeLine({ type, object: { ...table, columnDefinitions: null } });
   }
 
   #bookmark(revision: Revision, initialEventsEnd: boolean): Buffer {

@@ -1,6 +1,7 @@
 import { badRequest, type FieldError, invalid } from '../api/status.ts';
+import { forbiddenField, invalidValue, notSupported, required, tooLong } from '../object/field-errors.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import { readString } from './query-values.ts';
+import { readBoolean, readString } from './query-values.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
@@ -9,6 +10,8 @@ export interface MutationOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
+  /** Apply only. */
+  readonly force: boolean;
 }
 
 type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
@@ -16,29 +19,26 @@ type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 const MAX_MANAGER_CHARS = 128;
 
 /** @throws StatusError 422 of the kind given */
-export function readMutationOptions(request: ApiRequest, kind: OptionsKind): MutationOptions {
+export function readMutationOptions(request: ApiRequest, kind: OptionsKind, apply = false): MutationOptions {
   const { query } = request;
   const errors: FieldError[] = [];
   const fieldValidation = readString(query, 'fieldValidation');
   const fieldManager = readString(query, 'fieldManager');
   if (!['', 'Ignore', 'Strict', 'Warn'].includes(fieldValidation)) {
-    errors.push({
-      type: 'FieldValueNotSupported',
-      field: 'fieldValidation',
-      message: `Unsupported value: ${JSON.stringify(fieldValidation)}: supported values: "", "Ignore", "Strict", "Warn"`,
-    });
+    errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']));
   }
   errors.push(...checkFieldManager(fieldManager), ...checkDryRun(query));
-  if (kind === 'PatchOptions' && query.has('force')) {
-    const message = 'Forbidden: may not be specified for non-apply patch';
-    errors.push({ type: 'FieldValueForbidden', field: 'force', message });
+  if (kind === 'PatchOptions' && !apply && query.has('force')) {
+    errors.push(forbiddenField('force', 'may not be specified for non-apply patch'));
   }
+  if (apply && fieldManager === '') errors.push(required('fieldManager', 'is required for apply patch'));
   if (errors.length > 0) throw invalid({ kind, group: 'meta.k8s.io' }, '', errors);
   return {
     dryRun: isDryRun(query),
     fieldManager: fieldManager === '' ? managerFromUserAgent(request.userAgent) : fieldManager,
     // Kubernetes warns unless told otherwise.
     fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+    force: readBoolean(query, 'force') ?? false,
   };
 }
 
@@ -50,23 +50,18 @@ export function isDryRun(query: URLSearchParams): boolean {
 export function checkDryRun(query: URLSearchParams): FieldError[] {
   const unknown = query.getAll('dryRun').filter((value) => value !== 'All' && value !== '');
   if (unknown.length === 0) return [];
-  const message = `Unsupported value: ${JSON.stringify(unknown[0])}: supported values: "All"`;
-  return [{ type: 'FieldValueNotSupported', field: 'dryRun', message }];
+  return [notSupported('dryRun', unknown, ['All'])];
 }
 
 function checkFieldManager(manager: string): FieldError[] {
   const errors: FieldError[] = [];
   if (manager.length > MAX_MANAGER_CHARS) {
-    errors.push({
-      type: 'FieldValueTooLong',
-      field: 'fieldManager',
-      message: `Too long: may not be more than ${MAX_MANAGER_CHARS} bytes`,
-    });
+    errors.push(tooLong('fieldManager', MAX_MANAGER_CHARS));
   }
-  const unprintable = [...manager].findIndex((char) => !isPrintable(char));
-  if (unprintable >= 0) {
-    const message = `Invalid value: ${JSON.stringify(manager)}: should only contain printable characters`;
-    errors.push({ type: 'FieldValueInvalid', field: 'fieldManager', message });
+  for (const [at, char] of [...manager].entries()) {
+    if (isPrintable(char)) continue;
+    const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    errors.push(invalidValue('fieldManager', manager, `invalid character U+${code} (at position ${at})`));
   }
   return errors;
 }

@@ -9,12 +9,13 @@ import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { type Expected, toObject, toStorage } from './body.ts';
+import { APPLY_PATCH, apply } from './apply.ts';
+import { type Expected, toObject, toSeen, toStorage } from './body.ts';
 import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import { expectedFor } from './write.ts';
-import type { Change } from './writer.ts';
+import type { Change } from './writing.ts';
 
 type Patcher = (object: JsonObject, patch: JsonValue, expected: Expected) => JsonValue;
 
@@ -31,6 +32,7 @@ export async function patch(
   served: ServedResource,
   view?: ViewSubresource,
 ): Promise<ApiResponse> {
+  if (contentTypeOf(request) === APPLY_PATCH) return apply(context, request, served, view);
   const form = formFor(context, request, served, view);
   const patcher = choosePatcher(request);
   const options = readMutationOptions(request, 'PatchOptions');
@@ -52,10 +54,14 @@ export async function patch(
 
 /** @throws StatusError 415 */
 function choosePatcher(request: AuthorizedResourceRequest): Patcher {
-  const [type = ''] = (request.headers['content-type'] ?? '').split(';', 1);
-  const patcher = PATCHERS[type.trim().toLowerCase()];
-  if (patcher === undefined) throw unsupportedMediaType(Object.keys(PATCHERS));
+  const patcher = PATCHERS[contentTypeOf(request)];
+  if (patcher === undefined) throw unsupportedMediaType([...Object.keys(PATCHERS), APPLY_PATCH]);
   return patcher;
+}
+
+function contentTypeOf({ headers }: AuthorizedResourceRequest): string {
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1);
+  return type.trim().toLowerCase();
 }
 
 async function readPatch(request: AuthorizedResourceRequest): Promise<ParsedDocument> {
@@ -81,11 +87,10 @@ interface PatchWork {
 /** The patch applies to what the client sees: the version it speaks, and the view it names. */
 function patchChange(work: PatchWork): Change {
   const { served, view, request } = work;
-  const { conversion } = served.version;
   const own = view === undefined || view.type === served.definition.storage.type;
   return {
     apply: (copy) => {
-      const seen = own ? toSeen(copy, work) : (view?.read(copy) ?? copy);
+      const seen = own ? toSeen(copy, served) : (view?.read(copy) ?? copy);
       const patched = decodePatched(applyTo(seen, work), work);
       checkNameMatches(patched.metadata.name, request.target.name);
       const stored = own ? toStorage(patched, served) : patched;
@@ -95,11 +100,6 @@ function patchChange(work: PatchWork): Change {
       ? {}
       : { validate: (next: ApiObject, old: ApiObject) => view.validate?.(next, old) ?? [] }),
   };
-  function toSeen(copy: ApiObject, { expected }: PatchWork): ApiObject {
-    const converted = conversion === undefined ? copy : conversion.fromStorage(copy);
-    const apiVersion = expected.group === '' ? expected.version : `${expected.group}/${expected.version}`;
-    return { ...converted, apiVersion };
-  }
 }
 
 function applyTo(seen: ApiObject, { patcher, document, expected, served, request }: PatchWork): JsonValue {

@@ -1,5 +1,5 @@
 import { notFound } from '../api/status.ts';
-import { negotiate, wantsPretty } from '../codec/negotiate.ts';
+import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
@@ -23,16 +23,17 @@ import { expired, toStatusError } from './storage-status.ts';
 
 /** get and list. */
 
+/** @throws StatusError 406 */
+export const representationFor = ({ headers, query, userAgent }: AuthorizedResourceRequest): Representation =>
+  negotiate(headers.accept, { pretty: wantsPretty(query, userAgent), protobuf: true });
+
 export function formFor(
   context: VerbContext,
   request: AuthorizedResourceRequest,
   served: ServedResource,
   view?: ViewSubresource,
 ): Form {
-  const representation = negotiate(request.headers.accept, {
-    pretty: wantsPretty(request.query, request.userAgent),
-    protobuf: true,
-  });
+  const representation = representationFor(request);
   return createForm({
     served,
     types: context.types,

@@ -2,7 +2,7 @@ import type { JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type Status, StatusError } from '../api/status.ts';
 import { encodeValue } from '../codec/encode.ts';
-import { bodyFormat, negotiate, wantsPretty } from '../codec/negotiate.ts';
+import { bodyFormat } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/parse-bytes.ts';
 import { isObject } from '../object/merge-patch.ts';
 import type { ServedResource } from '../registry/registry.ts';
@@ -14,7 +14,7 @@ import { checkDeleteOptions, type DeleteOptions } from './deletion.ts';
 import { checkListOptions, readListOptions } from './list-options.ts';
 import { isDryRun, managerFromUserAgent } from './mutation-options.ts';
 import { readBoolean, readInteger } from './query-values.ts';
-import { formFor, objectResponse, readPage } from './read.ts';
+import { formFor, objectResponse, readPage, representationFor } from './read.ts';
 
 /** delete and deletecollection. */
 
@@ -34,7 +34,7 @@ export async function remove(
     return objectResponse(form, code, removed);
   const { group, resource } = definition;
   const details = { name, ...(group === '' ? {} : { group }), kind: resource, uid: uidOf(removed.json) };
-  return statusResponse(request, { ...SUCCESS, details });
+  return statusResponse(context, request, { ...SUCCESS, details });
 }
 
 /** Objects are removed one by one; one that is already gone is no failure. */
@@ -91,16 +91,17 @@ const SUCCESS: Pick<Status, 'kind' | 'apiVersion' | 'metadata' | 'status' | 'cod
   code: 200,
 };
 
-export function statusResponse(request: AuthorizedResourceRequest, status: Status): ApiResponse {
-  const representation = negotiate(request.headers.accept, {
-    pretty: wantsPretty(request.query, request.userAgent),
-    protobuf: false,
-  });
+function statusResponse(
+  { types }: VerbContext,
+  request: AuthorizedResourceRequest,
+  status: Status,
+): ApiResponse {
+  const representation = representationFor(request);
   return {
     kind: 'bytes',
     code: status.code,
     contentType: representation.contentType,
-    chunks: [encodeValue(status, representation)],
+    chunks: [encodeValue(status, representation, types.message('meta/v1.Status'))],
     compressible: false,
   };
 }

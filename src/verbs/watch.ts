@@ -1,4 +1,6 @@
-import { StatusError } from '../api/status.ts';
+import type { JsonObject } from '../api/object-meta.ts';
+import { type Status, StatusError } from '../api/status.ts';
+import { encodeFrame, streamType } from '../codec/encode.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse, ResponseSink } from '../request/api-response.ts';
@@ -6,7 +8,7 @@ import { StorageError } from '../storage/errors.ts';
 import type { WatchQuery } from '../storage/store.ts';
 import type { VerbContext } from './context.ts';
 import { checkWatchOptions, type ListOptions, readListOptions, toWatchStart } from './list-options.ts';
-import { formFor } from './read.ts';
+import { formFor, representationFor } from './read.ts';
 import { toSelection } from './selection.ts';
 import { toStatusError, watchExpired } from './storage-status.ts';
 
@@ -22,6 +24,7 @@ export function watch(
   const options = readListOptions(request.query);
   checkWatchOptions(options, context.watchList);
   const selection = toSelection(options, request.target, served);
+  const representation = representationFor(request);
   const form = formFor(context, request, served);
   const start = toWatchStart(options);
   const timeoutMs = chooseTimeout(context, options);
@@ -30,8 +33,10 @@ export function watch(
   return {
     kind: 'stream',
     code: 200,
-    contentType: form.contentType,
-    run: async (sink) => {
+    contentType: streamType(representation),
+    run: async (outlet) => {
+      const sink =
+        form.first === undefined ? outlet : withFirst(outlet, (frame) => form.first?.(frame) ?? frame);
       try {
         const query: WatchQuery = {
           resource: served.definition.storage,
@@ -48,7 +53,10 @@ export function watch(
         await context.store.watch(query, signal);
         sink.open();
       } catch (error) {
-        endWithError(sink, error, served, options);
+        const status = toEnd(error, served, options);
+        sink.open();
+        const schema = context.types.message('meta/v1.Status');
+        outlet.write(encodeFrame('ERROR', toJsonObject(status), representation, schema));
       }
     },
   };
@@ -74,17 +82,27 @@ async function latest({ store }: VerbContext, { definition }: ServedResource): P
   return { kind: 'after', revision: page.revision };
 }
 
-function endWithError(
-  sink: ResponseSink,
-  error: unknown,
-  { definition }: ServedResource,
-  options: ListOptions,
-): void {
+/** The status that a watch ends with. @throws what no client can be told */
+function toEnd(error: unknown, { definition }: ServedResource, options: ListOptions): Status {
   const known =
     error instanceof StorageError && error.failure.kind === 'compacted'
       ? watchExpired(BigInt(options.resourceVersion || 0), error.failure.compacted)
       : toStatusError(error, definition, '');
-  if (!(known instanceof StatusError)) throw error;
-  sink.open();
-  sink.write(Buffer.from(`${JSON.stringify({ type: 'ERROR', object: known.status })}\n`));
+  if (known instanceof StatusError) return known.status;
+  throw error;
 }
+
+function withFirst(sink: ResponseSink, change: (frame: Buffer) => Buffer): ResponseSink {
+  let begun = false;
+  return {
+    open: () => sink.open(),
+    drained: () => sink.drained(),
+    write: (frame) => {
+      const changed = begun ? frame : change(frame);
+      begun = true;
+      return sink.write(changed);
+    },
+  };
+}
+
+const toJsonObject = (status: Status): JsonObject => ({ ...status }) as unknown as JsonObject;

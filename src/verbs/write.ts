@@ -7,7 +7,7 @@ import { type Expected, expectedOf, readObject, toStorage } from './body.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
 import { checkNameMatches, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
-import type { Change } from './writer.ts';
+import type { Change } from './writing.ts';
 
 /** create and update (PUT). */
 

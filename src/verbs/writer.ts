@@ -4,59 +4,23 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { conflict, type FieldError, invalid, MODIFIED, notFound, StatusError } from '../api/status.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { equalExcept } from '../object/equality.ts';
+import { differOnlyInTime } from '../object/managed-fields/managers.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
-import type { UserInfo } from '../request/api-request.ts';
+
 import { StorageError } from '../storage/errors.ts';
 import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
-import type { Attribution, WriteVerb } from '../storage/revision-log.ts';
+import type { WriteVerb } from '../storage/revision-log.ts';
 import type { Entry, Freshness, Store } from '../storage/store.ts';
 import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
 import { generateName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
+import type { Ownership } from './ownership.ts';
 import { toStatusError } from './storage-status.ts';
 import { validateObject } from './validate-object.ts';
+import type { Change, Removed, WriteContext, Written } from './writing.ts';
 
-/** Who writes what, and how. One a request; the writer itself keeps no state between writes. */
-export interface WriteContext {
-  readonly definition: ResourceDefinition;
-  /** Version the caller speaks, for admission and managed fields. */
-  readonly version: string;
-  readonly subresource: string;
-  readonly namespace: string;
-  readonly dryRun: boolean;
-  readonly user: UserInfo;
-  readonly attribution: Attribution;
-  warn(text: string): void;
-}
-
-/** What a write left behind. `json` is the stored form; the revision is undefined when a dry run created the object. */
-export interface Written {
-  readonly json: Buffer;
-  readonly revision: Revision | undefined;
-  readonly created: boolean;
-}
-
-export interface Removed {
-  readonly json: Buffer;
-  readonly revision: Revision;
-  /** False when the object stays for now, waiting for its grace period or finalizers. */
-  readonly gone: boolean;
-}
-
-/** How an update gets from the old object to the new one. */
-export interface Change {
-  /**
-   * Gets a copy of the stored object, resourceVersion included, that it may change and return. Called again with a newer one
-   * after a conflict. A resourceVersion or uid in what it returns is a precondition.
-   */
-  apply(copy: ApiObject): ApiObject | Promise<ApiObject>;
-  /** What to create when there is no object (server-side apply, create on update). */
-  create?(): ApiObject | Promise<ApiObject>;
-  /** Replaces the strategy's preparation and validation of updates (views such as status). */
-  validate?(object: ApiObject, old: ApiObject): FieldError[];
-}
-
+const LATEST: Freshness = { kind: 'latest' };
 /** With 27^5 suffixes a collision is rare; eight attempts make it unheard of (Kubernetes: RetryGenerateName). */
 const NAME_ATTEMPTS = 8;
 /** An update without a resourceVersion is repeated on conflict; under a storm of writers it gives up rather than spin. */
@@ -70,6 +34,7 @@ export class ObjectWriter {
   readonly #store: Store;
   readonly #admission: AdmissionChain;
   readonly #types: TypeLibrary;
+  readonly #ownership: Ownership;
   readonly #now: () => Date;
   readonly #eventTtlMs: number;
 
@@ -77,12 +42,14 @@ export class ObjectWriter {
     store: Store;
     admission: AdmissionChain;
     types: TypeLibrary;
+    ownership: Ownership;
     now: () => Date;
     eventTtlMs: number;
   }) {
     this.#store = options.store;
     this.#admission = options.admission;
     this.#types = options.types;
+    this.#ownership = options.ownership;
     this.#now = options.now;
     this.#eventTtlMs = options.eventTtlMs;
   }
@@ -109,11 +76,14 @@ export class ObjectWriter {
     let freshness: Freshness = { kind: 'any' };
     for (let attempt = 1; ; attempt += 1) {
       const entry = await this.#read(key, freshness);
-      if (entry === undefined) return this.#createInstead(context, name, change);
       try {
+        if (entry === undefined) return await this.#createInstead(context, name, change);
         return await this.#updateOnce(context, { entry, fresh: freshness.kind !== 'any' }, change);
       } catch (error) {
-        const retry = retryFreshness(error);
+        // Whoever would create and finds it created meanwhile updates it.
+        const created =
+          entry === undefined && error instanceof StatusError && error.status.reason === 'AlreadyExists';
+        const retry = created ? LATEST : retryFreshness(error);
         if (retry === undefined || attempt >= UPDATE_ATTEMPTS)
           throw toStatusError(error, context.definition, name);
         freshness = retry;
@@ -157,10 +127,14 @@ export class ObjectWriter {
     const { metadata } = object;
     placeInNamespace(metadata, definition, context.namespace);
     strategy.defaults?.(object);
+    if (context.ownership === 'track') this.#ownership.track(context, object, undefined);
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
     strategy.prepareForCreate?.(object, context.user);
-    refuse(definition, object, validateObject(definition, object, this.#types));
+    refuse(definition, object, [
+      ...validateObject(definition, object, this.#types),
+      ...(strategy.validateCreate?.(object) ?? []),
+    ]);
     await this.#admission.validate(toAttributes(context, 'CREATE', object, undefined));
     for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
     return this.#commitCreate(context, object);
@@ -189,6 +163,7 @@ export class ObjectWriter {
   async #createInstead(context: WriteContext, name: string, change: Change): Promise<Written> {
     if (change.create === undefined) throw notFound(context.definition, name);
     const object = await change.create();
+    refuseExpectations(context.definition, name, object);
     object.metadata.name ??= name;
     return this.create(context, object);
   }
@@ -201,6 +176,7 @@ export class ObjectWriter {
     checkVersion(definition, object, read);
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
+    if (context.ownership === 'track') this.#ownership.track(context, object, old);
     await this.#admission.mutate(toAttributes(context, 'UPDATE', object, old));
     this.#prepareUpdate(definition, object, old, change);
     await this.#admission.validate(toAttributes(context, 'UPDATE', object, old));
@@ -229,6 +205,7 @@ export class ObjectWriter {
     object: ApiObject,
     old: ApiObject,
   ): Promise<Written> {
+    keepTimesOfNoChange(object, old);
     const json = toStoredJson(object);
     const ends = endsWithUpdate(context.definition, object, old);
     if (!ends && json.equals(entry.json))
@@ -313,6 +290,25 @@ function toAttributes(
 
 function refuse(definition: ResourceDefinition, object: ApiObject, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
+}
+
+function keepTimesOfNoChange(object: ApiObject, old: ApiObject): void {
+  const { managedFields } = old.metadata;
+  if (managedFields === undefined || !differOnlyInTime(object.metadata.managedFields, managedFields)) return;
+  const same =
+    equalExcept(object, old, ['metadata']) &&
+    equalExcept(object.metadata, old.metadata, ['managedFields', 'resourceVersion']);
+  if (same) object.metadata.managedFields = managedFields;
+}
+
+/** A write that expects a certain object cannot create one. @throws StatusError 409 */
+function refuseExpectations(definition: ResourceDefinition, name: string, { metadata }: ApiObject): void {
+  const { uid = '', resourceVersion = '' } = metadata;
+  if (uid !== '') {
+    const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+    throw conflict(definition, name, why);
+  }
+  if (resourceVersion !== '' && resourceVersion !== '0') throw conflict(definition, name, MODIFIED);
 }
 
 /** What an attempt works on. `fresh`: read after the request began, so that what does not fit is the caller's mistake. */

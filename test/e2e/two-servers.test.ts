@@ -90,5 +90,9 @@ test('a server that is killed while it writes loses nothing it acknowledged, and
   }
   await server.start();
   const again = await server.request('GET', PATH);
-  expect(again.json.items).toHaveLength(items.length);
+  // PostgreSQL may finish the last batch after its writer is gone: there can be more now, never less.
+  const later = new Set(
+    again.json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),
+  );
+  expect([...names].filter((name) => !later.has(name))).toEqual([]);
 });

@@ -32,7 +32,19 @@ export function created(definition: ResourceDefinition, manifest: JsonObject, us
 
 /** What a create answers: a line `spec.x: Required value` for each cause, sorted; empty when the manifest is good. */
 export function problemsOnCreate(definition: ResourceDefinition, manifest: JsonObject): string[] {
-  return lines(validateObject(definition, created(definition, manifest), types));
+  const object = created(definition, manifest);
+  return lines([
+    ...validateObject(definition, object, types),
+    ...(definition.strategy.validateCreate?.(object) ?? []),
+  ]);
+}
+
+/** What replacing the object made of `before` by `after` would store. */
+export function updated(definition: ResourceDefinition, before: JsonObject, after: JsonObject): ApiObject {
+  const object = decode(definition, after);
+  definition.strategy.defaults?.(object);
+  definition.strategy.prepareForUpdate?.(object, created(definition, before));
+  return object;
 }
 
 /** What replacing the object made of `before` by `after` answers. */
@@ -42,9 +54,7 @@ export function problemsOnUpdate(
   after: JsonObject,
 ): string[] {
   const old = created(definition, before);
-  const object = decode(definition, after);
-  definition.strategy.defaults?.(object);
-  definition.strategy.prepareForUpdate?.(object, old);
+  const object = updated(definition, before, after);
   return lines([
     ...validateObject(definition, object, types),
     ...validateObjectMetaUpdate(object.metadata, old.metadata),
@@ -53,7 +63,7 @@ export function problemsOnUpdate(
 }
 
 /** What writing a status over another answers, through `status` unless another view is named. */
-export function problemsOnStatus(
+export function problemsOnView(
   definition: ResourceDefinition,
   manifest: JsonObject,
   change: { readonly before: JsonObject; readonly after: JsonObject; readonly view: string | undefined },

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { validatingadmissionpolicies } from '../../src/resources/admissionregistration/validating-admission-policy.ts';
 import { validatingadmissionpolicybindings } from '../../src/resources/admissionregistration/validating-admission-policy-binding.ts';
-import { created, problemsOnCreate, problemsOnStatus } from '../kit/manifests.ts';
-import { type StatusChange, shortened, type Variation, vary } from '../kit/vary.ts';
+import { created, problemsOnCreate, problemsOnView } from '../kit/manifests.ts';
+import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** Policies that are held against what is written. */
 
@@ -133,6 +134,7 @@ describe('validating admission policies', () => {
         'spec.auditAnnotations[0].valueExpression: Required value: valueExpression is not specified',
         'spec.auditAnnotations[1].key: Duplicate value: "a"',
         'spec.auditAnnotations[2].key: Invalid value: "it/": name part must be non-empty',
+        "spec.auditAnnotations[2].key: Invalid value: \"it/\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
         'spec.auditAnnotations[2].key: Required value',
       ],
     ],
@@ -143,7 +145,7 @@ describe('validating admission policies', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(validatingadmissionpolicies, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(validatingadmissionpolicies, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<StatusChange>([
@@ -167,7 +169,7 @@ describe('validating admission policies', () => {
       ],
     ],
   ])('a status that goes from %j to %j is answered as Kubernetes does', (before, after, lines, view) => {
-    expect(shortened(problemsOnStatus(validatingadmissionpolicies, good, { before, after, view }))).toEqual(
+    expect(shortened(problemsOnView(validatingadmissionpolicies, good, { before, after, view }))).toEqual(
       lines,
     );
   });
@@ -242,7 +244,7 @@ describe('bindings of admission policies', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(validatingadmissionpolicybindings, vary(good, changes)))).toEqual(
+    expect(shortened(problemsOnCreate(validatingadmissionpolicybindings, varyAll(good, changes)))).toEqual(
       lines,
     );
   });

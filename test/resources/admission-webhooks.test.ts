@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { mutatingwebhookconfigurations } from '../../src/resources/admissionregistration/mutating-webhook-configuration.ts';
 import { validatingwebhookconfigurations } from '../../src/resources/admissionregistration/validating-webhook-configuration.ts';
 import { created, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
-import { shortened, type Variation, vary } from '../kit/vary.ts';
+import { shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** Webhooks that are asked before something is written. */
 
@@ -222,15 +223,17 @@ describe('validating webhooks', () => {
       ['webhooks[1].name: Duplicate value: "pods.example.com"'],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(validatingwebhookconfigurations, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(validatingwebhookconfigurations, varyAll(good, changes)))).toEqual(
+      lines,
+    );
   });
 
   test.each<Variation>([[{ 'webhooks.0.failurePolicy': 'Ignore' }, []]])(
     'an update to %j is answered as Kubernetes does',
     (changes, lines) => {
-      expect(shortened(problemsOnUpdate(validatingwebhookconfigurations, good, vary(good, changes)))).toEqual(
-        lines,
-      );
+      expect(
+        shortened(problemsOnUpdate(validatingwebhookconfigurations, good, varyAll(good, changes))),
+      ).toEqual(lines);
     },
   );
 
@@ -285,6 +288,6 @@ describe('mutating webhooks', () => {
       ['webhooks[0].clientConfig: Required value: exactly one of url or service is required'],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(mutatingwebhookconfigurations, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(mutatingwebhookconfigurations, varyAll(good, changes)))).toEqual(lines);
   });
 });

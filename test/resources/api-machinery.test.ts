@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { apiservices } from '../../src/resources/apiregistration/api-service.ts';
 import { storageversions } from '../../src/resources/apiserverinternal/storage-version.ts';
 import { storageversionmigrations } from '../../src/resources/storagemigration/storage-version-migration.ts';
-import { created, problemsOnCreate, problemsOnStatus, problemsOnUpdate } from '../kit/manifests.ts';
-import { type StatusChange, shortened, type Variation, vary } from '../kit/vary.ts';
+import { created, problemsOnCreate, problemsOnUpdate, problemsOnView } from '../kit/manifests.ts';
+import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** Who serves which API, and in which version objects are stored. */
 
@@ -71,7 +72,7 @@ describe('API services', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(apiservices, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(apiservices, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<StatusChange>([
@@ -83,11 +84,11 @@ describe('API services', () => {
       ],
     ],
   ])('a status that goes from %j to %j is answered as Kubernetes does', (before, after, lines, view) => {
-    expect(shortened(problemsOnStatus(apiservices, good, { before, after, view }))).toEqual(lines);
+    expect(shortened(problemsOnView(apiservices, good, { before, after, view }))).toEqual(lines);
   });
 
   test('one that is served here is available from the start, one of another server is not', () => {
-    const local = created(apiservices, vary(good, { 'spec.service': undefined }));
+    const local = created(apiservices, varyAll(good, { 'spec.service': undefined }));
     expect(local.status).toMatchObject({
       conditions: [{ type: 'Available', status: 'True', reason: 'Local' }],
     });
@@ -114,7 +115,7 @@ describe('storage version migrations', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(storageversionmigrations, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(storageversionmigrations, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
@@ -128,7 +129,9 @@ describe('storage version migrations', () => {
     ],
     [{ 'spec.continueToken': 'x' }, []],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(storageversionmigrations, good, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(storageversionmigrations, good, varyAll(good, changes)))).toEqual(
+      lines,
+    );
   });
 
   test.each<StatusChange>([
@@ -166,9 +169,7 @@ describe('storage version migrations', () => {
       ],
     ],
   ])('a status that goes from %j to %j is answered as Kubernetes does', (before, after, lines, view) => {
-    expect(shortened(problemsOnStatus(storageversionmigrations, good, { before, after, view }))).toEqual(
-      lines,
-    );
+    expect(shortened(problemsOnView(storageversionmigrations, good, { before, after, view }))).toEqual(lines);
   });
 
   test('a migration ends one way, and runs no longer then', () => {
@@ -179,7 +180,7 @@ describe('storage version migrations', () => {
       reason: 'A',
     });
     const after = { conditions: ['Running', 'Succeeded', 'Failed'].map(condition) };
-    const lines = problemsOnStatus(storageversionmigrations, good, { before: {}, after, view: 'status' });
+    const lines = problemsOnView(storageversionmigrations, good, { before: {}, after, view: 'status' });
     expect(lines.map((line) => line.replace(/\[.*\]/, '…'))).toEqual([
       'status.conditions: Invalid value: …: Both success and failed conditions cannot be true at the same time',
       'status.conditions: Invalid value: …: Running condition cannot be true when failed condition is true',
@@ -208,7 +209,7 @@ describe('storage versions', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(storageversions, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(storageversions, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<StatusChange>([
@@ -272,7 +273,7 @@ describe('storage versions', () => {
       ],
     ],
   ])('a status that goes from %j to %j is answered as Kubernetes does', (before, after, lines, view) => {
-    expect(shortened(problemsOnStatus(storageversions, good, { before, after, view }))).toEqual(lines);
+    expect(shortened(problemsOnView(storageversions, good, { before, after, view }))).toEqual(lines);
   });
 
   test('a table shows three servers and counts the others', () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { certificatesigningrequests } from '../../src/resources/certificates/certificate-signing-request.ts';
 import { clustertrustbundles } from '../../src/resources/certificates/cluster-trust-bundle.ts';
-import { created, problemsOnCreate, problemsOnStatus, problemsOnUpdate } from '../kit/manifests.ts';
-import { type StatusChange, shortened, type Variation, vary } from '../kit/vary.ts';
+import { created, problemsOnCreate, problemsOnUpdate, problemsOnView } from '../kit/manifests.ts';
+import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** Requests for certificates, and the certificates that are trusted. */
 
@@ -104,7 +105,7 @@ describe('signing requests', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(certificatesigningrequests, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(certificatesigningrequests, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<StatusChange>([
@@ -259,7 +260,7 @@ describe('signing requests', () => {
       'approval',
     ],
   ])('a status that goes from %j to %j is answered as Kubernetes does', (before, after, lines, view) => {
-    expect(shortened(problemsOnStatus(certificatesigningrequests, good, { before, after, view }))).toEqual(
+    expect(shortened(problemsOnView(certificatesigningrequests, good, { before, after, view }))).toEqual(
       lines,
     );
   });
@@ -270,7 +271,7 @@ describe('signing requests', () => {
     const forged = `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`;
     const [line = ''] = problemsOnCreate(
       certificatesigningrequests,
-      vary(good, { 'spec.request': base64(forged) }),
+      varyAll(good, { 'spec.request': base64(forged) }),
     );
     expect(line).toMatch(/^spec\.request: Invalid value: .*: x509: ECDSA verification failure$/);
   });
@@ -278,7 +279,7 @@ describe('signing requests', () => {
   test('a request is made in the name of whoever makes it, and has no status', () => {
     const claimed = created(
       certificatesigningrequests,
-      { ...vary(good, { 'spec.username': 'root' }), status: { certificate: 'eA==' } },
+      { ...varyAll(good, { 'spec.username': 'root' }), status: { certificate: 'eA==' } },
       { username: 'jane', uid: '7', groups: ['devs'], extra: { scopes: ['a'] } },
     );
     expect(claimed.spec).toMatchObject({
@@ -291,7 +292,7 @@ describe('signing requests', () => {
   });
 
   test('nothing of a request changes but through its status and approval', () => {
-    const changed = vary(good, { 'spec.signerName': 'example.com/other', 'spec.usages': ['any'] });
+    const changed = varyAll(good, { 'spec.signerName': 'example.com/other', 'spec.usages': ['any'] });
     const old = created(certificatesigningrequests, good);
     const object = { ...structuredClone(old), spec: changed.spec, status: { certificate: 'eA==' } };
     certificatesigningrequests.strategy.prepareForUpdate?.(object, old);
@@ -371,7 +372,7 @@ describe('trust bundles', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(clustertrustbundles, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(clustertrustbundles, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
@@ -383,11 +384,11 @@ describe('trust bundles', () => {
       ],
     ],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(clustertrustbundles, good, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(clustertrustbundles, good, varyAll(good, changes)))).toEqual(lines);
   });
 
   test('an authority is trusted once', () => {
-    const twice = vary(good, { 'spec.trustBundle': AUTHORITY + AUTHORITY });
+    const twice = varyAll(good, { 'spec.trustBundle': AUTHORITY + AUTHORITY });
     expect(problemsOnCreate(clustertrustbundles, twice)).toEqual([
       'spec.trustBundle: Invalid value: "<value omitted>": duplicate trust anchor (indices [0 1])',
     ]);

@@ -4,7 +4,8 @@ import { clusterrolebindings } from '../../src/resources/rbac/cluster-role-bindi
 import { roles } from '../../src/resources/rbac/role.ts';
 import { rolebindings } from '../../src/resources/rbac/role-binding.ts';
 import { created, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
-import { shortened, type Variation, vary } from '../kit/vary.ts';
+import { shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** Who may do what in the cluster. */
 
@@ -39,7 +40,7 @@ describe('roles', () => {
     ],
     [{ metadata: { name: 'a/b' } }, ['metadata.name: Invalid value: "a/b": may not contain \'/\'']],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(roles, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(roles, varyAll(good, changes)))).toEqual(lines);
   });
 });
 
@@ -90,7 +91,7 @@ describe('cluster roles', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(clusterroles, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(clusterroles, varyAll(good, changes)))).toEqual(lines);
   });
 });
 
@@ -139,7 +140,7 @@ describe('role bindings', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(rolebindings, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(rolebindings, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
@@ -151,7 +152,7 @@ describe('role bindings', () => {
     ],
     [{ subjects: [] }, []],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(rolebindings, good, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(rolebindings, good, varyAll(good, changes)))).toEqual(lines);
   });
 
   test('users and groups are of the RBAC group unless they say so, service accounts of none', () => {
@@ -187,7 +188,7 @@ describe('cluster role bindings', () => {
     ],
     [{ 'subjects.0.namespace': undefined }, ['subjects[0].namespace: Required value']],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(clusterrolebindings, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(clusterrolebindings, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
@@ -198,6 +199,6 @@ describe('cluster role bindings', () => {
       ],
     ],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(clusterrolebindings, good, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(clusterrolebindings, good, varyAll(good, changes)))).toEqual(lines);
   });
 });

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { customresourcedefinitions } from '../../src/resources/apiextensions/custom-resource-definition.ts';
 import { CRON_V1, GOOD } from '../kit/cron-definition.ts';
-import { created, problemsOnCreate, problemsOnStatus, problemsOnUpdate } from '../kit/manifests.ts';
-import { type StatusChange, shortened, type Variation, vary } from '../kit/vary.ts';
+import { created, problemsOnCreate, problemsOnUpdate, problemsOnView } from '../kit/manifests.ts';
+import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** Definitions of custom resources: names, versions, how they are converted and shown. */
 
@@ -238,7 +239,7 @@ describe('definitions', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(customresourcedefinitions, vary(GOOD, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(customresourcedefinitions, varyAll(GOOD, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
@@ -272,7 +273,9 @@ describe('definitions', () => {
       ['status.storedVersions[0]: Invalid value: "v1": must appear in spec.versions'],
     ],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(customresourcedefinitions, GOOD, vary(GOOD, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(customresourcedefinitions, GOOD, varyAll(GOOD, changes)))).toEqual(
+      lines,
+    );
   });
 
   test.each<StatusChange>([
@@ -299,7 +302,7 @@ describe('definitions', () => {
       ],
     ],
   ])('a status that goes from %j to %j is answered as Kubernetes does', (before, after, lines, view) => {
-    expect(shortened(problemsOnStatus(customresourcedefinitions, GOOD, { before, after, view }))).toEqual(
+    expect(shortened(problemsOnView(customresourcedefinitions, GOOD, { before, after, view }))).toEqual(
       lines,
     );
   });
@@ -337,7 +340,7 @@ describe('definitions', () => {
       const status = { storedVersions: ['v1'], conditions: [{ type: 'Established', status: 'True' }] };
       return { ...object, status };
     };
-    const changed = vary(GOOD, {
+    const changed = varyAll(GOOD, {
       'spec.names.kind': 'Job',
       'spec.scope': 'Cluster',
       'spec.conversion': WEBHOOK,
@@ -362,7 +365,7 @@ describe('definitions', () => {
       selectableFields: [],
       schema: { openAPIV3Schema: bare },
     };
-    const two = vary(GOOD, { 'spec.versions': [CRON_V1, second] });
+    const two = varyAll(GOOD, { 'spec.versions': [CRON_V1, second] });
     expect(problemsOnCreate(customresourcedefinitions, two)).toEqual([
       'spec.versions[1].schema.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified object fields',
     ]);

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { customresourcedefinitions } from '../../src/resources/apiextensions/custom-resource-definition.ts';
 import { GOOD } from '../kit/cron-definition.ts';
 import { problemsOnCreate } from '../kit/manifests.ts';
-import { shortened, type Variation, vary } from '../kit/vary.ts';
+import { shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** Lists, rules and defaults in the schemas of custom resources. */
 
@@ -190,6 +191,6 @@ describe('lists, rules and defaults', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(customresourcedefinitions, vary(GOOD, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(customresourcedefinitions, varyAll(GOOD, changes)))).toEqual(lines);
   });
 });

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { customresourcedefinitions } from '../../src/resources/apiextensions/custom-resource-definition.ts';
 import { GOOD } from '../kit/cron-definition.ts';
 import { problemsOnCreate } from '../kit/manifests.ts';
-import { shortened, type Variation, vary } from '../kit/vary.ts';
+import { shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** Schemas of custom resources: what a structural one is, and what may be said in it. */
 
@@ -294,6 +295,6 @@ describe('schemas', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(customresourcedefinitions, vary(GOOD, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(customresourcedefinitions, varyAll(GOOD, changes)))).toEqual(lines);
   });
 });

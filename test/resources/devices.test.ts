@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { deviceclasses } from '../../src/resources/resource/device-class.ts';
 import { podschedulingcontexts } from '../../src/resources/resource/pod-scheduling-context.ts';
 import { resourceslices } from '../../src/resources/resource/resource-slice.ts';
-import { problemsOnCreate, problemsOnStatus, problemsOnUpdate } from '../kit/manifests.ts';
-import { type StatusChange, shortened, type Variation, vary } from '../kit/vary.ts';
+import { problemsOnCreate, problemsOnUpdate, problemsOnView } from '../kit/manifests.ts';
+import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** Devices: what there is, and where. */
 
@@ -23,13 +24,13 @@ describe('device classes', () => {
     [{ 'spec.selectors': [{}] }, ['spec.selectors[0].cel: Required value']],
     [{ 'spec.config': [{}] }, ['spec.config[0].opaque: Required value']],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(deviceclasses, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(deviceclasses, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([[{ 'spec.selectors': [] }, []]])(
     'an update to %j is answered as Kubernetes does',
     (changes, lines) => {
-      expect(shortened(problemsOnUpdate(deviceclasses, good, vary(good, changes)))).toEqual(lines);
+      expect(shortened(problemsOnUpdate(deviceclasses, good, varyAll(good, changes)))).toEqual(lines);
     },
   );
 });
@@ -50,7 +51,7 @@ describe('scheduling contexts', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(podschedulingcontexts, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(podschedulingcontexts, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<StatusChange>([
@@ -60,7 +61,7 @@ describe('scheduling contexts', () => {
       ['status.claims[0].unsuitableNodes[1]: Duplicate value: "a"', 'status.claims[1]: Duplicate value: "a"'],
     ],
   ])('a status that goes from %j to %j is answered as Kubernetes does', (before, after, lines, view) => {
-    expect(shortened(problemsOnStatus(podschedulingcontexts, good, { before, after, view }))).toEqual(lines);
+    expect(shortened(problemsOnView(podschedulingcontexts, good, { before, after, view }))).toEqual(lines);
   });
 });
 
@@ -146,7 +147,7 @@ describe('slices', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(resourceslices, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(resourceslices, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
@@ -160,6 +161,6 @@ describe('slices', () => {
     ],
     [{ 'spec.pool.generation': 2 }, []],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(resourceslices, good, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(resourceslices, good, varyAll(good, changes)))).toEqual(lines);
   });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { flowschemas } from '../../src/resources/flowcontrol/flow-schema.ts';
 import { prioritylevelconfigurations } from '../../src/resources/flowcontrol/priority-level-configuration.ts';
-import { created, problemsOnCreate, problemsOnStatus } from '../kit/manifests.ts';
-import { type StatusChange, shortened, type Variation, vary } from '../kit/vary.ts';
+import { created, problemsOnCreate, problemsOnView } from '../kit/manifests.ts';
+import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** How requests are told apart and queued. */
 
@@ -161,7 +162,7 @@ describe('flow schemas', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(flowschemas, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(flowschemas, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<StatusChange>([
@@ -175,7 +176,7 @@ describe('flow schemas', () => {
       ],
     ],
   ])('a status that goes from %j to %j is answered as Kubernetes does', (before, after, lines, view) => {
-    expect(shortened(problemsOnStatus(flowschemas, good, { before, after, view }))).toEqual(lines);
+    expect(shortened(problemsOnView(flowschemas, good, { before, after, view }))).toEqual(lines);
   });
 
   test('the schema that exempts administrators cannot be another', () => {
@@ -183,13 +184,13 @@ describe('flow schemas', () => {
     expect(problemsOnCreate(flowschemas, exempt)).toEqual([]);
     const [line = ''] = problemsOnCreate(flowschemas, {
       ...good,
-      ...vary(exempt, { 'spec.matchingPrecedence': 2 }),
+      ...varyAll(exempt, { 'spec.matchingPrecedence': 2 }),
     });
     expect(line).toMatch(/^spec: Invalid value: .*: spec of 'exempt' must equal the fixed value$/);
   });
 
   test('precedence is 1000 unless another is given', () => {
-    expect(created(flowschemas, vary(good, { 'spec.matchingPrecedence': undefined })).spec).toMatchObject({
+    expect(created(flowschemas, varyAll(good, { 'spec.matchingPrecedence': undefined })).spec).toMatchObject({
       matchingPrecedence: 1000,
     });
   });
@@ -293,7 +294,7 @@ describe('priority levels', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(prioritylevelconfigurations, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(prioritylevelconfigurations, varyAll(good, changes)))).toEqual(lines);
   });
 
   test('a limited level has 30 shares, lends none and deals hands of 8 from 64 queues', () => {
@@ -311,7 +312,7 @@ describe('priority levels', () => {
     const [, v1beta3] = prioritylevelconfigurations.versions;
     const zero = created(
       prioritylevelconfigurations,
-      vary(good, { 'spec.limited.nominalConcurrencyShares': 0 }),
+      varyAll(good, { 'spec.limited.nominalConcurrencyShares': 0 }),
     );
     const shown = v1beta3?.conversion?.fromStorage(zero);
     expect(shown?.metadata.annotations).toEqual({

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { resourceclaims } from '../../src/resources/resource/resource-claim.ts';
 import { resourceclaimtemplates } from '../../src/resources/resource/resource-claim-template.ts';
-import { created, problemsOnCreate, problemsOnStatus, problemsOnUpdate } from '../kit/manifests.ts';
-import { type StatusChange, shortened, type Variation, vary } from '../kit/vary.ts';
+import { created, problemsOnCreate, problemsOnUpdate, problemsOnView } from '../kit/manifests.ts';
+import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** Claims: what devices are asked for, and what is given. */
 
@@ -90,14 +91,14 @@ describe('claims', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(resourceclaims, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(resourceclaims, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
     [{ 'spec.devices.requests.0.allocationMode': 'All' }, ['spec: Invalid value: …: field is immutable']],
     [{ 'metadata.labels': { a: 'b' } }, []],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(resourceclaims, good, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(resourceclaims, good, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<StatusChange>([
@@ -237,7 +238,7 @@ describe('claims', () => {
       ['status: Forbidden: `allocation` must be set when `deallocationRequested` is set'],
     ],
   ])('a status that goes from %j to %j is answered as Kubernetes does', (before, after, lines, view) => {
-    expect(shortened(problemsOnStatus(resourceclaims, good, { before, after, view }))).toEqual(lines);
+    expect(shortened(problemsOnView(resourceclaims, good, { before, after, view }))).toEqual(lines);
   });
 
   test('one device is asked for unless more are', () => {
@@ -300,12 +301,12 @@ describe('templates of claims', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(resourceclaimtemplates, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(resourceclaimtemplates, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
     [{ 'spec.metadata.labels': { a: 'c' } }, ['spec: Invalid value: …: field is immutable']],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(resourceclaimtemplates, good, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(resourceclaimtemplates, good, varyAll(good, changes)))).toEqual(lines);
   });
 });

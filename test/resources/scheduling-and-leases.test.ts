@@ -4,7 +4,8 @@ import { leasecandidates } from '../../src/resources/coordination/lease-candidat
 import { runtimeclasses } from '../../src/resources/node/runtime-class.ts';
 import { priorityclasses } from '../../src/resources/scheduling/priority-class.ts';
 import { problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
-import { shortened, type Variation, vary } from '../kit/vary.ts';
+import { shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
 
 /** Priorities and runtimes of pods; who leads. */
 
@@ -43,7 +44,7 @@ describe('priority classes', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(priorityclasses, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(priorityclasses, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
@@ -51,7 +52,7 @@ describe('priority classes', () => {
     [{ preemptionPolicy: 'Never' }, ['preemptionPolicy: Invalid value: "Never": field is immutable']],
     [{ description: 'y', globalDefault: false }, []],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(priorityclasses, good, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(priorityclasses, good, varyAll(good, changes)))).toEqual(lines);
   });
 });
 
@@ -117,14 +118,14 @@ describe('runtime classes', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(runtimeclasses, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(runtimeclasses, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
     [{ handler: 'gvisor' }, ['handler: Invalid value: "gvisor": field is immutable']],
     [{ 'overhead.podFixed': { cpu: '20m' } }, []],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(runtimeclasses, good, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(runtimeclasses, good, varyAll(good, changes)))).toEqual(lines);
   });
 });
 
@@ -166,7 +167,7 @@ describe('leases', () => {
       ['spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined'],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(leases, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(leases, varyAll(good, changes)))).toEqual(lines);
   });
 });
 
@@ -221,12 +222,12 @@ describe('lease candidates', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(leasecandidates, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(leasecandidates, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
     [{ 'spec.leaseName': 'b' }, ['spec.leaseName: Invalid value: "b": field is immutable']],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(leasecandidates, good, vary(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(leasecandidates, good, varyAll(good, changes)))).toEqual(lines);
   });
 });

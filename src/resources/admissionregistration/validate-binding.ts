@@ -10,8 +10,9 @@ import {
 } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { part, text } from '../cells.ts';
-import { has, texts } from '../validation/fields.ts';
+import { has } from '../validation/fields.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
+import { strings } from '../validation/values.ts';
 import { validateMatchResources } from './validate-match.ts';
 
 const ACTIONS = ['Audit', 'Deny', 'Warn'] as const;
@@ -27,7 +28,7 @@ export function validatePolicyBinding(binding: ApiObject): FieldError[] {
       : eachInvalid('spec.policyName', policy, checkName(policy, 'dns-subdomain'))),
     ...(has(spec, 'paramRef') ? validateParamRef(part(spec, 'paramRef'), 'spec.paramRef') : []),
     ...validateMatchResources(part(spec, 'matchResources'), 'spec.matchResources'),
-    ...validateActions(texts(spec, 'validationActions'), 'spec.validationActions'),
+    ...validateActions(strings(spec, 'validationActions'), 'spec.validationActions'),
   ];
 }
 

@@ -3,8 +3,8 @@ import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
+import { validateConditions } from '../validation/conditions.ts';
 import { has, joinedInvalid } from '../validation/fields.ts';
-import { validateConditions } from '../validation/meta-conditions.ts';
 import { validateAuditAnnotations, validateValidations, validateVariables } from './validate-expressions.ts';
 import { validateFailurePolicy, validateMatchConditions, validateMatchResources } from './validate-match.ts';
 

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { text } from '../cells.ts';
-import { texts } from '../validation/fields.ts';
+import { strings } from '../validation/values.ts';
 
 /** What an admission webhook or policy is asked about: operations on resources. */
 
@@ -17,7 +17,7 @@ export function validateRules(rules: readonly JsonObject[], path: string): Field
 /** Rules that may also name objects. */
 export function validateNamedRules(rules: readonly JsonObject[], path: string): FieldError[] {
   return rules.flatMap((rule, at) => [
-    ...validateNames(texts(rule, 'resourceNames'), `${path}[${at}].resourceNames`),
+    ...validateNames(strings(rule, 'resourceNames'), `${path}[${at}].resourceNames`),
     ...validateRule(rule, `${path}[${at}]`),
   ]);
 }
@@ -32,17 +32,17 @@ function validateNames(names: readonly string[], path: string): FieldError[] {
 function validateRule(rule: JsonObject, path: string): FieldError[] {
   const errors = [
     ...validateWildcardList(rule, 'operations', path, 'operations'),
-    ...texts(rule, 'operations').flatMap((operation, at) =>
+    ...strings(rule, 'operations').flatMap((operation, at) =>
       OPERATIONS.some((known) => known === operation)
         ? []
         : [notSupported(`${path}.operations[${at}]`, operation, OPERATIONS)],
     ),
     ...validateWildcardList(rule, 'apiGroups', path, 'API groups'),
     ...validateWildcardList(rule, 'apiVersions', path, 'API versions'),
-    ...texts(rule, 'apiVersions').flatMap((version, at) =>
+    ...strings(rule, 'apiVersions').flatMap((version, at) =>
       version === '' ? [required(`${path}.apiVersions[${at}]`)] : [],
     ),
-    ...validateResources(texts(rule, 'resources'), `${path}.resources`),
+    ...validateResources(strings(rule, 'resources'), `${path}.resources`),
   ];
   const scope = text(rule.scope);
   if (scope !== '' && !SCOPES.some((known) => known === scope))
@@ -52,7 +52,7 @@ function validateRule(rule: JsonObject, path: string): FieldError[] {
 
 /** A list that must not be empty, and holds nothing else when it holds `*`. */
 function validateWildcardList(rule: JsonObject, name: string, path: string, what: string): FieldError[] {
-  const values = texts(rule, name);
+  const values = strings(rule, name);
   const field = `${path}.${name}`;
   if (values.length === 0) return [required(field)];
   return values.length > 1 && values.includes('*')

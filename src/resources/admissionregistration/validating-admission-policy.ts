@@ -24,6 +24,7 @@ export const validatingadmissionpolicies = define({
     },
   ],
   emptyStatus: {},
+  statusResets: [['spec'], ['metadata']],
   validateStatus: validatePolicyStatus,
   table: {
     columns: [nameColumn(), column('Validations', 0, 'integer'), column('ParamKind'), column('Age')],

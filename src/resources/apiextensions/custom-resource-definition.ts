@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { part, parts, text } from '../cells.ts';
 import { define } from '../define.ts';
-import { texts } from '../validation/fields.ts';
+import { strings } from '../validation/values.ts';
 import { validateDefinition, validateDefinitionUpdate } from './validate-definition.ts';
 
 const EMPTY_STATUS: JsonObject = {
@@ -19,6 +19,7 @@ export const customresourcedefinitions = define({
   categories: ['api-extensions'],
   versions: [{ version: 'v1', type: 'apiextensions/v1.CustomResourceDefinition' }],
   emptyStatus: EMPTY_STATUS,
+  statusResets: [['spec'], ['metadata']],
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
@@ -47,7 +48,7 @@ function defaultDefinition(definition: ApiObject): void {
 
 /** A version that objects are stored in from now on, and stays one of those they may be stored in. */
 function withStorageVersion(status: JsonObject, definition: ApiObject): JsonObject {
-  const stored = texts(status, 'storedVersions');
+  const stored = strings(status, 'storedVersions');
   const storage = parts(part(definition, 'spec'), 'versions').find((version) => version.storage === true);
   const name = text(storage?.name);
   return name === '' || stored.includes(name) ? status : { ...status, storedVersions: [...stored, name] };

@@ -4,7 +4,8 @@ import type { FieldError } from '../../api/status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { part, text } from '../cells.ts';
 import { parsePem } from '../certificates/pem.ts';
-import { has, texts } from '../validation/fields.ts';
+import { has } from '../validation/fields.ts';
+import { strings } from '../validation/values.ts';
 import { validateReviewVersions, validateWebhookClient } from '../validation/webhook-client.ts';
 
 /** Between the versions of a resource: nothing but apiVersion differs, or a webhook is asked. Paths leave `webhook` out, as Kubernetes does. */
@@ -33,7 +34,7 @@ function validateWebhook(webhook: JsonObject): FieldError[] {
     ? validateWebhookClient(part(webhook, 'clientConfig'), CLIENT)
     : [required(CLIENT, 'required when strategy is set to Webhook')];
   const versions =
-    texts(webhook, 'conversionReviewVersions').length === 0
+    strings(webhook, 'conversionReviewVersions').length === 0
       ? [required(VERSIONS)]
       : validateReviewVersions(webhook, 'conversionReviewVersions', VERSIONS);
   return [...client, ...versions];
@@ -43,7 +44,7 @@ function refuseWebhook(webhook: JsonObject): FieldError[] {
   const why = 'should not be set when strategy is not set to Webhook';
   return [
     ...(has(webhook, 'clientConfig') ? [forbiddenField(CLIENT, why)] : []),
-    ...(texts(webhook, 'conversionReviewVersions').length > 0 ? [forbiddenField(VERSIONS, why)] : []),
+    ...(strings(webhook, 'conversionReviewVersions').length > 0 ? [forbiddenField(VERSIONS, why)] : []),
   ];
 }
 

@@ -4,7 +4,9 @@ import { equal } from '../../object/equality.ts';
 import { invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
-import { has, immutableField, joinedInvalid, texts } from '../validation/fields.ts';
+import { has, joinedInvalid } from '../validation/fields.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
+import { strings } from '../validation/values.ts';
 import { validateApproval } from './approval.ts';
 import { someSchema } from './schema/node.ts';
 import { validateAuthorities, validateConversion } from './validate-conversion.ts';
@@ -67,7 +69,7 @@ function validatePreservation(spec: JsonObject): FieldError[] {
 /** Versions in which objects may still be stored must stay known. */
 function validateStoredVersions(definition: ApiObject): FieldError[] {
   const path = 'status.storedVersions';
-  const stored = texts(part(definition, 'status'), 'storedVersions');
+  const stored = strings(part(definition, 'status'), 'storedVersions');
   if (stored.length === 0) return [invalidValue(path, stored, 'must have at least one stored version')];
   const versions = parts(part(definition, 'spec'), 'versions');
   const unstored = versions.filter(({ name, storage }) => storage === true && !stored.includes(text(name)));
@@ -88,13 +90,13 @@ export function validateDefinitionUpdate(definition: ApiObject, old: ApiObject):
   return [
     ...(established
       ? [
-          ...immutableField('spec.scope', spec.scope, before.scope),
-          ...immutableField('spec.names.kind', names.kind, namesBefore.kind),
+          ...validateImmutableField('spec.scope', spec.scope, before.scope),
+          ...validateImmutableField('spec.names.kind', names.kind, namesBefore.kind),
           ...validateAuthorities(definition, old),
         ]
       : []),
-    ...immutableField('spec.group', spec.group, before.group),
-    ...immutableField('spec.names.plural', names.plural, namesBefore.plural),
+    ...validateImmutableField('spec.group', spec.group, before.group),
+    ...validateImmutableField('spec.names.plural', names.plural, namesBefore.plural),
   ];
 }
 

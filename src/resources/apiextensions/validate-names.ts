@@ -3,7 +3,8 @@ import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { text } from '../cells.ts';
-import { joinedInvalid, texts } from '../validation/fields.ts';
+import { joinedInvalid } from '../validation/fields.ts';
+import { strings } from '../validation/values.ts';
 
 /** Names that must be there in a spec; those in a status come when they are accepted. */
 export const validateNamesGiven = (names: JsonObject, path: string): FieldError[] =>
@@ -20,11 +21,11 @@ export function validateNames(names: JsonObject, path: string): FieldError[] {
     ...label('singular', text(names.singular)),
     ...validateKind(kind, `${path}.kind`),
     ...validateKind(listKind, `${path}.listKind`),
-    ...texts(names, 'shortNames').flatMap((name, at) => label(`shortNames[${at}]`, name)),
+    ...strings(names, 'shortNames').flatMap((name, at) => label(`shortNames[${at}]`, name)),
     ...(kind !== '' && kind === listKind
       ? [invalidValue(`${path}.listKind`, listKind, 'kind and listKind may not be the same')]
       : []),
-    ...texts(names, 'categories').flatMap((name, at) => label(`categories[${at}]`, name)),
+    ...strings(names, 'categories').flatMap((name, at) => label(`categories[${at}]`, name)),
   ];
 }
 

@@ -12,6 +12,7 @@ export const apiservices = define({
   categories: ['api-extensions'],
   versions: [{ version: 'v1', type: 'apiregistration/v1.APIService' }],
   emptyStatus: {},
+  statusResets: [['spec'], ['metadata']],
   validateStatus: validateApiServiceStatus,
   table: {
     columns: [nameColumn(), column('Service'), column('Available'), column('Age')],

@@ -13,6 +13,7 @@ export const storageversions = define({
     { version: 'v1alpha1', type: 'apiserverinternal/v1alpha1.StorageVersion', enabledByDefault: false },
   ],
   emptyStatus: {},
+  statusResets: [['spec'], ['metadata']],
   validateStatus: validateStorageVersionStatus,
   table: {
     columns: [nameColumn(), column('CommonEncodingVersion'), column('StorageVersions'), column('Age')],

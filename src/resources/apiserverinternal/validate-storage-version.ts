@@ -3,7 +3,8 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName, checkQualifiedName } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
-import { duplicates, has, joinedInvalid, texts } from '../validation/fields.ts';
+import { duplicates, has, joinedInvalid } from '../validation/fields.ts';
+import { strings } from '../validation/values.ts';
 
 /** Named `<group>.<resource>`. */
 export function validateStorageVersion(storage: ApiObject): FieldError[] {
@@ -40,7 +41,7 @@ export function validateStorageVersionStatus(storage: ApiObject): FieldError[] {
 function validateServer(server: JsonObject, path: string): FieldError[] {
   const id = text(server.apiServerID);
   const encoding = text(server.encodingVersion);
-  const decodable = texts(server, 'decodableVersions');
+  const decodable = strings(server, 'decodableVersions');
   const errors = [
     ...eachInvalid(`${path}.apiServerID`, id, checkName(id, 'dns-subdomain')),
     ...joinedInvalid(`${path}.encodingVersion`, encoding, checkApiVersion(encoding)),
@@ -52,7 +53,7 @@ function validateServer(server: JsonObject, path: string): FieldError[] {
     const why = `decodableVersions must include encodingVersion ${encoding}`;
     errors.push(invalidValue(`${path}.decodableVersions`, decodable, why));
   }
-  return [...errors, ...validateServed(texts(server, 'servedVersions'), decodable, path)];
+  return [...errors, ...validateServed(strings(server, 'servedVersions'), decodable, path)];
 }
 
 function validateServed(served: readonly string[], decodable: readonly string[], path: string): FieldError[] {

@@ -1,4 +1,9 @@
-import { define } from '../define.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { equal } from '../../object/equality.ts';
+import { invalidValue, required } from '../../object/field-errors.ts';
+import { age, count, NONE } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
 
 export const controllerrevisions = define({
   group: 'apps',
@@ -6,10 +11,45 @@ export const controllerrevisions = define({
   kind: 'ControllerRevision',
   namespaced: true,
   versions: [{ version: 'v1', type: 'apps/v1.ControllerRevision' }],
+  table: {
+    columns: [nameColumn(), column('Controller'), column('Revision'), column('Age')],
+    cells: (revision, now) => [
+      revision.metadata.name ?? '',
+      controllerCell(revision),
+      count(revision.revision),
+      age(revision, now),
+    ],
+  },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
+    validate: validateRevision,
+    validateUpdate: validateRevisionUpdate,
   },
 });
+
+/** `statefulset.apps/web` */
+function controllerCell({ metadata }: ApiObject): string {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner === undefined) return NONE;
+  const [group] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : [''];
+  return `${owner.kind}${group === '' ? '' : `.${group}`}/`.toLowerCase() + owner.name;
+}
+
+function validateRevision(revision: ApiObject): FieldError[] {
+  const { data } = revision;
+  const errors: FieldError[] = [];
+  const number = count(revision.revision);
+  if (number < 0) errors.push(invalidValue('revision', number, 'must be greater than or equal to 0'));
+  if (data === undefined || data === null) errors.push(required('data', 'data is mandatory'));
+  else if (typeof data !== 'object' || Array.isArray(data))
+    errors.push(required('data', 'data must be a valid JSON object'));
+  return errors;
+}
+
+/** Going back to a revision must give what it was. Its number may rise when it becomes the newest again. */
+function validateRevisionUpdate({ data }: ApiObject, old: ApiObject): FieldError[] {
+  return equal(data, old.data) ? [] : [invalidValue('data', data, 'field is immutable')];
+}

@@ -1,7 +1,15 @@
-import { age, containerCells, count, part, selectorText } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { part, selectorText } from '../cells.ts';
+import { define } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { scaleOf } from '../scale.ts';
+import { validateImmutableSelector } from '../validation/immutable.ts';
+import { validateCounts } from '../validation/numbers.ts';
+import { replicaTable } from '../workload/replica-table.ts';
+import { validateReplicaTemplate } from '../workload/selected-template.ts';
+import { nameAndTemplateWarnings } from '../workload/template-warnings.ts';
+import { validateReplicaStatus } from '../workload/validate-status.ts';
 
 export const replicasets = define({
   group: 'apps',
@@ -12,40 +20,22 @@ export const replicasets = define({
   categories: ['all'],
   versions: [{ version: 'v1', type: 'apps/v1.ReplicaSet' }],
   emptyStatus: { replicas: 0 },
+  validateStatus: validateReplicaStatus,
   subresources: [scaleOf()],
-  table: {
-    columns: [
-      nameColumn(),
-      column('Desired'),
-      column('Current'),
-      column('Ready'),
-      column('Age'),
-      column('Containers', 1),
-      column('Images', 1),
-      column('Selector', 1),
-    ],
-    cells: (set, now) => {
-      const spec = part(set, 'spec');
-      const status = part(set, 'status');
-      return [
-        set.metadata.name ?? '',
-        count(spec.replicas),
-        count(status.replicas),
-        count(status.readyReplicas),
-        age(set, now),
-        ...containerCells(part(spec, 'template', 'spec')),
-        selectorText(part(spec, 'selector')),
-      ];
-    },
-  },
+  table: replicaTable(selectorText),
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: (object) => {
-      const spec = part(object, 'spec');
-      defaultPodTemplate(spec);
-    },
+    defaults: (set) => defaultPodTemplate(part(set, 'spec')),
+    validate: validateReplicaSet,
+    validateUpdate: (set, old) => validateImmutableSelector(part(set, 'spec'), part(old, 'spec')),
+    warnings: nameAndTemplateWarnings,
   },
 });
+
+function validateReplicaSet(set: ApiObject): FieldError[] {
+  const spec = part(set, 'spec');
+  return [...validateCounts(spec, ['replicas', 'minReadySeconds'], 'spec'), ...validateReplicaTemplate(spec)];
+}

@@ -1,7 +1,27 @@
-import { age, containerCells, count, part } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { age, containerCells, count, part, parts } from '../cells.ts';
+import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { scaleOf } from '../scale.ts';
+import { templateWarnings } from '../workload/template-warnings.ts';
+import {
+  validateStatefulSet,
+  validateStatefulSetStatus,
+  validateStatefulSetUpdate,
+} from './validate-stateful-set.ts';
+
+const table: Table = {
+  columns: [nameColumn(), column('Ready'), column('Age'), column('Containers', 1), column('Images', 1)],
+  cells: (set, now) => {
+    const spec = part(set, 'spec');
+    return [
+      set.metadata.name ?? '',
+      `${count(part(set, 'status').readyReplicas)}/${count(spec.replicas)}`,
+      age(set, now),
+      ...containerCells(part(spec, 'template', 'spec')),
+    ];
+  },
+};
 
 export const statefulsets = define({
   group: 'apps',
@@ -12,31 +32,48 @@ export const statefulsets = define({
   categories: ['all'],
   versions: [{ version: 'v1', type: 'apps/v1.StatefulSet' }],
   emptyStatus: { replicas: 0, availableReplicas: 0 },
+  validateStatus: validateStatefulSetStatus,
   subresources: [scaleOf()],
-  table: {
-    columns: [nameColumn(), column('Ready'), column('Age'), column('Containers', 1), column('Images', 1)],
-    cells: (set, now) => {
-      const spec = part(set, 'spec');
-      return [
-        set.metadata.name ?? '',
-        `${count(part(set, 'status').readyReplicas)}/${count(spec.replicas)}`,
-        age(set, now),
-        ...containerCells(part(spec, 'template', 'spec')),
-      ];
-    },
-  },
+  table,
   strategy: {
-    nameRule: 'dns-subdomain',
+    // The name becomes part of host names, which know no dots.
+    nameRule: 'dns-label',
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: (object) => {
-      const spec = part(object, 'spec');
-      defaultPodTemplate(spec);
-      const update = part(spec, 'updateStrategy');
-      update.type ??= 'RollingUpdate';
-      if (update.type === 'RollingUpdate')
-        update.rollingUpdate = { partition: 0, ...part(update, 'rollingUpdate') };
+    defaults: defaultStatefulSet,
+    prepareForCreate: (set) => {
+      set.status = { replicas: 0, availableReplicas: 0 };
+      dropMaxUnavailable(set);
     },
+    prepareForUpdate: dropMaxUnavailable,
+    validate: validateStatefulSet,
+    validateUpdate: validateStatefulSetUpdate,
+    warnings: templateWarnings,
   },
 });
+
+function defaultStatefulSet(set: ApiObject): void {
+  const spec = part(set, 'spec');
+  defaultPodTemplate(spec);
+  const update = part(spec, 'updateStrategy');
+  if (update.type === undefined) {
+    update.type = 'RollingUpdate';
+    update.rollingUpdate ??= { partition: 0 };
+  }
+  spec.persistentVolumeClaimRetentionPolicy ??= { whenDeleted: 'Retain', whenScaled: 'Retain' };
+  const claims = parts(spec, 'volumeClaimTemplates');
+  if (claims.length > 0) spec.volumeClaimTemplates = claims.map(defaultClaim);
+}
+
+/** Clients compare templates with what they wrote, and Kubernetes has always added these three. */
+function defaultClaim({ kind: _, apiVersion: __, ...claim }: JsonObject): JsonObject {
+  const status = { ...part(claim, 'status') };
+  status.phase ??= 'Pending';
+  return { kind: 'PersistentVolumeClaim', apiVersion: 'v1', ...claim, status };
+}
+
+/** The field is behind the gate MaxUnavailableStatefulSet, which is closed. */
+function dropMaxUnavailable(set: ApiObject): void {
+  delete part(set, 'spec', 'updateStrategy', 'rollingUpdate').maxUnavailable;
+}

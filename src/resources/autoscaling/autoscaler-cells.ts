@@ -37,23 +37,21 @@ function metricsText(metrics: readonly JsonObject[], current: readonly JsonObjec
 
 function metricText(metric: JsonObject, observed: JsonObject): string {
   const type = text(metric.type);
-  const source = SOURCES[type] ?? '';
+  const source = SOURCES[type];
+  if (source === undefined) return '<unknown type>';
   const target = part(metric, source, 'target');
   const current = part(observed, source, 'current');
-  const name = type.endsWith('Resource') ? `${text(part(metric, source).name)}: ` : '';
-  if (target.averageUtilization !== undefined) {
-    const now = current.averageUtilization === undefined ? UNKNOWN : `${count(current.averageUtilization)}%`;
-    return `${name}${now}/${count(target.averageUtilization)}%`;
-  }
-  if (target.averageValue !== undefined)
-    return `${name}${text(current.averageValue, UNKNOWN)}/${text(target.averageValue)}${type === 'Pods' ? '' : ' (avg)'}`;
-  return `${name}${text(current.value, UNKNOWN)}/${text(target.value)}`;
+  if (source === 'resource' || source === 'containerResource')
+    return `${text(part(metric, source).name)}: ${resourceText(target, current)}`;
+  if (target.averageValue === undefined) return `${text(current.value, UNKNOWN)}/${text(target.value)}`;
+  const average = `${text(current.averageValue, UNKNOWN)}/${text(target.averageValue)}`;
+  return source === 'pods' ? average : `${average} (avg)`;
 }
 
-/** Without metrics, CPU at 80% of what is requested. */
-export function defaultAutoscaler(autoscaler: ApiObject): void {
-  const spec = part(autoscaler, 'spec');
-  if (parts(spec, 'metrics').length > 0) return;
-  const target = { type: 'Utilization', averageUtilization: 80 };
-  spec.metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }];
+function resourceText(target: JsonObject, current: JsonObject): string {
+  if (target.averageValue !== undefined)
+    return `${text(current.averageValue, UNKNOWN)}/${text(target.averageValue)}`;
+  const percent = ({ averageUtilization }: JsonObject, fallback: string): string =>
+    averageUtilization === undefined ? fallback : `${count(averageUtilization)}%`;
+  return `${percent(current, UNKNOWN)}/${percent(target, '<auto>')}`;
 }

@@ -1,6 +1,8 @@
 import { column, define, nameColumn } from '../define.ts';
-import { autoscalerCells, defaultAutoscaler } from './autoscaler-cells.ts';
+import { autoscalerCells } from './autoscaler-cells.ts';
+import { defaultAutoscaler } from './autoscaler-defaults.ts';
 import { autoscalerV1 } from './autoscaler-v1.ts';
+import { validateAutoscaler, validateAutoscalerStatus } from './validate-autoscaler.ts';
 
 export const horizontalpodautoscalers = define({
   group: 'autoscaling',
@@ -14,6 +16,7 @@ export const horizontalpodautoscalers = define({
     { version: 'v1', type: 'autoscaling/v1.HorizontalPodAutoscaler', conversion: autoscalerV1 },
   ],
   emptyStatus: { desiredReplicas: 0, currentMetrics: null },
+  validateStatus: validateAutoscalerStatus,
   table: {
     columns: [
       nameColumn(),
@@ -32,5 +35,6 @@ export const horizontalpodautoscalers = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     defaults: defaultAutoscaler,
+    validate: validateAutoscaler,
   },
 });

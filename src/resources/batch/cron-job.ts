@@ -1,6 +1,10 @@
+import type { ApiObject } from '../../api/object-meta.ts';
 import { age, containerCells, NONE, part, parts, selectorText, since, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { podNameWarnings } from '../workload/pod-name-warning.ts';
+import { jobSpecWarnings } from './job-warnings.ts';
+import { validateCronJob } from './validate-cron-job.ts';
 
 export const cronjobs = define({
   group: 'batch',
@@ -16,8 +20,8 @@ export const cronjobs = define({
       nameColumn(),
       column('Schedule'),
       column('Timezone'),
-      column('Suspend'),
-      column('Active'),
+      column('Suspend', 0, 'boolean'),
+      column('Active', 0, 'integer'),
       column('Last Schedule'),
       column('Age'),
       column('Containers', 1),
@@ -45,6 +49,16 @@ export const cronjobs = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: (object) => defaultPodTemplate(part(object, 'spec', 'jobTemplate', 'spec')),
+    defaults: (cronJob) => defaultPodTemplate(part(cronJob, 'spec', 'jobTemplate', 'spec')),
+    validate: validateCronJob,
+    warnings: cronJobWarnings,
   },
 });
+
+function cronJobWarnings(cronJob: ApiObject, old: ApiObject | undefined): string[] {
+  const path = ['spec', 'jobTemplate', 'spec'];
+  return [
+    ...podNameWarnings(cronJob, old),
+    ...jobSpecWarnings(part(cronJob, ...path), old && part(old, ...path), path.join('.')),
+  ];
+}

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { age, containerCells, count, humanDuration, part, parts, selectorText, text } from '../cells.ts';
+import { age, containerCells, count, humanDuration, part, selectorText, text } from '../cells.ts';
+import { hasCondition } from './validate-job-status.ts';
 
 export function jobCells(job: ApiObject, now: number): readonly Cell[] {
   const spec = part(job, 'spec');
@@ -16,21 +17,12 @@ export function jobCells(job: ApiObject, now: number): readonly Cell[] {
 }
 
 /** The first that holds. */
-const STATES: readonly (readonly [condition: string, shown: string])[] = [
-  ['Complete', 'Complete'],
-  ['Failed', 'Failed'],
-  ['Suspended', 'Suspended'],
-  ['FailureTarget', 'FailureTarget'],
-  ['SuccessCriteriaMet', 'SuccessCriteriaMet'],
-];
+const STATES = ['Complete', 'Failed', 'Suspended', 'FailureTarget'];
 
 function jobState(job: ApiObject): string {
-  const conditions = parts(part(job, 'status'), 'conditions');
-  const holds = (type: string): boolean =>
-    conditions.some((one) => one.type === type && one.status === 'True');
-  if (job.metadata.deletionTimestamp !== undefined && !holds('Complete') && !holds('Failed'))
-    return 'Terminating';
-  return STATES.find(([type]) => holds(type))?.[1] ?? 'Running';
+  const ended = hasCondition(job, 'Complete') || hasCondition(job, 'Failed');
+  if (job.metadata.deletionTimestamp !== undefined && !ended) return 'Terminating';
+  return STATES.find((type) => hasCondition(job, type)) ?? 'Running';
 }
 
 function completions(job: ApiObject): string {

@@ -12,6 +12,7 @@ function statusDoor(name: string, writer: StatusWriter): ViewSubresource {
     served: { group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest' },
     type: 'certificates/v1.CertificateSigningRequest',
     verbs: ['get', 'patch', 'update'],
+    resetFields: [['spec'], ['status', writer === 'signer' ? 'conditions' : 'certificate']],
     read: (request) => request,
     write: (view, old) => {
       const conditions = conditionsToStore(view, old, writer);

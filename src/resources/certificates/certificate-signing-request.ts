@@ -45,6 +45,7 @@ export const certificatesigningrequests = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
+    resetFields: [['spec'], ['status']],
     prepareForCreate: (request, user) => {
       stampUser(request, user);
       request.status = {};

@@ -1,6 +1,6 @@
 import { NONE, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { immutableField } from '../validation/fields.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
 import { validateTrustBundle } from './validate-trust-bundle.ts';
 
 export const clustertrustbundles = define({
@@ -27,6 +27,10 @@ export const clustertrustbundles = define({
     allowUnconditionalUpdate: false,
     validate: validateTrustBundle,
     validateUpdate: (bundle, old) =>
-      immutableField('spec.signerName', part(bundle, 'spec').signerName, part(old, 'spec').signerName),
+      validateImmutableField(
+        'spec.signerName',
+        part(bundle, 'spec').signerName,
+        part(old, 'spec').signerName,
+      ),
   },
 });

@@ -2,8 +2,8 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { count, part, parts, text } from '../cells.ts';
-import { duplicates, has, texts } from '../validation/fields.ts';
-import { CONDITION_STATUSES } from '../validation/meta-conditions.ts';
+import { duplicates, has } from '../validation/fields.ts';
+import { strings } from '../validation/values.ts';
 import { whyNoRequest } from './certification-request.ts';
 import { validateSignerName } from './validate-signer-name.ts';
 
@@ -40,7 +40,7 @@ export function validateSigningRequest(request: ApiObject): FieldError[] {
   const broken = whyNoRequest(Buffer.from(text(spec.request), 'base64').toString('latin1'));
   return [
     ...(broken === undefined ? [] : [invalidValue('spec.request', spec.request, broken)]),
-    ...validateUsages(texts(spec, 'usages'), 'spec.usages'),
+    ...validateUsages(strings(spec, 'usages'), 'spec.usages'),
     ...validateSigner(text(spec.signerName), 'spec.signerName'),
     ...validateExpiration(spec),
     ...validateRequestConditions(parts(part(request, 'status'), 'conditions')),
@@ -67,6 +67,7 @@ function validateExpiration(spec: JsonObject): FieldError[] {
   return [invalidValue('spec.expirationSeconds', seconds, why)];
 }
 
+const CONDITION_STATUSES = ['False', 'True', 'Unknown'] as const;
 /** Conditions that, once they are there, are true. */
 const FINAL: readonly string[] = ['Approved', 'Denied', 'Failed'];
 

@@ -1,6 +1,6 @@
 import { age, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { immutableField } from '../validation/fields.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
 import { validateLeaseCandidate } from './validate-candidate.ts';
 
 export const leasecandidates = define({
@@ -35,6 +35,10 @@ export const leasecandidates = define({
     allowUnconditionalUpdate: false,
     validate: validateLeaseCandidate,
     validateUpdate: (candidate, old) =>
-      immutableField('spec.leaseName', part(candidate, 'spec').leaseName, part(old, 'spec').leaseName),
+      validateImmutableField(
+        'spec.leaseName',
+        part(candidate, 'spec').leaseName,
+        part(old, 'spec').leaseName,
+      ),
   },
 });

@@ -3,8 +3,8 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
 import { checkConfigMapKey } from '../../object/formats.ts';
 import { part, text } from '../cells.ts';
-import { texts } from '../validation/fields.ts';
 import { isOlder, parseSemanticVersion, type SemanticVersion } from '../validation/semantic-version.ts';
+import { strings } from '../validation/values.ts';
 import { OLDEST_EMULATION_VERSION, validateLeaseStrategy } from './validate-strategy.ts';
 
 /** Somebody who would lead, with the versions by which the leader may be chosen. */
@@ -38,7 +38,7 @@ function validateVersions(spec: JsonObject): FieldError[] {
 }
 
 function validateStrategies(spec: JsonObject): FieldError[] {
-  const strategies = texts(spec, 'preferredStrategies');
+  const strategies = strings(spec, 'preferredStrategies');
   const errors = strategies.flatMap((strategy, at) =>
     validateLeaseStrategy(strategy, `spec.preferredStrategies[${at}]`),
   );

@@ -1,4 +1,7 @@
-import { define } from '../define.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { Cell } from '../../registry/definition.ts';
+import { parts, text } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
 
 export const componentstatuses = define({
   group: '',
@@ -8,6 +11,10 @@ export const componentstatuses = define({
   shortNames: ['cs'],
   verbs: ['get', 'list'],
   versions: [{ version: 'v1', type: 'core/v1.ComponentStatus' }],
+  table: {
+    columns: [nameColumn(), column('Status'), column('Message'), column('Error')],
+    cells,
+  },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,
@@ -15,3 +22,11 @@ export const componentstatuses = define({
     allowUnconditionalUpdate: false,
   },
 });
+
+function cells(component: ApiObject): readonly Cell[] {
+  const name = component.metadata.name ?? '';
+  const health = parts(component, 'conditions').find(({ type }) => type === 'Healthy');
+  if (health === undefined) return [name, 'Unknown', '', ''];
+  const status = health.status === 'True' ? 'Healthy' : 'Unhealthy';
+  return [name, status, text(health.message), text(health.error)];
+}

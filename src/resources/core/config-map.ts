@@ -1,5 +1,10 @@
-import { age, part } from '../cells.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { eachInvalid, invalidValue, tooLong } from '../../object/field-errors.ts';
+import { checkConfigMapKey } from '../../object/formats.ts';
+import { age, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { decodedBytes, MAX_DATA_BYTES } from './data-size.ts';
 import { validateImmutableData } from './immutable-data.ts';
 
 export const configmaps = define({
@@ -22,6 +27,26 @@ export const configmaps = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
+    validate,
     validateUpdate: (object, old) => validateImmutableData(object, old, ['data', 'binaryData']),
   },
 });
+
+function validate(map: ApiObject): FieldError[] {
+  const binary = part(map, 'binaryData');
+  const errors: FieldError[] = [];
+  let sizeBytes = 0;
+  for (const [key, value] of Object.entries(part(map, 'data'))) {
+    errors.push(...eachInvalid(`data[${key}]`, key, checkConfigMapKey(key)));
+    if (Object.hasOwn(binary, key)) {
+      errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'));
+    }
+    sizeBytes += Buffer.byteLength(text(value));
+  }
+  for (const [key, value] of Object.entries(binary)) {
+    errors.push(...eachInvalid(`binaryData[${key}]`, key, checkConfigMapKey(key)));
+    sizeBytes += decodedBytes(value);
+  }
+  // The object as a whole has the path that Kubernetes writes for an empty one.
+  return sizeBytes > MAX_DATA_BYTES ? [...errors, tooLong('[]', MAX_DATA_BYTES)] : errors;
+}

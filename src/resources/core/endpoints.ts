@@ -1,5 +1,6 @@
 import { column, define, nameColumn } from '../define.ts';
 import { endpointsCells } from './endpoints-cells.ts';
+import { validateEndpoints } from './validation/endpoints.ts';
 
 export const endpoints = define({
   group: '',
@@ -17,5 +18,6 @@ export const endpoints = define({
     tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: true,
+    validate: validateEndpoints,
   },
 });

@@ -1,27 +1,41 @@
-import type { ApiObject } from '../../api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { Cell } from '../../registry/definition.ts';
 import { count, part, since, text } from '../cells.ts';
-import { column, type Table } from '../define.ts';
+import { column, nameColumn, type Table } from '../define.ts';
 
 function eventCells(event: ApiObject, now: number): readonly Cell[] {
-  const series = part(event, 'series');
-  const object = part(event, 'involvedObject');
-  const source = part(event, 'source');
+  const { kind, name, fieldPath } = part(event, 'involvedObject');
   const first = text(event.firstTimestamp, text(event.eventTime));
-  const last = text(series.lastObservedTime, text(event.lastTimestamp, first));
-  const host = text(source.host);
+  const target = [text(kind).toLowerCase(), text(name)].filter((one, at) => at === 0 || one !== '');
   return [
-    since(last, now),
+    since(lastSeen(event, first), now),
     text(event.type),
     text(event.reason),
-    `${text(object.kind).toLowerCase()}/${text(object.name)}`,
-    text(object.fieldPath),
-    `${text(source.component, text(event.reportingComponent))}${host === '' ? '' : `, ${host}`}`,
+    target.join('/'),
+    text(fieldPath),
+    sourceText(event, part(event, 'source')),
     text(event.message).trim(),
     since(first, now),
-    count(series.count) || count(event.count) || 1,
+    repetitions(event),
     event.metadata.name ?? '',
   ];
+}
+
+function lastSeen(event: ApiObject, first: string): string {
+  return event.series === undefined
+    ? text(event.lastTimestamp, first)
+    : text(part(event, 'series').lastObservedTime);
+}
+
+/** An event of the new API that did not repeat has no count. */
+function repetitions(event: ApiObject): number {
+  return event.series === undefined ? count(event.count) || 1 : count(part(event, 'series').count);
+}
+
+function sourceText(event: ApiObject, source: JsonObject): string {
+  const reporter = text(source.component, text(event.reportingComponent));
+  const instance = text(source.host, text(event.reportingInstance));
+  return instance === '' ? reporter : `${reporter}, ${instance}`;
 }
 
 /** From the core form, which both Event APIs are stored in. */
@@ -36,7 +50,7 @@ export const EVENT_TABLE: Table = {
     column('Message'),
     column('First Seen', 1),
     column('Count', 1),
-    column('Name', 1),
+    { ...nameColumn(), priority: 1 },
   ],
   cells: eventCells,
 };

@@ -1,5 +1,6 @@
 import { define } from '../define.ts';
 import { EVENT_TABLE } from './event-cells.ts';
+import { validateEvent } from './validation/event.ts';
 
 export const events = define({
   group: '',
@@ -25,11 +26,13 @@ export const events = define({
     },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
+    // Recorders of old put any name they liked.
+    nameRule: 'path-segment',
     tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: true,
     defaultPropagation: 'unsupported',
     expires: true,
+    validate: (event) => validateEvent(event, 'reportingComponent'),
   },
 });

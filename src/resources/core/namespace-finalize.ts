@@ -1,21 +1,19 @@
 import type { ViewSubresource } from '../../registry/definition.ts';
 import { part } from '../cells.ts';
+import { labelWithName } from './namespace-label.ts';
 
-/** Where the duties in spec.finalizers are taken off; the namespace itself cannot be written so. */
+/** Where the duties in spec.finalizers are taken off, and with them those in metadata; the status stays. */
 export const finalize: ViewSubresource = {
   access: 'view',
   name: 'finalize',
   served: { group: '', version: 'v1', kind: 'Namespace' },
   type: 'core/v1.Namespace',
   verbs: ['update'],
+  resetFields: [['status']],
   read: (namespace) => namespace,
-  write: (view, old) => ({
-    ...old,
-    metadata: { ...old.metadata, ...versionOf(view) },
-    spec: part(view, 'spec'),
-  }),
+  write: (view, old) => {
+    const namespace = { ...old, metadata: view.metadata, spec: part(view, 'spec') };
+    labelWithName(namespace);
+    return namespace;
+  },
 };
-
-function versionOf({ metadata }: { metadata: { resourceVersion?: string } }): { resourceVersion?: string } {
-  return metadata.resourceVersion === undefined ? {} : { resourceVersion: metadata.resourceVersion };
-}

@@ -1,9 +1,19 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { eachInvalid, invalidValue } from '../../object/field-errors.ts';
+import { checkQualifiedName } from '../../object/formats.ts';
 import { age, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { withStatusRules } from '../status-view.ts';
+import { strings } from '../validation/values.ts';
 import { finalize } from './namespace-finalize.ts';
+import { labelWithName } from './namespace-label.ts';
+
+/** Finalizers that need no domain. */
+const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
 
 /** Namespaces keep their finalizers in spec; the object goes when that list is empty. */
-export const namespaces = define({
+const definition = define({
   group: '',
   resource: 'namespaces',
   kind: 'Namespace',
@@ -32,11 +42,7 @@ export const namespaces = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
-    defaults: (namespace) => {
-      const name = namespace.metadata.name ?? '';
-      if (name !== '')
-        namespace.metadata.labels = { ...namespace.metadata.labels, 'kubernetes.io/metadata.name': name };
-    },
+    defaults: labelWithName,
     prepareForCreate: (namespace) => {
       namespace.status = { phase: 'Active' };
       const finalizers = part(namespace, 'spec').finalizers;
@@ -46,6 +52,7 @@ export const namespaces = define({
     prepareForUpdate: (namespace, old) => {
       namespace.spec = old.spec;
     },
+    validate,
     heldBack: (namespace) => {
       const { finalizers } = part(namespace, 'spec');
       return Array.isArray(finalizers) && finalizers.length > 0;
@@ -55,3 +62,27 @@ export const namespaces = define({
     },
   },
 });
+
+export const namespaces = withStatusRules(definition, { validate: validatePhase });
+
+function validate(namespace: ApiObject): FieldError[] {
+  return strings(part(namespace, 'spec'), 'finalizers').flatMap((finalizer) => {
+    const standard = finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer);
+    const why = 'name is neither a standard finalizer name nor is it fully qualified';
+    return eachInvalid('spec.finalizers', finalizer, [
+      ...checkQualifiedName(finalizer),
+      ...(standard ? [] : [why]),
+    ]);
+  });
+}
+
+/** The phase says no more than whether the namespace is being deleted. */
+function validatePhase(namespace: ApiObject): FieldError[] {
+  const { phase } = part(namespace, 'status');
+  const live = namespace.metadata.deletionTimestamp === undefined;
+  if (phase === (live ? 'Active' : 'Terminating')) return [];
+  const why = live
+    ? "may only be 'Active' if `deletionTimestamp` is empty"
+    : "may only be 'Terminating' if `deletionTimestamp` is not empty";
+  return [invalidValue('status.Phase', text(phase), why)];
+}

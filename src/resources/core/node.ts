@@ -1,7 +1,13 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import { part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { withStatusRules } from '../status-view.ts';
+import { roundUpToMilli } from '../validation/quantity-values.ts';
+import { strings } from '../validation/values.ts';
 import { nodeCells } from './node-cells.ts';
+import { validateNode, validateNodeStatus, validateNodeUpdate } from './validate-node.ts';
 
-export const nodes = define({
+const definition = define({
   group: '',
   resource: 'nodes',
   kind: 'Node',
@@ -34,7 +40,73 @@ export const nodes = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
+    defaults: (node) => {
+      fillPodRanges(node);
+      fillAllocatable(node);
+    },
     // A node agent registers its node with the status it has.
-    prepareForCreate: () => {},
+    prepareForCreate: (node) => {
+      delete part(node, 'spec').configSource;
+      const status = part(node, 'status');
+      delete status.config;
+      delete status.features;
+    },
+    prepareForUpdate: (node, old) => {
+      if (part(old, 'spec').configSource === undefined) delete part(node, 'spec').configSource;
+    },
+    validate: validateNode,
+    validateUpdate: validateNodeUpdate,
+    warnings,
   },
 });
+
+const withStatus = withStatusRules(definition, {
+  prepare: (node, old) => {
+    const status = { ...part(node, 'status') };
+    if (part(old, 'status').config === undefined) delete status.config;
+    node.status = status;
+    fillAllocatable(node);
+  },
+  validate: validateNodeStatus,
+});
+
+/** Nodes that say nothing of it are schedulable, and selected as such. */
+export const nodes = {
+  ...withStatus,
+  fields: {
+    ...withStatus.fields,
+    read: (node: Readonly<Record<string, unknown>>) => ({
+      'spec.unschedulable': String(isUnschedulable(node.spec)),
+    }),
+  },
+};
+
+const isUnschedulable = (spec: unknown): boolean =>
+  typeof spec === 'object' && spec !== null && 'unschedulable' in spec && spec.unschedulable === true;
+
+/** The singular is of times when there was one; where both differ it counts, because old clients know no other. */
+function fillPodRanges(node: ApiObject): void {
+  const spec = part(node, 'spec');
+  const [first] = strings(spec, 'podCIDRs');
+  const single = text(spec.podCIDR);
+  if (single !== '' && single !== first) spec.podCIDRs = [single];
+  else if (first !== undefined) spec.podCIDR = first;
+}
+
+/** Without a word of what pods may have, it is everything. */
+function fillAllocatable(node: ApiObject): void {
+  const status = part(node, 'status');
+  if (status.capacity !== undefined) status.allocatable ??= { ...part(status, 'capacity') };
+  roundUpToMilli(part(status, 'capacity'));
+  roundUpToMilli(part(status, 'allocatable'));
+}
+
+function warnings(node: ApiObject): string[] {
+  const spec = part(node, 'spec');
+  return [
+    ...(spec.configSource === undefined ? [] : ['spec.configSource: the feature is removed']),
+    ...(text(spec.externalID) === ''
+      ? []
+      : ['spec.externalID: this field is deprecated, and is unused by Kubernetes']),
+  ];
+}

@@ -1,7 +1,15 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { claimCells } from './volume-cells.ts';
+import { withStatusRules } from '../status-view.ts';
+import { quantitiesOf, roundUpToMilli, validateBasicQuantity } from '../validation/quantity-values.ts';
+import { dropForeignSources, normalizeDataSources } from './claim-data-source.ts';
+import { validateClaimSpec, warnOfClaimSpec } from './validate-claim-spec.ts';
+import { validateClaimUpdate } from './validate-claim-update.ts';
+import { BETA_CLASS_ANNOTATION, claimCells } from './volume-cells.ts';
 
-export const persistentvolumeclaims = define({
+const definition = define({
   group: '',
   resource: 'persistentvolumeclaims',
   kind: 'PersistentVolumeClaim',
@@ -29,5 +37,57 @@ export const persistentvolumeclaims = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
+    defaults: (claim) => {
+      const resources = part(claim, 'spec', 'resources');
+      roundUpToMilli(part(resources, 'requests'));
+      roundUpToMilli(part(resources, 'limits'));
+    },
+    prepareForCreate: (claim) => {
+      claim.status = { phase: 'Pending' };
+      prepareSpec(claim, undefined);
+    },
+    prepareForUpdate: prepareSpec,
+    validate: (claim) => validateClaimSpec(part(claim, 'spec'), 'spec'),
+    validateUpdate: validateClaimUpdate,
+    warnings: ({ metadata, spec }) => [
+      ...(metadata.annotations?.[BETA_CLASS_ANNOTATION] === undefined ? [] : [CLASS_WARNING]),
+      ...warnOfClaimSpec(part({ spec }, 'spec'), 'spec'),
+    ],
   },
 });
+
+const CLASS_WARNING = `metadata.annotations[${BETA_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`;
+
+export const persistentvolumeclaims = withStatusRules(definition, {
+  prepare: dropGatedStatus,
+  validate: validateStatus,
+});
+
+function prepareSpec(claim: ApiObject, old: ApiObject | undefined): void {
+  const spec = part(claim, 'spec');
+  const before = part(old, 'spec');
+  if (before.volumeAttributesClassName === undefined) delete spec.volumeAttributesClassName;
+  dropForeignSources(spec, before);
+  normalizeDataSources(spec);
+}
+
+/** Fields of features that are off: they stay only where they are. */
+const GATED_STATUS = [
+  'allocatedResources',
+  'allocatedResourceStatuses',
+  'currentVolumeAttributesClassName',
+  'modifyVolumeStatus',
+];
+
+function dropGatedStatus(claim: ApiObject, old: ApiObject): void {
+  const before = part(old, 'status');
+  const status = { ...part(claim, 'status') };
+  for (const field of GATED_STATUS) if (before[field] === undefined) delete status[field];
+  claim.status = status;
+}
+
+function validateStatus(claim: ApiObject): FieldError[] {
+  return quantitiesOf(part(claim, 'status', 'capacity')).flatMap(([name, value]) =>
+    validateBasicQuantity(value, `status.capacity[${name}]`),
+  );
+}

@@ -1,7 +1,12 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import { part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { withStatusRules } from '../status-view.ts';
+import { roundUpToMilli } from '../validation/quantity-values.ts';
+import { validateVolume, validateVolumeUpdate, warnOfVolume } from './validate-persistent-volume.ts';
 import { volumeCells } from './volume-cells.ts';
 
-export const persistentvolumes = define({
+const definition = define({
   group: '',
   resource: 'persistentvolumes',
   kind: 'PersistentVolume',
@@ -31,5 +36,40 @@ export const persistentvolumes = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
+    defaults: (volume) => roundUpToMilli(part(volume, 'spec', 'capacity')),
+    prepareForCreate: (volume) => {
+      const since = volume.metadata.creationTimestamp ?? undefined;
+      volume.status = {
+        phase: 'Pending',
+        ...(since === undefined ? {} : { lastPhaseTransitionTime: since }),
+      };
+      delete part(volume, 'spec').volumeAttributesClassName;
+    },
+    prepareForUpdate: (volume, old) => {
+      // The field belongs to a feature that is off, so it stays only where it is.
+      if (part(old, 'spec').volumeAttributesClassName === undefined) {
+        delete part(volume, 'spec').volumeAttributesClassName;
+      }
+    },
+    validate: validateVolume,
+    validateUpdate: validateVolumeUpdate,
+    warnings: warnOfVolume,
   },
 });
+
+export const persistentvolumes = withStatusRules(definition, { prepare: keepPhaseTime });
+
+/** Since when the phase holds: as the writer says, or now when the phase changes and the writer does not say. */
+function keepPhaseTime(volume: ApiObject, old: ApiObject): void {
+  const before = part(old, 'status');
+  const status = { ...part(volume, 'status') };
+  const samePhase = status.phase === before.phase;
+  const given = status.lastPhaseTransitionTime ?? undefined;
+  const known = before.lastPhaseTransitionTime ?? undefined;
+  if (samePhase && given === undefined) {
+    if (known !== undefined) status.lastPhaseTransitionTime = known;
+  } else if (!samePhase && (given === undefined || given === known)) {
+    status.lastPhaseTransitionTime = `${new Date().toISOString().slice(0, 19)}Z`;
+  }
+  volume.status = status;
+}

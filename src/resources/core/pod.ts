@@ -1,9 +1,15 @@
-import { part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { binding } from '../pod/binding.ts';
+import { ephemeralContainers } from '../pod/ephemeral-containers-view.ts';
+import { eviction } from '../pod/eviction.ts';
 import { podCells } from '../pod/pod-cells.ts';
-import { defaultPodSpec } from '../pod/pod-defaults.ts';
-import { podGracePeriod, qosClass, validatePodUpdate } from '../pod/pod-lifecycle.ts';
-import { binding, ephemeralContainers, eviction } from '../pod/pod-subresources.ts';
+import { defaultPod } from '../pod/pod-defaults.ts';
+import { podGracePeriod } from '../pod/pod-lifecycle.ts';
+import { preparePod, preparePodStatus } from '../pod/pod-preparation.ts';
+import { podWarnings } from '../pod/pod-warnings.ts';
+import { validateNewPod, validatePod } from '../pod/validation/pod.ts';
+import { validatePodStatus } from '../pod/validation/pod-status.ts';
+import { validatePodUpdate } from '../pod/validation/pod-update.ts';
 
 /** Pods: admitted here, placed by a scheduler, run by node agents. */
 export const pods = define({
@@ -15,6 +21,8 @@ export const pods = define({
   categories: ['all'],
   versions: [{ version: 'v1', type: 'core/v1.Pod' }],
   emptyStatus: { phase: 'Pending', qosClass: 'BestEffort' },
+  prepareStatus: preparePodStatus,
+  validateStatus: validatePodStatus,
   subresources: [binding, ephemeralContainers, eviction],
   table: {
     columns: [
@@ -39,9 +47,11 @@ export const pods = define({
       'spec.hostNetwork': ['spec.hostNetwork'],
       'status.phase': ['status.phase'],
       'status.podIP': ['status.podIPs.0.ip'],
-      'status.podIPs': ['status.podIPs'],
+      // Known as a label, but no pod has a value for it.
+      'status.podIPs': [],
       'status.nominatedNodeName': ['status.nominatedNodeName'],
     },
+    absent: { 'spec.hostNetwork': 'false' },
     aliases: { 'spec.host': 'spec.nodeName' },
   },
   strategy: {
@@ -50,15 +60,13 @@ export const pods = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
-    defaults: (pod) => {
-      const spec = part(pod, 'spec');
-      defaultPodSpec(spec);
-      spec.enableServiceLinks ??= true;
-    },
-    prepareForCreate: (pod) => {
-      pod.status = { phase: 'Pending', qosClass: qosClass(part(pod, 'spec')) };
-    },
+    defaults: defaultPod,
+    prepareForCreate: preparePod,
+    validate: validatePod,
+    validateCreate: validateNewPod,
     validateUpdate: validatePodUpdate,
+    // People seldom write to pods that exist, and everyone else would be told the same again and again.
+    warnings: (pod, old) => (old === undefined ? podWarnings(pod) : []),
     gracePeriodSeconds: podGracePeriod,
   },
 });

@@ -1,6 +1,12 @@
-import { define } from '../define.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { Cell } from '../../registry/definition.ts';
+import { age, part, text } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { withStatusRules } from '../status-view.ts';
+import { roundUpToMilli } from '../validation/quantity-values.ts';
+import { validateQuota, validateQuotaStatus, validateQuotaUpdate } from './validate-resource-quota.ts';
 
-export const resourcequotas = define({
+const definition = define({
   group: '',
   resource: 'resourcequotas',
   kind: 'ResourceQuota',
@@ -8,11 +14,35 @@ export const resourcequotas = define({
   shortNames: ['quota'],
   versions: [{ version: 'v1', type: 'core/v1.ResourceQuota' }],
   emptyStatus: {},
+  table: {
+    columns: [nameColumn(), column('Age'), column('Request'), column('Limit')],
+    cells,
+  },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
+    defaults: (quota) => roundUpToMilli(part(quota, 'spec', 'hard')),
+    validate: validateQuota,
+    validateUpdate: validateQuotaUpdate,
   },
 });
+
+export const resourcequotas = withStatusRules(definition, { validate: validateQuotaStatus });
+
+/** Used and most of each resource; limits have a column of their own. */
+function cells(quota: ApiObject, now: number): readonly Cell[] {
+  const status = part(quota, 'status');
+  const used = part(status, 'used');
+  const requests: string[] = [];
+  const limits: string[] = [];
+  for (const [name, most] of Object.entries(part(status, 'hard')).sort(byName)) {
+    const target = name.startsWith('limits.') ? limits : requests;
+    target.push(`${name}: ${text(used[name], '0')}/${text(most, '0')}`);
+  }
+  return [quota.metadata.name ?? '', age(quota, now), requests.join(', '), limits.join(', ')];
+}
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);

@@ -1,7 +1,10 @@
+import type { ApiObject } from '../../api/object-meta.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { age, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateImmutableData } from './immutable-data.ts';
+import { checkKeyPair } from './key-pair.ts';
+import { validateSecret } from './validate-secret.ts';
 
 /** Secrets: text given as stringData is kept as data. */
 export const secrets = define({
@@ -36,9 +39,16 @@ export const secrets = define({
       }
       delete secret.stringData;
     },
+    validate: validateSecret,
     validateUpdate: (object, old) => [
       ...validateImmutableData(object, old, ['data']),
       ...(object.type === old.type ? [] : [invalidValue('type', object.type, 'field is immutable')]),
     ],
+    warnings: (secret) => (secret.type === 'kubernetes.io/tls' ? checkKeyPair(...keyPair(secret)) : []),
   },
 });
+
+function keyPair(secret: ApiObject): [Buffer, Buffer] {
+  const data = part(secret, 'data');
+  return [Buffer.from(text(data['tls.crt']), 'base64'), Buffer.from(text(data['tls.key']), 'base64')];
+}

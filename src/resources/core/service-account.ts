@@ -1,3 +1,4 @@
+import type { ApiObject } from '../../api/object-meta.ts';
 import { age, parts } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 
@@ -22,5 +23,13 @@ export const serviceaccounts = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
+    prepareForCreate: keepNamesOfSecrets,
+    prepareForUpdate: keepNamesOfSecrets,
   },
 });
+
+/** Secrets of an account are of its namespace, and known by their names alone. */
+function keepNamesOfSecrets(account: ApiObject): void {
+  if (account.secrets === undefined) return;
+  account.secrets = parts(account, 'secrets').map(({ name }) => (name === undefined ? {} : { name }));
+}

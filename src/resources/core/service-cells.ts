@@ -1,13 +1,15 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { Cell } from '../../registry/definition.ts';
 import { age, labelsText, NONE, part, parts, text } from '../cells.ts';
+import { ingressPointTexts } from '../load-balancer-status.ts';
+import { texts } from '../validation/texts.ts';
 
 export function serviceCells(service: ApiObject, now: number): readonly Cell[] {
   const spec = part(service, 'spec');
   return [
     service.metadata.name ?? '',
     text(spec.type),
-    text(spec.clusterIP, NONE),
+    texts(spec.clusterIPs)[0] ?? NONE,
     externalIp(spec, part(service, 'status')),
     text(parts(spec, 'ports').map(portText).join(','), NONE),
     age(service, now),
@@ -23,10 +25,8 @@ function portText({ port, nodePort, protocol }: JsonObject): string {
 
 function externalIp(spec: JsonObject, status: JsonObject): string {
   if (spec.type === 'ExternalName') return text(spec.externalName);
-  const own = Array.isArray(spec.externalIPs) ? spec.externalIPs.map(String) : [];
+  const own = texts(spec.externalIPs);
   if (spec.type !== 'LoadBalancer') return text(own.join(','), NONE);
-  const assigned = parts(part(status, 'loadBalancer'), 'ingress').map(({ ip, hostname }) =>
-    text(ip, text(hostname)),
-  );
+  const assigned = ingressPointTexts(parts(part(status, 'loadBalancer'), 'ingress'));
   return text([...assigned, ...own].join(','), '<pending>');
 }

@@ -1,19 +1,35 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { part, parts, text } from '../cells.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { part, parts } from '../cells.ts';
+import { isExternallyAccessible, isExternalName, isLoadBalancer } from './service-kind.ts';
 
-/** Defaults of a service that depend on its type. */
+/** Three hours. */
+const AFFINITY_TIMEOUT_SECONDS = 10_800;
+
+/** Defaults of a service that depend on its other fields. */
 export function defaultService(service: ApiObject): void {
   const spec = part(service, 'spec');
   for (const port of parts(spec, 'ports')) {
     if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '')
       port.targetPort = port.port ?? 0;
   }
-  const type = text(spec.type, 'ClusterIP');
-  if (type === 'ExternalName') return;
-  spec.internalTrafficPolicy ??= 'Cluster';
-  if (type === 'NodePort' || type === 'LoadBalancer') spec.externalTrafficPolicy ??= 'Cluster';
-  if (type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
-  if (spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig === undefined) {
-    spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: 10_800 } };
+  defaultAffinity(spec);
+  if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ??= 'Cluster';
+  if (isLoadBalancer(spec)) spec.allocateLoadBalancerNodePorts ??= true;
+  if (isExternalName(spec)) delete spec.internalTrafficPolicy;
+  else spec.internalTrafficPolicy ??= 'Cluster';
+}
+
+function defaultAffinity(spec: JsonObject): void {
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
+  if (spec.sessionAffinity !== 'ClientIP') return;
+  if (part(spec, 'sessionAffinityConfig', 'clientIP').timeoutSeconds !== undefined) return;
+  spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: AFFINITY_TIMEOUT_SECONDS } };
+}
+
+/** A load balancer's address is one of its own unless its controller says otherwise. */
+export function defaultIpModes(service: ApiObject): void {
+  if (!isLoadBalancer(part(service, 'spec'))) return;
+  for (const point of parts(part(service, 'status', 'loadBalancer'), 'ingress')) {
+    if (point.ip !== undefined && point.ip !== '') point.ipMode ??= 'VIP';
   }
 }

@@ -1,6 +1,17 @@
 import { column, define, nameColumn } from '../define.ts';
+import { keepStatus, loadBalancerStatusView, resetLoadBalancerStatus } from '../load-balancer-status.ts';
 import { serviceCells } from './service-cells.ts';
-import { defaultService } from './service-defaults.ts';
+import { defaultIpModes, defaultService } from './service-defaults.ts';
+import {
+  dropUnusedByType,
+  keepAssigned,
+  syncClusterIpsOnCreate,
+  syncClusterIpsOnUpdate,
+} from './service-update.ts';
+import { serviceWarnings } from './service-warnings.ts';
+import { validateService } from './validation/service.ts';
+import { validateServiceStatus } from './validation/service-status.ts';
+import { validateServiceUpdate } from './validation/service-update.ts';
 
 export const services = define({
   group: '',
@@ -10,7 +21,14 @@ export const services = define({
   shortNames: ['svc'],
   categories: ['all'],
   versions: [{ version: 'v1', type: 'core/v1.Service' }],
-  emptyStatus: { loadBalancer: {} },
+  subresources: [
+    loadBalancerStatusView({
+      served: { group: '', version: 'v1', kind: 'Service' },
+      type: 'core/v1.Service',
+      defaults: defaultIpModes,
+      validate: validateServiceStatus,
+    }),
+  ],
   table: {
     columns: [
       nameColumn(),
@@ -36,5 +54,18 @@ export const services = define({
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: defaultService,
+    prepareForCreate: (service) => {
+      resetLoadBalancerStatus(service);
+      syncClusterIpsOnCreate(service);
+    },
+    prepareForUpdate: (service, old) => {
+      keepStatus(service, old);
+      keepAssigned(service, old);
+      syncClusterIpsOnUpdate(service, old);
+      dropUnusedByType(service, old);
+    },
+    validate: validateService,
+    validateUpdate: validateServiceUpdate,
+    warnings: serviceWarnings,
   },
 });

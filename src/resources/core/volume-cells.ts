@@ -1,20 +1,29 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { Cell } from '../../registry/definition.ts';
 import { age, part, text } from '../cells.ts';
+import { optionalText } from '../validation/optional-text.ts';
+import { strings } from '../validation/values.ts';
 
-const SHORT_MODES: Readonly<Record<string, string>> = {
-  ReadWriteOnce: 'RWO',
-  ReadOnlyMany: 'ROX',
-  ReadWriteMany: 'RWX',
-  ReadWriteOncePod: 'RWOP',
-};
+/** Always shown in this order. */
+const SHORT_MODES: readonly (readonly [string, string])[] = [
+  ['ReadWriteOnce', 'RWO'],
+  ['ReadOnlyMany', 'ROX'],
+  ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
+];
+
+export const BETA_CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
 function modes(holder: JsonObject): string {
-  const { accessModes } = holder;
-  return Array.isArray(accessModes)
-    ? accessModes.map((mode) => SHORT_MODES[String(mode)] ?? String(mode)).join(',')
-    : '';
+  const given = strings(holder, 'accessModes');
+  return SHORT_MODES.filter(([mode]) => given.includes(mode))
+    .map(([, short]) => short)
+    .join(',');
 }
+
+/** An old annotation goes before the field that replaced it. */
+const storageClass = ({ metadata, spec }: ApiObject): string =>
+  metadata.annotations?.[BETA_CLASS_ANNOTATION] ?? text(part({ spec }, 'spec').storageClassName);
 
 const whenLive = (object: ApiObject, phase: string): string =>
   object.metadata.deletionTimestamp === undefined ? phase : 'Terminating';
@@ -27,13 +36,10 @@ export function claimCells(claim: ApiObject, now: number): readonly Cell[] {
     claim.metadata.name ?? '',
     whenLive(claim, text(status.phase)),
     text(spec.volumeName),
-    bound ? text(part(status, 'capacity').storage) : '',
+    bound ? text(part(status, 'capacity').storage, '0') : '',
     bound ? modes(status) : '',
-    text(
-      spec.storageClassName,
-      text(claim.metadata.annotations?.['volume.beta.kubernetes.io/storage-class']),
-    ),
-    text(spec.volumeAttributesClassName, '<unset>'),
+    storageClass(claim),
+    optionalText(spec, 'volumeAttributesClassName') ?? '<unset>',
     age(claim, now),
     text(spec.volumeMode, '<unset>'),
   ];
@@ -45,13 +51,13 @@ export function volumeCells(volume: ApiObject, now: number): readonly Cell[] {
   const claim = part(spec, 'claimRef');
   return [
     volume.metadata.name ?? '',
-    text(part(spec, 'capacity').storage),
+    text(part(spec, 'capacity').storage, '0'),
     modes(spec),
     text(spec.persistentVolumeReclaimPolicy),
     whenLive(volume, text(status.phase)),
-    claim.name === undefined ? '' : `${text(claim.namespace)}/${text(claim.name)}`,
-    text(spec.storageClassName),
-    text(spec.volumeAttributesClassName, '<unset>'),
+    spec.claimRef === undefined ? '' : `${text(claim.namespace)}/${text(claim.name)}`,
+    storageClass(volume),
+    optionalText(spec, 'volumeAttributesClassName') ?? '<unset>',
     text(status.reason),
     age(volume, now),
     text(spec.volumeMode, '<unset>'),

@@ -1,4 +1,5 @@
 import { EVENT_TABLE } from '../core/event-cells.ts';
+import { validateEvent, validateStrictEvent, validateStrictEventUpdate } from '../core/validation/event.ts';
 import { define } from '../define.ts';
 import { eventV1 } from './event-conversion.ts';
 
@@ -37,11 +38,15 @@ export const eventsV1 = define({
     },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
+    // Events made through the core group may have such names; for new ones there is a stricter rule below.
+    nameRule: 'path-segment',
     tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: true,
     defaultPropagation: 'unsupported',
     expires: true,
+    validate: (event) => validateEvent(event, 'reportingController'),
+    validateCreate: validateStrictEvent,
+    validateUpdate: validateStrictEventUpdate,
   },
 });

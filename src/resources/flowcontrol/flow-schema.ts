@@ -5,8 +5,6 @@ import { has } from '../validation/fields.ts';
 import { validateConditionTypes } from './conditions.ts';
 import { validateFlowSchema } from './validate-schema.ts';
 
-const DEFAULT_PRECEDENCE = 1000;
-
 export const flowschemas = define({
   group: 'flowcontrol.apiserver.k8s.io',
   resource: 'flowschemas',
@@ -17,6 +15,7 @@ export const flowschemas = define({
     { version: 'v1beta3', type: 'flowcontrol/v1beta3.FlowSchema' },
   ],
   emptyStatus: {},
+  statusResets: [['spec'], ['metadata']],
   validateStatus: validateConditionTypes,
   table: {
     columns: [
@@ -44,10 +43,6 @@ export const flowschemas = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: (schema) => {
-      const spec = part(schema, 'spec');
-      if (count(spec.matchingPrecedence) === 0) spec.matchingPrecedence = DEFAULT_PRECEDENCE;
-    },
     validate: validateFlowSchema,
   },
 });

@@ -20,6 +20,7 @@ export const prioritylevelconfigurations = define({
     },
   ],
   emptyStatus: {},
+  statusResets: [['spec'], ['metadata']],
   validateStatus: validateConditionTypes,
   table: {
     columns: [
@@ -56,8 +57,7 @@ export const prioritylevelconfigurations = define({
   },
 });
 
-const QUEUING = { queues: 64, handSize: 8, queueLengthLimit: 50 } as const;
-
+/** Zero is a number like another here, so that these cannot be defaults of the type. */
 function defaultPriorityLevel(level: ApiObject): void {
   const exempt = part(level, 'spec', 'exempt');
   exempt.nominalConcurrencyShares ??= 0;
@@ -65,6 +65,4 @@ function defaultPriorityLevel(level: ApiObject): void {
   const limited = part(level, 'spec', 'limited');
   limited.nominalConcurrencyShares ??= DEFAULT_SHARES;
   limited.lendablePercent ??= 0;
-  const queuing = part(limited, 'limitResponse', 'queuing');
-  for (const [name, value] of Object.entries(QUEUING)) if (count(queuing[name]) === 0) queuing[name] = value;
 }

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { parts } from '../cells.ts';
-import { texts } from '../validation/fields.ts';
+import { strings } from '../validation/values.ts';
 import { validateSubject } from './validate-subject.ts';
 
 /** Which requests a flow schema is for: whose, and on what. */
@@ -64,7 +64,7 @@ function validateUrlRule(rule: JsonObject, path: string): FieldError[] {
       'non-resource URLs',
     ]),
   ];
-  const urls = texts(rule, 'nonResourceURLs');
+  const urls = strings(rule, 'nonResourceURLs');
   if (urls.includes('*')) return errors;
   return [...errors, ...urls.flatMap((url, at) => validateUrl(url, `${path}.nonResourceURLs[${at}]`))];
 }
@@ -76,7 +76,7 @@ function validateList(
   path: string,
   [empty, others]: readonly [string, string],
 ): FieldError[] {
-  const values = texts(rule, name);
+  const values = strings(rule, name);
   if (values.length === 0) return [required(`${path}.${name}`, empty)];
   return values.length > 1 && values.includes('*')
     ? [invalidValue(`${path}.${name}`, values, `if '*' is present, must not specify other ${others}`)]
@@ -84,7 +84,7 @@ function validateList(
 }
 
 function validateVerbs(rule: JsonObject, path: string): FieldError[] {
-  const verbs = texts(rule, 'verbs');
+  const verbs = strings(rule, 'verbs');
   if (
     verbs.length > 0 &&
     !verbs.includes('*') &&
@@ -95,7 +95,7 @@ function validateVerbs(rule: JsonObject, path: string): FieldError[] {
 }
 
 function validateNamespaces(rule: JsonObject, path: string): FieldError[] {
-  const namespaces = texts(rule, 'namespaces');
+  const namespaces = strings(rule, 'namespaces');
   if (namespaces.length === 0) {
     const why = 'resource rules that are not cluster scoped must supply at least one namespace';
     return rule.clusterScope === true ? [] : [required(path, why)];

@@ -1,5 +1,13 @@
+import { part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { keepStatus, loadBalancerStatusView, resetLoadBalancerStatus } from '../load-balancer-status.ts';
 import { ingressCells } from './ingress-cells.ts';
+import {
+  CLASS_ANNOTATION,
+  validateIngress,
+  validateIngressCreate,
+  validateIngressStatus,
+} from './validation/ingress.ts';
 
 export const ingresses = define({
   group: 'networking.k8s.io',
@@ -8,7 +16,13 @@ export const ingresses = define({
   namespaced: true,
   shortNames: ['ing'],
   versions: [{ version: 'v1', type: 'networking/v1.Ingress' }],
-  emptyStatus: { loadBalancer: {} },
+  subresources: [
+    loadBalancerStatusView({
+      served: { group: 'networking.k8s.io', version: 'v1', kind: 'Ingress' },
+      type: 'networking/v1.Ingress',
+      validate: validateIngressStatus,
+    }),
+  ],
   table: {
     columns: [
       nameColumn(),
@@ -25,5 +39,15 @@ export const ingresses = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
+    prepareForCreate: resetLoadBalancerStatus,
+    prepareForUpdate: keepStatus,
+    validate: validateIngress,
+    validateCreate: validateIngressCreate,
+    warnings: ({ metadata: { annotations }, ...ingress }, old) =>
+      old === undefined &&
+      annotations?.[CLASS_ANNOTATION] !== undefined &&
+      part(ingress, 'spec').ingressClassName === undefined
+        ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`]
+        : [],
   },
 });

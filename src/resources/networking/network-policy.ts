@@ -1,5 +1,6 @@
-import { part, parts } from '../cells.ts';
-import { define } from '../define.ts';
+import { age, part, parts, selectorText } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { validateNetworkPolicy } from './validation/network-policy.ts';
 
 export const networkpolicies = define({
   group: 'networking.k8s.io',
@@ -8,6 +9,14 @@ export const networkpolicies = define({
   namespaced: true,
   shortNames: ['netpol'],
   versions: [{ version: 'v1', type: 'networking/v1.NetworkPolicy' }],
+  table: {
+    columns: [nameColumn(), column('Pod-Selector'), column('Age')],
+    cells: (policy, now) => [
+      policy.metadata.name ?? '',
+      selectorText(part(policy, 'spec', 'podSelector')),
+      age(policy, now),
+    ],
+  },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
@@ -15,8 +24,9 @@ export const networkpolicies = define({
     allowUnconditionalUpdate: true,
     defaults: (policy) => {
       const spec = part(policy, 'spec');
-      if (parts(spec, 'policyTypes').length > 0) return;
+      if (Array.isArray(spec.policyTypes) && spec.policyTypes.length > 0) return;
       spec.policyTypes = parts(spec, 'egress').length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
     },
+    validate: validateNetworkPolicy,
   },
 });

@@ -1,4 +1,7 @@
-import { define } from '../define.ts';
+import { age, part } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { texts } from '../validation/texts.ts';
+import { validateServiceCidr, validateServiceCidrUpdate } from './validation/service-cidr.ts';
 
 export const servicecidrs = define({
   group: 'networking.k8s.io',
@@ -7,10 +10,20 @@ export const servicecidrs = define({
   namespaced: false,
   versions: [{ version: 'v1beta1', type: 'networking/v1beta1.ServiceCIDR', enabledByDefault: false }],
   emptyStatus: {},
+  table: {
+    columns: [nameColumn(), column('CIDRs'), column('Age')],
+    cells: (serviceCidr, now) => [
+      serviceCidr.metadata.name ?? '',
+      texts(part(serviceCidr, 'spec').cidrs).join(','),
+      age(serviceCidr, now),
+    ],
+  },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
+    validate: validateServiceCidr,
+    validateUpdate: validateServiceCidrUpdate,
   },
 });

@@ -1,6 +1,6 @@
 import { age, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { immutableField } from '../validation/fields.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
 import { validateRuntimeClass } from './validate-runtime-class.ts';
 
 export const runtimeclasses = define({
@@ -19,6 +19,6 @@ export const runtimeclasses = define({
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: validateRuntimeClass,
-    validateUpdate: (runtime, old) => immutableField('handler', runtime.handler, old.handler),
+    validateUpdate: (runtime, old) => validateImmutableField('handler', runtime.handler, old.handler),
   },
 });

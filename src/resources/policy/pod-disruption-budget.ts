@@ -1,5 +1,6 @@
 import { age, count, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { validateBudget, validateBudgetStatus } from './validate-budget.ts';
 
 export const poddisruptionbudgets = define({
   group: 'policy',
@@ -9,12 +10,13 @@ export const poddisruptionbudgets = define({
   shortNames: ['pdb'],
   versions: [{ version: 'v1', type: 'policy/v1.PodDisruptionBudget' }],
   emptyStatus: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
+  validateStatus: validateBudgetStatus,
   table: {
     columns: [
       nameColumn(),
       column('Min Available'),
       column('Max Unavailable'),
-      column('Allowed Disruptions'),
+      column('Allowed Disruptions', 0, 'integer'),
       column('Age'),
     ],
     cells: (budget, now) => {
@@ -33,5 +35,6 @@ export const poddisruptionbudgets = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
+    validate: validateBudget,
   },
 });

@@ -2,13 +2,13 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { parts } from '../cells.ts';
-import { texts } from '../validation/fields.ts';
+import { strings } from '../validation/values.ts';
 
 /** What a role allows. A rule is about resources or about URLs, and a role in a namespace has no say over URLs. */
 export function validatePolicyRules(role: JsonObject, scope: 'namespace' | 'cluster'): FieldError[] {
   return parts(role, 'rules').flatMap((rule, at) => [
     ...requireSome(rule, 'verbs', `rules[${at}]`, 'verbs must contain at least one value'),
-    ...(texts(rule, 'nonResourceURLs').length > 0
+    ...(strings(rule, 'nonResourceURLs').length > 0
       ? validateUrlRule(rule, `rules[${at}].nonResourceURLs`, scope)
       : validateResourceRule(rule, `rules[${at}]`)),
   ]);
@@ -27,7 +27,7 @@ function validateUrlRule(rule: JsonObject, path: string, scope: 'namespace' | 'c
     errors.push(
       invalidValue(path, rule.nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs'),
     );
-  if (['apiGroups', 'resources', 'resourceNames'].some((name) => texts(rule, name).length > 0)) {
+  if (['apiGroups', 'resources', 'resourceNames'].some((name) => strings(rule, name).length > 0)) {
     const why = 'rules cannot apply to both regular resources and non-resource URLs';
     errors.push(invalidValue(path, rule.nonResourceURLs, why));
   }
@@ -35,4 +35,4 @@ function validateUrlRule(rule: JsonObject, path: string, scope: 'namespace' | 'c
 }
 
 const requireSome = (rule: JsonObject, name: string, path: string, why: string): FieldError[] =>
-  texts(rule, name).length > 0 ? [] : [required(`${path}.${name}`, why)];
+  strings(rule, name).length > 0 ? [] : [required(`${path}.${name}`, why)];

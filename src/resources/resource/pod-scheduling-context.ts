@@ -4,7 +4,7 @@ import { duplicate, eachInvalid } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { age, part, parts, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { texts } from '../validation/fields.ts';
+import { strings } from '../validation/values.ts';
 import { validateDistinct, validateSize } from './validate-names.ts';
 
 export const podschedulingcontexts = define({
@@ -16,6 +16,7 @@ export const podschedulingcontexts = define({
     { version: 'v1alpha3', type: 'resource/v1alpha3.PodSchedulingContext', enabledByDefault: false },
   ],
   emptyStatus: {},
+  statusResets: [['spec'], ['metadata']],
   validateStatus,
   table: {
     columns: [nameColumn(), column('SelectedNode'), column('Age')],
@@ -32,7 +33,7 @@ export const podschedulingcontexts = define({
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     validate: (context) =>
-      validateNodes(texts(part(context, 'spec'), 'potentialNodes'), 'spec.potentialNodes'),
+      validateNodes(strings(part(context, 'spec'), 'potentialNodes'), 'spec.potentialNodes'),
   },
 });
 
@@ -53,7 +54,7 @@ function validateStatus(context: ApiObject): FieldError[] {
     const path = `status.claims[${at}]`;
     const repeated = claims.findIndex(({ name }) => name === claim.name) < at;
     return [
-      ...validateNodes(texts(claim, 'unsuitableNodes'), `${path}.unsuitableNodes`),
+      ...validateNodes(strings(claim, 'unsuitableNodes'), `${path}.unsuitableNodes`),
       ...(repeated ? [duplicate(path, text(claim.name))] : []),
     ];
   });

@@ -5,7 +5,7 @@ import { checkQualifiedName } from '../../object/formats.ts';
 import { validateLabels } from '../../registry/validate-metadata.ts';
 import { age, part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { immutableField } from '../validation/fields.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
 import { validateClaimSpec } from './validate-claim.ts';
 import { defaultRequests } from './validate-requests.ts';
 
@@ -32,7 +32,7 @@ export const resourceclaimtemplates = define({
       ...validateTemplateMeta(part(template, 'spec', 'metadata'), 'spec.metadata'),
       ...validateClaimSpec(part(template, 'spec', 'spec'), 'spec.spec'),
     ],
-    validateUpdate: (template, old) => immutableField('spec', template.spec, old.spec),
+    validateUpdate: (template, old) => validateImmutableField('spec', template.spec, old.spec),
   },
 });
 

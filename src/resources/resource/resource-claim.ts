@@ -1,7 +1,8 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { age, part, parts } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { has, immutableField } from '../validation/fields.ts';
+import { has } from '../validation/fields.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
 import { validateClaimSpec } from './validate-claim.ts';
 import { validateClaimStatus } from './validate-claim-status.ts';
 import { defaultRequests } from './validate-requests.ts';
@@ -13,6 +14,7 @@ export const resourceclaims = define({
   namespaced: true,
   versions: [{ version: 'v1alpha3', type: 'resource/v1alpha3.ResourceClaim', enabledByDefault: false }],
   emptyStatus: {},
+  statusResets: [['spec'], ['metadata']],
   validateStatus: validateClaimStatus,
   table: {
     columns: [nameColumn(), column('State'), column('Age')],
@@ -26,7 +28,7 @@ export const resourceclaims = define({
     returnsDeletedObject: true,
     defaults: (claim) => defaultRequests(part(claim, 'spec', 'devices')),
     validate: (claim) => validateClaimSpec(part(claim, 'spec'), 'spec'),
-    validateUpdate: (claim, old) => immutableField('spec', claim.spec, old.spec),
+    validateUpdate: (claim, old) => validateImmutableField('spec', claim.spec, old.spec),
   },
 });
 

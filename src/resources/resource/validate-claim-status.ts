@@ -5,7 +5,8 @@ import { eachInvalid, forbiddenField, notSupported, required } from '../../objec
 import { checkName } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
 import { validateNodeSelector } from '../pod/validation/node-selector.ts';
-import { has, immutableField } from '../validation/fields.ts';
+import { has } from '../validation/fields.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
 import { requestNames } from './validate-claim.ts';
 import {
   MAX_CONFIGURATIONS,
@@ -64,7 +65,7 @@ function validateDeallocation(status: JsonObject, old: JsonObject): FieldError[]
   const [asked, askedBefore] = [status.deallocationRequested === true, old.deallocationRequested === true];
   const allocated = has(status, 'allocation');
   if (allocated && has(old, 'allocation'))
-    errors.push(...immutableField('status.allocation', status.allocation, old.allocation));
+    errors.push(...validateImmutableField('status.allocation', status.allocation, old.allocation));
   if (!askedBefore && asked && parts(status, 'reservedFor').length > 0)
     errors.push(forbiddenField(path, 'deallocation cannot be requested while `reservedFor` is set'));
   if (!allocated && asked)

@@ -3,7 +3,8 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { part, text } from '../cells.ts';
-import { has, texts } from '../validation/fields.ts';
+import { has } from '../validation/fields.ts';
+import { strings } from '../validation/values.ts';
 import { validateDistinct, validateDriverName, validateSize } from './validate-names.ts';
 import { MAX_REQUESTS } from './validate-requests.ts';
 
@@ -32,7 +33,7 @@ export function validateRequestNames(
   path: string,
   known: ReadonlySet<string>,
 ): FieldError[] {
-  const names = texts(owner, 'requests');
+  const names = strings(owner, 'requests');
   const pathOf = (at: number): string => `${path}.requests[${at}]`;
   return [
     ...names.flatMap((name, at) => validateRequestName(name, pathOf(at), known)),

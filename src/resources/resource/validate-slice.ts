@@ -4,7 +4,8 @@ import { eachInvalid, invalidValue, required } from '../../object/field-errors.t
 import { checkName } from '../../object/formats.ts';
 import { count, part, parts, text } from '../cells.ts';
 import { validateNodeSelector } from '../pod/validation/node-selector.ts';
-import { has, immutableField } from '../validation/fields.ts';
+import { has } from '../validation/fields.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
 import { validateDevice } from './validate-device.ts';
 import { validateDistinct, validateDriverName, validatePoolName, validateSize } from './validate-names.ts';
 
@@ -31,9 +32,9 @@ export function validateSlice(slice: ApiObject): FieldError[] {
 export function validateSliceUpdate(slice: ApiObject, old: ApiObject): FieldError[] {
   const [spec, before] = [part(slice, 'spec'), part(old, 'spec')];
   return [
-    ...immutableField('spec.pool.name', part(spec, 'pool').name, part(before, 'pool').name),
-    ...immutableField('spec.driver', spec.driver, before.driver),
-    ...immutableField('spec.nodeName', text(spec.nodeName), text(before.nodeName)),
+    ...validateImmutableField('spec.pool.name', part(spec, 'pool').name, part(before, 'pool').name),
+    ...validateImmutableField('spec.driver', spec.driver, before.driver),
+    ...validateImmutableField('spec.nodeName', text(spec.nodeName), text(before.nodeName)),
   ];
 }
 

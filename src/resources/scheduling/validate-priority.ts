@@ -2,7 +2,7 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { forbiddenField } from '../../object/field-errors.ts';
 import { count } from '../cells.ts';
-import { immutableField } from '../validation/fields.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
 
 const HIGHEST_OF_USERS = 1_000_000_000;
 const SYSTEM_PREFIX = 'system-';
@@ -35,6 +35,6 @@ export function validatePriorityClassUpdate(priority: ApiObject, old: ApiObject)
   const changed = count(priority.value) !== count(old.value);
   return [
     ...(changed ? [forbiddenField('value', 'may not be changed in an update.')] : []),
-    ...immutableField('preemptionPolicy', priority.preemptionPolicy, old.preemptionPolicy),
+    ...validateImmutableField('preemptionPolicy', priority.preemptionPolicy, old.preemptionPolicy),
   ];
 }

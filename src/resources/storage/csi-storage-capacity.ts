@@ -1,4 +1,13 @@
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { equal } from '../../object/equality.ts';
+import { invalidValue } from '../../object/field-errors.ts';
+import { part, text } from '../cells.ts';
 import { define } from '../define.ts';
+import { deprecatedLabel, nodeTermWarnings } from '../pod/placement-warnings.ts';
+import { validateLabelSelector } from '../validation/label-selector.ts';
+import { validateNonNegativeQuantity } from '../validation/quantity-values.ts';
+import { validateName } from '../validation/values.ts';
 
 export const csistoragecapacities = define({
   group: 'storage.k8s.io',
@@ -11,5 +20,27 @@ export const csistoragecapacities = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
+    validate,
+    validateUpdate: (object, old) =>
+      ['nodeTopology', 'storageClassName']
+        .filter((field) => !equal(object[field], old[field]))
+        .map((field) => invalidValue(field, object[field], 'field is immutable')),
+    warnings: (object) => topologyWarnings(part(object, 'nodeTopology'), 'nodeTopology'),
   },
 });
+
+function topologyWarnings(topology: JsonObject, path: string): string[] {
+  const labels = Object.keys(part(topology, 'matchLabels')).flatMap((label) => {
+    const why = deprecatedLabel(label);
+    return why === undefined ? [] : [`${path}.matchLabels.${label}: ${why}`];
+  });
+  return [...nodeTermWarnings(topology, path), ...labels];
+}
+
+function validate(object: ApiObject): FieldError[] {
+  return [
+    ...validateLabelSelector(part(object, 'nodeTopology'), 'nodeTopology'),
+    ...validateName('storageClassName', text(object.storageClassName), 'dns-subdomain'),
+    ...validateNonNegativeQuantity(object.capacity, 'capacity'),
+  ];
+}

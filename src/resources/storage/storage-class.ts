@@ -1,5 +1,16 @@
-import { age, text } from '../cells.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { equal } from '../../object/equality.ts';
+import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
+import { age, parts, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { deprecatedLabel } from '../pod/placement-warnings.ts';
+import { validateStorageClass } from './validate-storage-class.ts';
+
+const DEFAULT_ANNOTATIONS = [
+  'storageclass.kubernetes.io/is-default-class',
+  'storageclass.beta.kubernetes.io/is-default-class',
+];
 
 export const storageclasses = define({
   group: 'storage.k8s.io',
@@ -17,19 +28,14 @@ export const storageclasses = define({
       column('AllowVolumeExpansion'),
       column('Age'),
     ],
-    cells: (storage, now) => {
-      const name = storage.metadata.name ?? '';
-      const isDefault =
-        storage.metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true';
-      return [
-        isDefault ? `${name} (default)` : name,
-        text(storage.provisioner),
-        text(storage.reclaimPolicy),
-        text(storage.volumeBindingMode),
-        storage.allowVolumeExpansion === true,
-        age(storage, now),
-      ];
-    },
+    cells: (storage, now) => [
+      displayName(storage),
+      text(storage.provisioner),
+      text(storage.reclaimPolicy, 'Delete'),
+      text(storage.volumeBindingMode, 'Immediate'),
+      storage.allowVolumeExpansion === true,
+      age(storage, now),
+    ],
   },
   strategy: {
     nameRule: 'dns-subdomain',
@@ -37,5 +43,35 @@ export const storageclasses = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
+    validate: validateStorageClass,
+    validateUpdate,
+    warnings,
   },
 });
+
+function displayName({ metadata }: ApiObject): string {
+  const isDefault = DEFAULT_ANNOTATIONS.some((name) => metadata.annotations?.[name] === 'true');
+  return isDefault ? `${metadata.name} (default)` : (metadata.name ?? '');
+}
+
+/** Volumes that exist were made by these values. */
+function validateUpdate(object: ApiObject, old: ApiObject): FieldError[] {
+  const changed = ['parameters', 'provisioner', 'reclaimPolicy'].filter(
+    (field) => !equal(object[field], old[field]),
+  );
+  return [
+    ...changed.map((field) => forbiddenField(field, `updates to ${field} are forbidden.`)),
+    ...(object.volumeBindingMode === old.volumeBindingMode
+      ? []
+      : [invalidValue('volumeBindingMode', object.volumeBindingMode, 'field is immutable')]),
+  ];
+}
+
+function warnings(object: ApiObject): string[] {
+  return parts(object, 'allowedTopologies').flatMap((term, i) =>
+    parts(term, 'matchLabelExpressions').flatMap((expression, j) => {
+      const why = deprecatedLabel(text(expression.key));
+      return why === undefined ? [] : [`allowedTopologies[${i}].matchLabelExpressions[${j}].key: ${why}`];
+    }),
+  );
+}

@@ -15,6 +15,7 @@ export const storageversionmigrations = define({
     },
   ],
   emptyStatus: {},
+  statusResets: [['spec'], ['metadata']],
   validateStatus: validateMigrationStatus,
   table: {
     columns: [column('Name'), column('Resource')],

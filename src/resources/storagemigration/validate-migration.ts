@@ -2,8 +2,8 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { part, parts, text } from '../cells.ts';
-import { immutableField } from '../validation/fields.ts';
-import { validateConditions } from '../validation/meta-conditions.ts';
+import { validateConditions } from '../validation/conditions.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
 
 const resourceOf = (migration: ApiObject): JsonObject => part(migration, 'spec', 'resource');
 
@@ -18,7 +18,7 @@ export function validateMigration(migration: ApiObject): FieldError[] {
 /** Kubernetes names these fields without where they stand. */
 export function validateMigrationUpdate(migration: ApiObject, old: ApiObject): FieldError[] {
   return ['group', 'version', 'resource'].flatMap((name) =>
-    immutableField(name, text(resourceOf(migration)[name]), text(resourceOf(old)[name])),
+    validateImmutableField(name, text(resourceOf(migration)[name]), text(resourceOf(old)[name])),
   );
 }
 
@@ -26,10 +26,16 @@ export function validateMigrationStatus(migration: ApiObject, old: ApiObject): F
   const status = part(migration, 'status');
   return [
     ...validateVersion(text(status.resourceVersion), text(part(old, 'status').resourceVersion)),
-    ...validateConditions(parts(status, 'conditions'), 'status.conditions', 'lastUpdateTime'),
+    ...validateConditions(parts(status, 'conditions').map(toCondition), 'status.conditions'),
     ...validateProgress(migration, old),
   ];
 }
+
+/** Conditions of this alpha group name their time otherwise. */
+const toCondition = ({ lastUpdateTime, ...condition }: JsonObject): JsonObject => ({
+  ...condition,
+  lastTransitionTime: lastUpdateTime,
+});
 
 function validateVersion(version: string, old: string): FieldError[] {
   const path = 'status.resourceVersion';

@@ -2,41 +2,46 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, forbiddenField, invalidValue, required } from '../../object/field-errors.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
+import { validateLabels } from '../../registry/validate-metadata.ts';
 import { part, parts, text } from '../cells.ts';
-import { texts } from './fields.ts';
+import { each, stringMap, strings } from './values.ts';
 
-/** Rules of metav1.LabelSelector (apimachinery, apis/meta/v1/validation). */
+/** A LabelSelector, wherever it stands (apimachinery, apis/meta/v1/validation). */
 export function validateLabelSelector(selector: JsonObject, path: string): FieldError[] {
-  const labels = Object.entries(part(selector, 'matchLabels')).flatMap(([key, value]) => [
-    ...eachInvalid(`${path}.matchLabels`, key, checkQualifiedName(key)),
-    ...eachInvalid(`${path}.matchLabels`, value, checkLabelValue(text(value))),
-  ]);
-  const expressions = parts(selector, 'matchExpressions').flatMap((expression, at) =>
-    validateExpression(expression, `${path}.matchExpressions[${at}]`),
-  );
-  return [...labels, ...expressions];
-}
-
-function validateExpression(expression: JsonObject, path: string): FieldError[] {
-  const key = text(expression.key);
-  const values = texts(expression, 'values');
   return [
-    ...validateOperator(text(expression.operator), values, path),
-    ...eachInvalid(`${path}.key`, key, checkQualifiedName(key)),
-    ...values.flatMap((value, at) => eachInvalid(`${path}.values[${at}]`, value, checkLabelValue(value))),
+    ...validateLabels(stringMap(selector, 'matchLabels'), `${path}.matchLabels`),
+    ...each(parts(selector, 'matchExpressions'), `${path}.matchExpressions`, validateRequirement),
   ];
 }
 
-function validateOperator(operator: string, values: readonly string[], path: string): FieldError[] {
+/** The selector in a field that may be absent. */
+export function validateOptionalSelector(parent: JsonObject, field: string, path: string): FieldError[] {
+  return parent[field] === undefined ? [] : validateLabelSelector(part(parent, field), `${path}.${field}`);
+}
+
+function validateRequirement(requirement: JsonObject, path: string): FieldError[] {
+  const key = text(requirement.key);
+  return [
+    ...validateOperator(requirement, path),
+    ...eachInvalid(`${path}.key`, key, checkQualifiedName(key)),
+    ...each(strings(requirement, 'values'), `${path}.values`, (value, at) =>
+      eachInvalid(at, value, checkLabelValue(value)),
+    ),
+  ];
+}
+
+function validateOperator(requirement: JsonObject, path: string): FieldError[] {
+  const values = strings(requirement, 'values').length;
+  const operator = text(requirement.operator);
   switch (operator) {
     case 'In':
     case 'NotIn':
-      return values.length > 0
+      return values > 0
         ? []
         : [required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
     case 'Exists':
     case 'DoesNotExist':
-      return values.length === 0
+      return values === 0
         ? []
         : [
             forbiddenField(

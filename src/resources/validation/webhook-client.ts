@@ -3,7 +3,8 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName, checkPort } from '../../object/formats.ts';
 import { count, part, text } from '../cells.ts';
-import { has, texts } from './fields.ts';
+import { has } from './fields.ts';
+import { strings } from './values.ts';
 
 /** How a webhook is reached: a URL or a service, one of the two. Admission and conversion webhooks share these rules. */
 export function validateWebhookClient(client: JsonObject, path: string): FieldError[] {
@@ -80,7 +81,7 @@ function validateServicePath(urlPath: string, path: string): FieldError[] {
 const REVIEW_VERSIONS = ['v1', 'v1beta1'] as const;
 
 export function validateReviewVersions(owner: JsonObject, name: string, path: string): FieldError[] {
-  const versions = texts(owner, name);
+  const versions = strings(owner, name);
   if (versions.length === 0) return [required(path, `must specify one of ${REVIEW_VERSIONS.join(', ')}`)];
   const errors = versions.flatMap((version, at) =>
     versions.indexOf(version) < at

@@ -1,7 +1,8 @@
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../../object/field-errors.ts';
 import { text } from '../../cells.ts';
-import { has, texts } from '../../validation/fields.ts';
+import { has } from '../../validation/fields.ts';
+import { strings } from '../../validation/values.ts';
 import { isOn, itemsOf, propertyOf, type Schema } from './node.ts';
 
 /** How lists and maps are merged by server-side apply: as one value, as sets, or by keys. */
@@ -53,7 +54,7 @@ function validateSet(schema: Schema, path: string): FieldError[] {
 }
 
 function validateKeysOwner(schema: Schema, path: string): FieldError[] {
-  if (texts(schema, KEYS).length === 0 || schema[LIST_TYPE] === 'map') return [];
+  if (strings(schema, KEYS).length === 0 || schema[LIST_TYPE] === 'map') return [];
   const why = `must be map if ${KEYS} is non-empty`;
   const field = `${path}.${LIST_TYPE}`;
   return has(schema, LIST_TYPE)
@@ -62,7 +63,7 @@ function validateKeysOwner(schema: Schema, path: string): FieldError[] {
 }
 
 function validateKeys(schema: Schema, path: string): FieldError[] {
-  const keys = texts(schema, KEYS);
+  const keys = strings(schema, KEYS);
   const items = itemsOf(schema);
   const errors: FieldError[] = [];
   if (keys.length === 0) errors.push(required(`${path}.${KEYS}`, `must not be empty if ${LIST_TYPE} is map`));
@@ -103,8 +104,8 @@ function validateItems(schema: Schema, path: string): FieldError[] {
   if (isOn(items, 'nullable'))
     errors.push(forbiddenField(`${path}.items.nullable`, `cannot be nullable when ${LIST_TYPE} is ${type}`));
   if (type === 'set') return errors;
-  const needed = texts(items, 'required');
-  for (const key of texts(schema, KEYS)) {
+  const needed = strings(items, 'required');
+  for (const key of strings(schema, KEYS)) {
     const property = propertyOf(items, key);
     if (property === undefined) continue;
     const field = `${path}.items.properties[${key}]`;

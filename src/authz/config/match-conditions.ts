@@ -1,0 +1,30 @@
+import type { JsonObject } from '../../api/object-meta.ts';
+import { joinErrors } from '../errors-text.ts';
+
+/** A compiled CEL expression over `request`, the spec of a v1 review. */
+export interface MatchCondition {
+  readonly expression: string;
+  /** @throws Error when it cannot be evaluated or gives no boolean */
+  evaluate(spec: JsonObject): boolean;
+}
+
+/**
+ * What WebhookOptions.matches needs: true when all conditions are. One that is false decides, whatever became of the others;
+ * only without one are errors told.
+ */
+export function allMatch(conditions: readonly MatchCondition[]): (spec: JsonObject) => boolean {
+  return (spec) => {
+    const errors: string[] = [];
+    for (const { expression, evaluate } of conditions) {
+      try {
+        if (!evaluate(spec)) return false;
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        errors.push(`cel evaluation error: expression '${expression}' resulted in error: ${why}`);
+      }
+    }
+    const text = joinErrors(errors);
+    if (text !== undefined) throw new Error(text);
+    return true;
+  };
+}

@@ -1,0 +1,166 @@
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { duplicate, invalidValue, notSupported, required, tooMany } from '../../object/field-errors.ts';
+
+/** How one webhook is asked; its flags and its part of the configuration file say the same things. */
+export interface WebhookConfig {
+  readonly authorizedTtlMs: number;
+  readonly unauthorizedTtlMs: number;
+  readonly timeoutMs: number;
+  readonly version: 'v1' | 'v1beta1';
+  readonly onFailure: 'no-opinion' | 'deny';
+  /** Undefined: the address and credentials that a pod has of its own cluster. */
+  readonly kubeConfigFile: string | undefined;
+  /** CEL; all must be true for the webhook to be asked. */
+  readonly matchConditions: readonly string[];
+}
+
+const DEFAULT_AUTHORIZED_TTL = '5m0s';
+const DEFAULT_UNAUTHORIZED_TTL = '30s';
+const MAX_TIMEOUT_MS = 30_000;
+const MAX_CONDITIONS = 64;
+const ON_FAILURE = { NoOpinion: 'no-opinion', Deny: 'deny' } as const;
+
+const FIELDS = [
+  'authorizedTTL',
+  'unauthorizedTTL',
+  'timeout',
+  'subjectAccessReviewVersion',
+  'matchConditionSubjectAccessReviewVersion',
+  'failurePolicy',
+  'connectionInfo',
+  'matchConditions',
+];
+
+/** `problems` takes what is wrong; the result is of use only when nothing is. */
+export function parseWebhookConfig(config: JsonObject, path: string, problems: FieldError[]): WebhookConfig {
+  checkFields(config, FIELDS, path, problems);
+  const { subjectAccessReviewVersion: version, failurePolicy } = config;
+  const ttl = { why: 'must be > 0s' };
+  const parsed = {
+    authorizedTtlMs: parseTime(
+      config.authorizedTTL ?? DEFAULT_AUTHORIZED_TTL,
+      `${path}.authorizedTTL`,
+      ttl,
+      problems,
+    ),
+    unauthorizedTtlMs: parseTime(
+      config.unauthorizedTTL ?? DEFAULT_UNAUTHORIZED_TTL,
+      `${path}.unauthorizedTTL`,
+      ttl,
+      problems,
+    ),
+    timeoutMs: parseTime(
+      config.timeout,
+      `${path}.timeout`,
+      { why: 'must be > 0s and <= 30s', mostMs: MAX_TIMEOUT_MS },
+      problems,
+    ),
+    kubeConfigFile: parseConnection(asObject(config.connectionInfo), `${path}.connectionInfo`, problems),
+    matchConditions: parseConditions(config, path, problems),
+  };
+  checkOneOf(version, ['v1', 'v1beta1'], `${path}.subjectAccessReviewVersion`, problems);
+  checkOneOf(failurePolicy, Object.keys(ON_FAILURE), `${path}.failurePolicy`, problems);
+  return {
+    ...parsed,
+    version: version === 'v1' ? 'v1' : 'v1beta1',
+    onFailure: failurePolicy === 'NoOpinion' ? ON_FAILURE.NoOpinion : ON_FAILURE.Deny,
+  };
+}
+
+/** The connection's kubeconfig file; undefined for the one of the cluster. */
+function parseConnection(info: JsonObject, path: string, problems: FieldError[]): string | undefined {
+  checkFields(info, ['type', 'kubeConfigFile'], path, problems);
+  const { type, kubeConfigFile } = info;
+  checkOneOf(type, ['InClusterConfig', 'KubeConfigFile'], `${path}.type`, problems);
+  const field = `${path}.kubeConfigFile`;
+  if (type === 'InClusterConfig' && kubeConfigFile !== undefined) {
+    problems.push(invalidValue(field, kubeConfigFile, 'can only be set when type=KubeConfigFile'));
+  }
+  if (type !== 'KubeConfigFile') return undefined;
+  if (typeof kubeConfigFile !== 'string' || kubeConfigFile === '') {
+    problems.push(required(field));
+    return undefined;
+  }
+  if (!kubeConfigFile.startsWith('/')) {
+    problems.push(invalidValue(field, kubeConfigFile, 'must be an absolute path'));
+  }
+  return kubeConfigFile;
+}
+
+function parseConditions(config: JsonObject, path: string, problems: FieldError[]): string[] {
+  const { matchConditions = [], matchConditionSubjectAccessReviewVersion: version } = config;
+  const conditions = Array.isArray(matchConditions) ? matchConditions.map(asObject) : [];
+  const versionField = `${path}.matchConditionSubjectAccessReviewVersion`;
+  if (version !== undefined && version !== '') checkOneOf(version, ['v1'], versionField, problems);
+  else if (conditions.length > 0) {
+    problems.push(required(versionField, 'required if match conditions are specified'));
+  }
+  if (conditions.length > MAX_CONDITIONS) {
+    problems.push(tooMany(`${path}.matchConditions`, conditions.length, MAX_CONDITIONS));
+  }
+  const expressions: string[] = [];
+  for (const [at, { expression = '' }] of conditions.entries()) {
+    const field = `${path}.matchConditions[${at}].expression`;
+    const text = String(expression);
+    if (text.trim() === '') problems.push(required(field));
+    else if (expressions.includes(text)) problems.push(duplicate(field, text));
+    expressions.push(text);
+  }
+  return expressions;
+}
+
+function parseTime(
+  value: JsonValue | undefined,
+  field: string,
+  { why, mostMs = Number.POSITIVE_INFINITY }: { why: string; mostMs?: number },
+  problems: FieldError[],
+): number {
+  const ms = typeof value === 'string' ? toMs(value) : undefined;
+  if (value === undefined || ms === 0) problems.push(required(field));
+  else if (ms === undefined || ms < 0 || ms > mostMs) problems.push(invalidValue(field, value, why));
+  return ms ?? 0;
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Go's durations: `1m30s`, `500ms`, `0`. Undefined for anything else. */
+function toMs(text: string): number | undefined {
+  if (text === '0') return 0;
+  if (!/^-?(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
+  let ms = 0;
+  for (const [, amount, , unit = ''] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) {
+    ms += Number(amount) * (UNITS_MS[unit] ?? 0);
+  }
+  return text.startsWith('-') ? -ms : ms;
+}
+
+export function checkOneOf(
+  value: JsonValue | undefined,
+  supported: readonly string[],
+  field: string,
+  problems: FieldError[],
+): void {
+  if (value === undefined || value === '') problems.push(required(field));
+  else if (!supported.some((one) => one === value)) problems.push(notSupported(field, value, supported));
+}
+
+/** A name that nobody knows is a mistake that would weaken or close the server unseen. */
+export function checkFields(
+  object: JsonObject,
+  known: readonly string[],
+  path: string,
+  problems: FieldError[],
+): void {
+  for (const name of Object.keys(object)) {
+    if (known.includes(name)) continue;
+    problems.push({
+      type: 'FieldValueForbidden',
+      field: path === '' ? name : `${path}.${name}`,
+      message: 'unknown field',
+    });
+  }
+}
+
+export const asObject = (value: JsonValue | undefined): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};

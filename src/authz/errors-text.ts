@@ -1,0 +1,8 @@
+/**
+ * Several errors as one text, each once: alone it stands as it is, together they stand in brackets (apimachinery,
+ * util/errors, Aggregate). Undefined when there are none.
+ */
+export function joinErrors(errors: readonly string[]): string | undefined {
+  const distinct = [...new Set(errors)];
+  return distinct.length > 1 ? `[${distinct.join(', ')}]` : distinct[0];
+}

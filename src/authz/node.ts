@@ -1,0 +1,168 @@
+import { toQualifiedResource } from '../api/names.ts';
+import type { ResourceTarget, UserInfo } from '../request/api-request.ts';
+import {
+  ALLOW,
+  type AuthorizationAttributes,
+  type Authorizer,
+  NO_OPINION,
+  NO_RULES,
+  type Rules,
+  type Verdict,
+} from './authorizer.ts';
+import type { NodeRelations, RelatedKind } from './node-relations.ts';
+import { rulesAllow, toQuestion } from './rbac/match.ts';
+import type { PolicyRule } from './rbac/policy.ts';
+
+/** A node's question about a resource that is divided among nodes. */
+interface NodeRequest {
+  readonly node: string;
+  readonly verb: string;
+  readonly target: ResourceTarget;
+  readonly relations: NodeRelations;
+}
+
+const PREFIX = 'system:node:';
+const LEASES = 'kube-node-lease';
+const OWN_VERBS = ['get', 'create', 'update', 'patch', 'delete'];
+
+/** The node that a user is; undefined for whoever is none. */
+export function nodeNameOf({ username, groups }: UserInfo): string | undefined {
+  if (!username.startsWith(PREFIX) || !groups.includes('system:nodes')) return undefined;
+  return username.slice(PREFIX.length);
+}
+
+/**
+ * Mode Node: lets a node read what its pods need, write what is its own, and otherwise do what `rules` allow every node
+ * (bootstrap/node-rules.ts). What a request carries is not seen here; admission sees to that (Kubernetes:
+ * plugin/pkg/auth/authorizer/node).
+ */
+export function createNodeAuthorizer(relations: NodeRelations, rules: readonly PolicyRule[]): Authorizer {
+  return {
+    authorize: (attributes) => {
+      const node = nodeNameOf(attributes.user);
+      if (node === undefined) return NO_OPINION;
+      if (node === '') return refuse(`unknown node for user ${JSON.stringify(attributes.user.username)}`);
+      return decide(attributes, node, relations) ?? byRules(attributes, rules);
+    },
+    rules: (user): Rules =>
+      nodeNameOf(user) === undefined
+        ? NO_RULES
+        : { ...NO_RULES, incomplete: true, error: 'node authorizer does not support user rule resolution' },
+  };
+}
+
+const refuse = (reason: string): Verdict => ({ decision: 'no-opinion', reason });
+
+function byRules(attributes: AuthorizationAttributes, rules: readonly PolicyRule[]): Verdict {
+  return rulesAllow(rules, toQuestion(attributes)) ? ALLOW : NO_OPINION;
+}
+
+/** Undefined: the resource is the same for all nodes. */
+function decide(
+  { verb, target }: AuthorizationAttributes,
+  node: string,
+  relations: NodeRelations,
+): Verdict | undefined {
+  return target === undefined
+    ? undefined
+    : DIVIDED.get(toQualifiedResource(target))?.({ node, verb, target, relations });
+}
+
+/** The resources that are divided among nodes. */
+const DIVIDED: ReadonlyMap<string, (request: NodeRequest) => Verdict> = new Map(
+  Object.entries({
+    secrets: (request: NodeRequest) => decideRead(request, 'secret'),
+    configmaps: (request: NodeRequest) => decideRead(request, 'configmap'),
+    persistentvolumeclaims: (request: NodeRequest) =>
+      request.target.subresource === 'status'
+        ? decideClaimStatus(request)
+        : decideGet(request, 'persistentvolumeclaim'),
+    persistentvolumes: (request: NodeRequest) => decideGet(request, 'persistentvolume'),
+    'resourceclaims.resource.k8s.io': (request: NodeRequest) => decideGet(request, 'resourceclaim'),
+    'volumeattachments.storage.k8s.io': (request: NodeRequest) => decideGet(request, 'volumeattachment'),
+    serviceaccounts: (request: NodeRequest) => decideToken(request),
+    'leases.coordination.k8s.io': (request: NodeRequest) => decideLease(request),
+    'csinodes.storage.k8s.io': (request: NodeRequest) => decideCsiNode(request),
+    'resourceslices.resource.k8s.io': (request: NodeRequest) => decideSlice(request),
+  }),
+);
+
+/** Lists and watches count as reads of one object, for they come with its name. */
+function decideRead(request: NodeRequest, kind: RelatedKind): Verdict {
+  if (!['get', 'list', 'watch'].includes(request.verb)) return refuse('can only read resources of this type');
+  if (request.target.subresource !== '') return refuse('cannot read subresource');
+  if (request.target.namespace === '') return refuse('can only read namespaced object of this type');
+  return decideRelated(request, kind);
+}
+
+function decideGet(request: NodeRequest, kind: RelatedKind): Verdict {
+  if (request.verb !== 'get') return refuse('can only get individual resources of this type');
+  if (request.target.subresource !== '') return refuse('cannot get subresource');
+  return decideRelated(request, kind);
+}
+
+function decideClaimStatus(request: NodeRequest): Verdict {
+  if (request.verb !== 'update' && request.verb !== 'patch') {
+    return refuse('can only get/update/patch this type');
+  }
+  return decideRelated(request, 'persistentvolumeclaim');
+}
+
+function decideRelated({ node, target, relations }: NodeRequest, kind: RelatedKind): Verdict {
+  if (target.name === '') return refuse('No Object name found');
+  if (relations.isRelated(node, kind, target.namespace, target.name)) return ALLOW;
+  return refuse(`no relationship found between node '${node}' and this object`);
+}
+
+function decideToken(request: NodeRequest): Verdict {
+  if (request.verb !== 'create' || request.target.name === '') {
+    return refuse('can only create tokens for individual service accounts');
+  }
+  if (request.target.subresource !== 'token') {
+    return refuse('can only create token subresource of serviceaccount');
+  }
+  return decideRelated(request, 'serviceaccount');
+}
+
+/** The name of what is created is not known here. */
+const isOwn = ({ verb, target, node }: NodeRequest): boolean => verb === 'create' || target.name === node;
+
+function decideLease(request: NodeRequest): Verdict {
+  if (!OWN_VERBS.includes(request.verb)) {
+    return refuse('can only get, create, update, patch, or delete a node lease');
+  }
+  if (request.target.namespace !== LEASES) {
+    return refuse(`can only access leases in the "${LEASES}" system namespace`);
+  }
+  if (isOwn(request)) return ALLOW;
+  return refuse('can only access node lease with the same name as the requesting node');
+}
+
+function decideCsiNode(request: NodeRequest): Verdict {
+  if (!OWN_VERBS.includes(request.verb)) {
+    return refuse('can only get, create, update, patch, or delete a CSINode');
+  }
+  if (request.target.subresource !== '') return refuse('cannot authorize CSINode subresources');
+  if (isOwn(request)) return ALLOW;
+  return refuse('can only access CSINode with the same name as the requesting node');
+}
+
+function decideSlice(request: NodeRequest): Verdict {
+  if (request.target.subresource !== '') return refuse('cannot authorize ResourceSlice subresources');
+  switch (request.verb) {
+    case 'create':
+    case 'list':
+    case 'watch':
+    case 'deletecollection':
+      return ALLOW;
+    case 'get':
+    case 'update':
+    case 'patch':
+    case 'delete':
+      return decideRelated(request, 'resourceslice');
+    default:
+      return refuse(
+        'only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection',
+      );
+  }
+}

@@ -1,0 +1,40 @@
+import type { JsonObject } from '../../api/object-meta.ts';
+import { equal } from '../../object/equality.ts';
+import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
+import type { PolicyRule } from './policy.ts';
+
+/** A ClusterRole as aggregation sees it. */
+export interface AggregatedRole {
+  readonly metadata: { readonly name?: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly rules?: readonly PolicyRule[] | null;
+  readonly aggregationRule?: { readonly clusterRoleSelectors?: readonly JsonObject[] } | null;
+}
+
+/**
+ * The rules that a ClusterRole with an aggregation rule must have: those of every other role that one of its selectors
+ * selects, selector by selector and within one by name, each once. Undefined when it has them, or has no aggregation rule
+ * (Kubernetes: pkg/controller/clusterroleaggregation). Aggregated roles may be aggregated again: repeat until none changes.
+ */
+export function aggregatedRules(
+  role: AggregatedRole,
+  all: readonly AggregatedRole[],
+): readonly PolicyRule[] | undefined {
+  if (role.aggregationRule === undefined || role.aggregationRule === null) return undefined;
+  const others = all.filter(({ metadata }) => metadata.name !== role.metadata.name).sort(byName);
+  const rules: PolicyRule[] = [];
+  for (const selector of role.aggregationRule.clusterRoleSelectors ?? []) {
+    const requirements = fromLabelSelector(selector);
+    for (const { metadata, rules: offered } of others) {
+      if (!matchesLabels(requirements, metadata.labels ?? {})) continue;
+      for (const rule of offered ?? []) if (!rules.some((known) => equal(known, rule))) rules.push(rule);
+    }
+  }
+  return equal(rules, role.rules ?? []) ? undefined : rules;
+}
+
+function byName(
+  { metadata: { name: a = '' } }: AggregatedRole,
+  { metadata: { name: b = '' } }: AggregatedRole,
+) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

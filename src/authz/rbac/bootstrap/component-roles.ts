@@ -1,0 +1,139 @@
+import { NODE_RULES } from './node-rules.ts';
+import {
+  allow,
+  allowPaths,
+  clusterRole,
+  EVENTS,
+  READ,
+  READ_UPDATE,
+  READ_WRITE,
+  type RoleData,
+  type RuleData,
+} from './shape.ts';
+
+/** ClusterRoles of the programs that make up a cluster. */
+
+const CERTIFICATES = 'certificates.k8s.io';
+const DRA = { gate: 'DynamicResourceAllocation' };
+
+const TOKEN_REVIEWS = allow('create', 'authentication.k8s.io', 'tokenreviews');
+const ACCESS_REVIEWS = allow('create', 'authorization.k8s.io', 'subjectaccessreviews');
+
+const CONTROLLER_MANAGER: readonly RuleData[] = [
+  EVENTS,
+  allow('create', 'coordination.k8s.io', 'leases'),
+  allow('get update', 'coordination.k8s.io', 'leases', { names: 'kube-controller-manager' }),
+  allow('create', 'core', 'secrets serviceaccounts'),
+  allow('delete', 'core', 'secrets'),
+  allow('get', 'core', 'configmaps namespaces secrets serviceaccounts'),
+  allow('update', 'core', 'secrets serviceaccounts'),
+  TOKEN_REVIEWS,
+  ACCESS_REVIEWS,
+  allow('list watch', '*', '*'),
+  allow('create', 'core', 'serviceaccounts/token'),
+];
+
+const SCHEDULER: readonly RuleData[] = [
+  EVENTS,
+  allow('create', 'coordination.k8s.io', 'leases'),
+  allow('get update list watch', 'coordination.k8s.io', 'leases', { names: 'kube-scheduler' }),
+  allow(READ_WRITE, 'coordination.k8s.io', 'leasecandidates'),
+  allow(READ, 'core', 'nodes'),
+  allow(`${READ} delete`, 'core', 'pods'),
+  allow('create', 'core', 'bindings pods/binding'),
+  allow('patch update', 'core', 'pods/status'),
+  allow(READ, 'core', 'replicationcontrollers services'),
+  allow(READ, 'apps extensions', 'replicasets'),
+  allow(READ, 'apps', 'statefulsets'),
+  allow(READ, 'policy', 'poddisruptionbudgets'),
+  allow(READ, 'core', 'persistentvolumeclaims persistentvolumes'),
+  TOKEN_REVIEWS,
+  ACCESS_REVIEWS,
+  allow(READ, 'storage.k8s.io', 'csinodes'),
+  allow(READ, 'storage.k8s.io', 'volumeattachments'),
+  allow(READ, 'core', 'namespaces'),
+  allow(READ, 'storage.k8s.io', 'csidrivers'),
+  allow(READ, 'storage.k8s.io', 'csistoragecapacities'),
+  allow(READ, 'resource.k8s.io', 'deviceclasses', DRA),
+  allow(READ_UPDATE, 'resource.k8s.io', 'resourceclaims', DRA),
+  allow(READ_UPDATE, 'resource.k8s.io', 'resourceclaims/status', DRA),
+  allow(READ_WRITE, 'resource.k8s.io', 'podschedulingcontexts', DRA),
+  allow(READ, 'resource.k8s.io', 'podschedulingcontexts/status', DRA),
+  allow(READ_UPDATE, 'core', 'pods/finalizers', DRA),
+  allow(READ, 'resource.k8s.io', 'resourceslices', DRA),
+];
+
+const NODE_PROXIER: readonly RuleData[] = [
+  allow('list watch', 'core', 'endpoints services'),
+  allow(READ, 'core', 'nodes'),
+  EVENTS,
+  allow('list watch', 'networking.k8s.io', 'servicecidrs', { gate: 'MultiCIDRServiceAllocator' }),
+  allow('list watch', 'discovery.k8s.io', 'endpointslices'),
+];
+
+/** Who may approve requests of one signer: the role's name and the signer's. */
+const APPROVERS: readonly (readonly [string, string])[] = [
+  ['legacy-unknown', 'kubernetes.io/legacy-unknown'],
+  ['kubelet-serving', 'kubernetes.io/kubelet-serving'],
+  ['kube-apiserver-client', 'kubernetes.io/kube-apiserver-client'],
+  ['kube-apiserver-client-kubelet', 'kubernetes.io/kube-apiserver-client-kubelet'],
+];
+
+export const COMPONENT_ROLES: readonly RoleData[] = [
+  clusterRole('system:heapster', [
+    allow(READ, 'core', 'events namespaces nodes pods'),
+    allow(READ, 'extensions', 'deployments'),
+  ]),
+  clusterRole('system:node', NODE_RULES),
+  clusterRole('system:node-problem-detector', [
+    allow('get', 'core', 'nodes'),
+    allow('patch', 'core', 'nodes/status'),
+    EVENTS,
+  ]),
+  clusterRole('system:kubelet-api-admin', [
+    allow(READ, 'core', 'nodes'),
+    allow('proxy', 'core', 'nodes'),
+    allow('*', 'core', 'nodes/log nodes/metrics nodes/proxy nodes/stats'),
+  ]),
+  clusterRole('system:node-bootstrapper', [
+    allow(`create ${READ}`, CERTIFICATES, 'certificatesigningrequests'),
+  ]),
+  clusterRole('system:auth-delegator', [TOKEN_REVIEWS, ACCESS_REVIEWS]),
+  clusterRole('system:kube-aggregator', [allow(READ, 'core', 'endpoints services')]),
+  clusterRole('system:kube-controller-manager', CONTROLLER_MANAGER),
+  clusterRole('system:kube-dns', [allow('list watch', 'core', 'endpoints services')]),
+  clusterRole('system:persistent-volume-provisioner', [
+    allow(`${READ} create delete`, 'core', 'persistentvolumes'),
+    allow(`${READ} update`, 'core', 'persistentvolumeclaims'),
+    allow(READ, 'storage.k8s.io', 'storageclasses'),
+    allow('watch', 'core', 'events'),
+    EVENTS,
+  ]),
+  ...['nodeclient', 'selfnodeclient'].map((kind) =>
+    clusterRole(`system:certificates.k8s.io:certificatesigningrequests:${kind}`, [
+      allow('create', CERTIFICATES, `certificatesigningrequests/${kind}`),
+    ]),
+  ),
+  clusterRole('system:volume-scheduler', [
+    allow(READ_UPDATE, 'core', 'persistentvolumes'),
+    allow(READ, 'storage.k8s.io', 'storageclasses'),
+    allow(READ_UPDATE, 'core', 'persistentvolumeclaims'),
+  ]),
+  ...APPROVERS.map(([name, signer]) =>
+    clusterRole(`system:certificates.k8s.io:${name}-approver`, [
+      allow('approve', CERTIFICATES, 'signers', { names: signer }),
+    ]),
+  ),
+  clusterRole('system:service-account-issuer-discovery', [
+    // With a slash at the end, too: clients made from the OpenAPI document ask so.
+    allowPaths(
+      'get',
+      '/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/',
+    ),
+  ]),
+  clusterRole('system:node-proxier', NODE_PROXIER),
+  clusterRole('system:kube-scheduler', SCHEDULER),
+  clusterRole('system:cluster-trust-bundle-discovery', [allow(READ, CERTIFICATES, 'clustertrustbundles')], {
+    gate: 'ClusterTrustBundle',
+  }),
+];

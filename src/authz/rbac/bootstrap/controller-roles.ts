@@ -1,0 +1,292 @@
+import { allow, EVENTS, READ, type RuleData } from './shape.ts';
+
+/**
+ * What each controller of kube-controller-manager may do, by its service account in kube-system. Each becomes the
+ * ClusterRole `system:controller:<name>` and a binding of that name.
+ */
+export interface ControllerData {
+  readonly name: string;
+  readonly rules: readonly RuleData[];
+  readonly gate?: string;
+}
+
+const controller = (name: string, rules: readonly RuleData[], gate?: string): ControllerData => ({
+  name,
+  rules,
+  ...(gate === undefined ? {} : { gate }),
+});
+
+const ALL = 'create delete get list patch update watch';
+
+const WORKLOADS: readonly ControllerData[] = [
+  controller('cronjob-controller', [
+    allow(`${READ} update`, 'batch', 'cronjobs'),
+    allow(ALL, 'batch', 'jobs'),
+    allow('update', 'batch', 'cronjobs/status'),
+    allow('update', 'batch', 'cronjobs/finalizers'),
+    allow('list delete', 'core', 'pods'),
+    EVENTS,
+  ]),
+  controller('daemon-set-controller', [
+    allow(READ, 'extensions apps', 'daemonsets'),
+    allow('update', 'extensions apps', 'daemonsets/status'),
+    allow('update', 'extensions apps', 'daemonsets/finalizers'),
+    allow('list watch', 'core', 'nodes'),
+    allow('list watch create delete patch', 'core', 'pods'),
+    allow('create', 'core', 'pods/binding'),
+    allow(ALL, 'apps', 'controllerrevisions'),
+    EVENTS,
+  ]),
+  controller('deployment-controller', [
+    allow(`${READ} update`, 'extensions apps', 'deployments'),
+    allow('update', 'extensions apps', 'deployments/status'),
+    allow('update', 'extensions apps', 'deployments/finalizers'),
+    allow(ALL, 'apps extensions', 'replicasets'),
+    allow(`${READ} update`, 'core', 'pods'),
+    EVENTS,
+  ]),
+  controller('disruption-controller', [
+    allow(READ, 'extensions apps', 'deployments'),
+    allow(READ, 'apps extensions', 'replicasets'),
+    allow(READ, 'core', 'replicationcontrollers'),
+    allow(READ, 'policy', 'poddisruptionbudgets'),
+    allow(READ, 'apps', 'statefulsets'),
+    allow('update', 'policy', 'poddisruptionbudgets/status'),
+    allow('patch update', 'core', 'pods/status'),
+    allow('get', '*', '*/scale'),
+    EVENTS,
+  ]),
+  controller('horizontal-pod-autoscaler', [
+    allow(READ, 'autoscaling', 'horizontalpodautoscalers'),
+    allow('update', 'autoscaling', 'horizontalpodautoscalers/status'),
+    allow('get update', '*', '*/scale'),
+    allow('list', 'core', 'pods'),
+    allow('list', 'metrics.k8s.io', 'pods'),
+    allow('get list', 'custom.metrics.k8s.io', '*'),
+    allow('get list', 'external.metrics.k8s.io', '*'),
+    EVENTS,
+  ]),
+  controller('job-controller', [
+    allow(`${READ} update patch`, 'batch', 'jobs'),
+    allow('update', 'batch', 'jobs/status'),
+    allow('update', 'batch', 'jobs/finalizers'),
+    allow('list watch create delete patch', 'core', 'pods'),
+    EVENTS,
+  ]),
+  controller('replicaset-controller', [
+    allow(`${READ} update`, 'apps extensions', 'replicasets'),
+    allow('update', 'apps extensions', 'replicasets/status'),
+    allow('update', 'apps extensions', 'replicasets/finalizers'),
+    allow('list watch patch create delete', 'core', 'pods'),
+    EVENTS,
+  ]),
+  controller('replication-controller', [
+    allow(`${READ} update`, 'core', 'replicationcontrollers'),
+    allow('update', 'core', 'replicationcontrollers/status'),
+    allow('update', 'core', 'replicationcontrollers/finalizers'),
+    allow('list watch patch create delete', 'core', 'pods'),
+    EVENTS,
+  ]),
+  controller('statefulset-controller', [
+    allow('list watch', 'core', 'pods'),
+    allow(READ, 'apps', 'statefulsets'),
+    allow('update', 'apps', 'statefulsets/status'),
+    allow('update', 'apps', 'statefulsets/finalizers'),
+    allow('get create delete update patch', 'core', 'pods'),
+    allow(ALL, 'apps', 'controllerrevisions'),
+    allow('get create list watch', 'core', 'persistentvolumeclaims'),
+    EVENTS,
+    allow('update delete', 'core', 'persistentvolumeclaims', { gate: 'StatefulSetAutoDeletePVC' }),
+    allow('update', 'core', 'pods/finalizers', { gate: 'StatefulSetAutoDeletePVC' }),
+  ]),
+  controller('ttl-after-finished-controller', [allow(`${READ} delete`, 'batch', 'jobs'), EVENTS]),
+];
+
+const NETWORK: readonly ControllerData[] = [
+  controller('endpoint-controller', [
+    allow(READ, 'core', 'pods services'),
+    allow('get list create update delete', 'core', 'endpoints'),
+    allow('create', 'core', 'endpoints/restricted'),
+    EVENTS,
+  ]),
+  controller('endpointslice-controller', [
+    allow(READ, 'core', 'nodes pods services'),
+    // To own a slice with blockOwnerDeletion takes the right to set the owner's finalizers.
+    allow('update', 'core', 'services/finalizers'),
+    allow('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
+    EVENTS,
+  ]),
+  controller('endpointslicemirroring-controller', [
+    allow(READ, 'core', 'endpoints services'),
+    allow('update', 'core', 'services/finalizers'),
+    allow('update', 'core', 'endpoints/finalizers'),
+    allow('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
+    EVENTS,
+  ]),
+  controller('route-controller', [
+    allow('list watch', 'core', 'nodes'),
+    allow('patch', 'core', 'nodes/status'),
+    EVENTS,
+  ]),
+  controller('service-controller', [
+    allow(READ, 'core', 'services'),
+    allow('patch update', 'core', 'services/status'),
+    allow('list watch', 'core', 'nodes'),
+    EVENTS,
+  ]),
+  controller(
+    'service-cidrs-controller',
+    [
+      allow(`${READ} patch update`, 'networking.k8s.io', 'servicecidrs'),
+      allow('patch update', 'networking.k8s.io', 'servicecidrs/finalizers'),
+      allow('patch update', 'networking.k8s.io', 'servicecidrs/status'),
+      allow(READ, 'networking.k8s.io', 'ipaddresses'),
+      EVENTS,
+    ],
+    'MultiCIDRServiceAllocator',
+  ),
+];
+
+const STORAGE: readonly ControllerData[] = [
+  controller('attachdetach-controller', [
+    allow('list watch', 'core', 'persistentvolumeclaims persistentvolumes'),
+    allow(READ, 'core', 'nodes'),
+    allow('patch update', 'core', 'nodes/status'),
+    allow('list watch', 'core', 'pods'),
+    EVENTS,
+    allow('get create delete list watch', 'storage.k8s.io', 'volumeattachments'),
+    allow(READ, 'storage.k8s.io', 'csidrivers'),
+    allow(READ, 'storage.k8s.io', 'csinodes'),
+  ]),
+  controller('expand-controller', [
+    allow(`${READ} update patch`, 'core', 'persistentvolumes'),
+    allow('update patch', 'core', 'persistentvolumeclaims/status'),
+    allow(READ, 'core', 'persistentvolumeclaims'),
+    allow(READ, 'storage.k8s.io', 'storageclasses'),
+    allow('get', 'core', 'endpoints services'),
+    allow('get', 'core', 'secrets'),
+    EVENTS,
+  ]),
+  controller('ephemeral-volume-controller', [
+    allow(READ, 'core', 'pods'),
+    allow('update', 'core', 'pods/finalizers'),
+    allow(`${READ} create`, 'core', 'persistentvolumeclaims'),
+    EVENTS,
+  ]),
+  controller('persistent-volume-binder', [
+    allow(`${READ} update create delete`, 'core', 'persistentvolumes'),
+    allow('update', 'core', 'persistentvolumes/status'),
+    allow(`${READ} update`, 'core', 'persistentvolumeclaims'),
+    allow('update', 'core', 'persistentvolumeclaims/status'),
+    allow(`${READ} create delete`, 'core', 'pods'),
+    allow(READ, 'storage.k8s.io', 'storageclasses'),
+    allow('get create update delete', 'core', 'endpoints'),
+    allow('get create delete', 'core', 'services'),
+    allow('get', 'core', 'secrets'),
+    allow('get list', 'core', 'nodes'),
+    allow('watch', 'core', 'events'),
+    EVENTS,
+  ]),
+  controller('pv-protection-controller', [allow(`${READ} update`, 'core', 'persistentvolumes'), EVENTS]),
+  controller('pvc-protection-controller', [
+    allow(`${READ} update`, 'core', 'persistentvolumeclaims'),
+    allow(READ, 'core', 'pods'),
+    EVENTS,
+  ]),
+  controller(
+    'resource-claim-controller',
+    [
+      allow(READ, 'core', 'pods'),
+      allow('update', 'core', 'pods/finalizers'),
+      allow(`${READ} create delete`, 'resource.k8s.io', 'resourceclaims'),
+      allow(`${READ} create update patch`, 'resource.k8s.io', 'podschedulingcontexts'),
+      allow('update patch', 'resource.k8s.io', 'resourceclaims resourceclaims/status'),
+      allow('update patch', 'core', 'pods/status'),
+      EVENTS,
+    ],
+    'DynamicResourceAllocation',
+  ),
+];
+
+const SIGNERS = [
+  'legacy-unknown',
+  'kube-apiserver-client',
+  'kube-apiserver-client-kubelet',
+  'kubelet-serving',
+];
+
+const CLUSTER: readonly ControllerData[] = [
+  controller('certificate-controller', [
+    allow(`${READ} delete`, 'certificates.k8s.io', 'certificatesigningrequests'),
+    allow(
+      'update',
+      'certificates.k8s.io',
+      'certificatesigningrequests/approval certificatesigningrequests/status',
+    ),
+    allow('approve', 'certificates.k8s.io', 'signers', {
+      names: 'kubernetes.io/kube-apiserver-client-kubelet',
+    }),
+    allow('sign', 'certificates.k8s.io', 'signers', {
+      names: SIGNERS.map((name) => `kubernetes.io/${name}`).join(' '),
+    }),
+    allow('create', 'authorization.k8s.io', 'subjectaccessreviews'),
+    EVENTS,
+  ]),
+  controller('clusterrole-aggregation-controller', [
+    allow(`escalate ${READ} update patch`, 'rbac.authorization.k8s.io', 'clusterroles'),
+  ]),
+  controller('generic-garbage-collector', [allow(`${READ} patch update delete`, '*', '*'), EVENTS]),
+  controller('legacy-service-account-token-cleaner', [
+    allow('get', 'core', 'configmaps', { names: 'kube-apiserver-legacy-service-account-token-tracking' }),
+    allow('patch delete', 'core', 'secrets'),
+  ]),
+  controller('namespace-controller', [
+    allow(`${READ} delete`, 'core', 'namespaces'),
+    allow('update', 'core', 'namespaces/finalize namespaces/status'),
+    allow('get list delete deletecollection', '*', '*'),
+  ]),
+  controller('node-controller', [
+    allow('get list update delete patch', 'core', 'nodes'),
+    allow('patch update', 'core', 'nodes/status'),
+    allow('patch update', 'core', 'pods/status'),
+    allow('list get delete', 'core', 'pods'),
+    EVENTS,
+  ]),
+  controller('pod-garbage-collector', [
+    allow('list watch delete', 'core', 'pods'),
+    allow('get list', 'core', 'nodes'),
+    allow('patch', 'core', 'pods/status'),
+  ]),
+  controller('resourcequota-controller', [
+    allow('list watch', '*', '*'),
+    allow('update', 'core', 'resourcequotas/status'),
+    EVENTS,
+  ]),
+  controller('root-ca-cert-publisher', [allow('create update', 'core', 'configmaps'), EVENTS]),
+  controller('service-account-controller', [allow('create', 'core', 'serviceaccounts'), EVENTS]),
+  controller('ttl-controller', [allow('update patch list watch', 'core', 'nodes'), EVENTS]),
+  controller('validatingadmissionpolicy-status-controller', [
+    allow(READ, 'admissionregistration.k8s.io', 'validatingadmissionpolicies'),
+    allow('get patch update', 'admissionregistration.k8s.io', 'validatingadmissionpolicies/status'),
+    EVENTS,
+  ]),
+  controller(
+    'storage-version-garbage-collector',
+    [
+      allow(READ, 'coordination.k8s.io', 'leases'),
+      allow(`${READ} patch update delete`, 'internal.apiserver.k8s.io', 'storageversions'),
+      allow('get patch update', 'internal.apiserver.k8s.io', 'storageversions/status'),
+    ],
+    'StorageVersionAPI',
+  ),
+  controller(
+    'storage-version-migrator-controller',
+    [
+      allow('list create patch', '*', '*'),
+      allow('update', 'storagemigration.k8s.io', 'storageversionmigrations/status'),
+    ],
+    'StorageVersionMigrator',
+  ),
+];
+
+export const CONTROLLERS: readonly ControllerData[] = [...WORKLOADS, ...NETWORK, ...STORAGE, ...CLUSTER];

@@ -1,0 +1,95 @@
+import type { PolicyRule, Subject } from '../policy.ts';
+import { RBAC_GROUP } from '../policy.ts';
+
+/**
+ * How the roles of a fresh cluster are written down: words separated by blanks. `core` is the group without a name.
+ *
+ *   allow('get list', 'core apps', 'pods deployments/scale')
+ *   allow('get', 'core', 'configmaps', { names: 'cluster-info' })
+ *   allowPaths('get', '/healthz /livez')
+ */
+
+/** Something that is there only while a feature gate is on. */
+interface Gated {
+  readonly gate?: string;
+}
+
+export interface RuleData extends Gated {
+  readonly rule: PolicyRule;
+}
+
+export interface RoleData extends Gated {
+  /** '' for a ClusterRole. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly rules: readonly RuleData[];
+  /** Into which role this one is aggregated: `admin` becomes the label aggregate-to-admin. */
+  readonly partOf?: string;
+  /** The role is gathered from those that are part of this. */
+  readonly gathers?: string;
+}
+
+export interface BindingData extends Gated {
+  readonly namespace: string;
+  readonly name: string;
+  /** A Role in a namespace, a ClusterRole otherwise. */
+  readonly role: string;
+  readonly subjects: readonly Subject[];
+}
+
+const words = (text: string): string[] => text.split(' ');
+const gated = (gate: string | undefined): Gated => (gate === undefined ? {} : { gate });
+
+/** Lists are sorted, as Kubernetes has them. */
+export function allow(
+  verbs: string,
+  groups: string,
+  resources: string,
+  more: { readonly names?: string; readonly gate?: string } = {},
+): RuleData {
+  const apiGroups = words(groups).map((group) => (group === 'core' ? '' : group));
+  const names = more.names === undefined ? {} : { resourceNames: words(more.names).sort() };
+  const rule = {
+    verbs: words(verbs).sort(),
+    apiGroups: apiGroups.sort(),
+    resources: words(resources).sort(),
+    ...names,
+  };
+  return { rule, ...gated(more.gate) };
+}
+
+export const allowPaths = (verbs: string, paths: string): RuleData => ({
+  rule: { verbs: words(verbs).sort(), nonResourceURLs: words(paths).sort() },
+});
+
+export function clusterRole(
+  name: string,
+  rules: readonly RuleData[],
+  more: { readonly partOf?: string; readonly gathers?: string; readonly gate?: string } = {},
+): RoleData {
+  return { namespace: '', name, rules, ...more };
+}
+
+export const role = (namespace: string, name: string, rules: readonly RuleData[]): RoleData => ({
+  namespace,
+  name,
+  rules,
+});
+
+export const users = (names: string): Subject[] =>
+  words(names).map((name) => ({ apiGroup: RBAC_GROUP, kind: 'User', name }));
+
+export const groups = (names: string): Subject[] =>
+  words(names).map((name) => ({ apiGroup: RBAC_GROUP, kind: 'Group', name }));
+
+export const serviceAccounts = (namespace: string, names: string): Subject[] =>
+  words(names).map((name) => ({ kind: 'ServiceAccount', name, namespace }));
+
+/** Verbs that go together. */
+export const READ = 'get list watch';
+export const WRITE = 'create update patch delete deletecollection';
+export const READ_WRITE = `${READ} ${WRITE}`;
+export const READ_UPDATE = `${READ} update patch`;
+
+/** Whoever does something may tell of it. */
+export const EVENTS = allow('create update patch', 'core events.k8s.io', 'events');

@@ -1,0 +1,108 @@
+import {
+  allow,
+  allowPaths,
+  clusterRole,
+  READ,
+  READ_WRITE,
+  type RoleData,
+  type RuleData,
+  WRITE,
+} from './shape.ts';
+
+/** ClusterRoles for people: everything, nothing but discovery, and the three grades of power in a namespace. */
+
+const EDIT: readonly RuleData[] = [
+  // Reading these is a way to power over others, so it is not for who may only view.
+  allow(READ, 'core', 'pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy'),
+  allow('impersonate', 'core', 'serviceaccounts'),
+  allow(WRITE, 'core', 'pods pods/attach pods/exec pods/portforward pods/proxy'),
+  allow('create', 'core', 'pods/eviction'),
+  allow(
+    WRITE,
+    'core',
+    'configmaps endpoints events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale ' +
+      'secrets serviceaccounts services services/proxy',
+  ),
+  allow('create', 'core', 'serviceaccounts/token'),
+  allow(
+    WRITE,
+    'apps',
+    'daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale',
+  ),
+  allow(WRITE, 'autoscaling', 'horizontalpodautoscalers'),
+  allow(WRITE, 'batch', 'cronjobs jobs'),
+  allow(
+    WRITE,
+    'extensions',
+    'daemonsets deployments deployments/rollback deployments/scale ingresses networkpolicies replicasets ' +
+      'replicasets/scale replicationcontrollers/scale',
+  ),
+  allow(WRITE, 'policy', 'poddisruptionbudgets'),
+  allow(WRITE, 'networking.k8s.io', 'ingresses networkpolicies'),
+  allow(READ_WRITE, 'coordination.k8s.io', 'leases'),
+];
+
+const VIEW: readonly RuleData[] = [
+  allow(
+    READ,
+    'core',
+    'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods replicationcontrollers ' +
+      'replicationcontrollers/scale serviceaccounts services services/status',
+  ),
+  allow(
+    READ,
+    'core',
+    'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status ' +
+      'resourcequotas resourcequotas/status',
+  ),
+  // Within a namespace this is the namespace itself.
+  allow(READ, 'core', 'namespaces'),
+  allow(READ, 'discovery.k8s.io', 'endpointslices'),
+  allow(
+    READ,
+    'apps',
+    'controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status ' +
+      'replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status',
+  ),
+  allow(READ, 'autoscaling', 'horizontalpodautoscalers horizontalpodautoscalers/status'),
+  allow(READ, 'batch', 'cronjobs cronjobs/status jobs jobs/status'),
+  allow(
+    READ,
+    'extensions',
+    'daemonsets daemonsets/status deployments deployments/scale deployments/status ingresses ingresses/status ' +
+      'networkpolicies replicasets replicasets/scale replicasets/status replicationcontrollers/scale',
+  ),
+  allow(READ, 'policy', 'poddisruptionbudgets poddisruptionbudgets/status'),
+  allow(READ, 'networking.k8s.io', 'ingresses ingresses/status networkpolicies'),
+];
+
+export const USER_ROLES: readonly RoleData[] = [
+  clusterRole('cluster-admin', [allow('*', '*', '*'), allowPaths('*', '*')]),
+  clusterRole('system:discovery', [
+    allowPaths(
+      'get',
+      '/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/',
+    ),
+  ]),
+  clusterRole('system:monitoring', [
+    allowPaths('get', '/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*'),
+  ]),
+  clusterRole('system:basic-user', [
+    allow('create', 'authorization.k8s.io', 'selfsubjectaccessreviews selfsubjectrulesreviews'),
+    allow('create', 'authentication.k8s.io', 'selfsubjectreviews'),
+  ]),
+  clusterRole('system:public-info-viewer', [allowPaths('get', '/healthz /livez /readyz /version /version/')]),
+  clusterRole('admin', [], { gathers: 'admin' }),
+  clusterRole('edit', [], { gathers: 'edit', partOf: 'admin' }),
+  clusterRole('view', [], { gathers: 'view', partOf: 'edit' }),
+  clusterRole(
+    'system:aggregate-to-admin',
+    [
+      allow('create', 'authorization.k8s.io', 'localsubjectaccessreviews'),
+      allow(READ_WRITE, 'rbac.authorization.k8s.io', 'rolebindings roles'),
+    ],
+    { partOf: 'admin' },
+  ),
+  clusterRole('system:aggregate-to-edit', EDIT, { partOf: 'edit' }),
+  clusterRole('system:aggregate-to-view', VIEW, { partOf: 'view' }),
+];

@@ -1,0 +1,122 @@
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import { pause } from '../util/pause.ts';
+import {
+  parseReviewStatus,
+  type ReviewStatus,
+  type ReviewVersion,
+  toReview,
+  toReviewSpec,
+} from './access-review.ts';
+import {
+  type AuthorizationAttributes,
+  type Authorizer,
+  type Decision,
+  NO_OPINION,
+  NO_RULES,
+  type Rules,
+  type Verdict,
+} from './authorizer.ts';
+import { ExpiringCache } from './expiring-cache.ts';
+
+export interface WebhookOptions {
+  /** The version sent and expected. */
+  readonly version: ReviewVersion;
+  /** How long to believe an allow and anything else, in milliseconds. 0: not at all. */
+  readonly authorizedTtlMs: number;
+  readonly unauthorizedTtlMs: number;
+  /** For each try. */
+  readonly timeoutMs: number;
+  /** What a failure decides. */
+  readonly onFailure: Exclude<Decision, 'allow'>;
+  /** Sends a review and answers the one that came back. @throws Error, also for an answer that is not 2xx */
+  readonly post: (review: JsonObject, signal: AbortSignal) => Promise<JsonValue>;
+  /** Whether what `post` threw may pass: a lost connection, 429, 500, 504, or an answer that asks to come again. */
+  readonly isTransient?: (error: unknown) => boolean;
+  /**
+   * Match conditions: whether the webhook is to be asked, given the spec of a v1 review.
+   * @throws Error when one failed and none was false; then `onFailure` decides
+   */
+  readonly matches?: (spec: JsonObject) => Promise<boolean> | boolean;
+  readonly now?: () => number;
+  /** Waits between tries; tests wait for nothing. */
+  readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Numbers of Kubernetes (apiserver, plugin/pkg/authorizer/webhook): tries and the waits between them, cached answers. */
+const TRIES = 5;
+const FIRST_WAIT_MS = 500;
+const WAIT_FACTOR = 1.5;
+const CACHED_ANSWERS = 8192;
+/** Questions whose parts, which callers choose, are longer are not cached: they could fill the memory. */
+const MAX_CACHED_CHARS = 10_000;
+
+const NEVER = new AbortController().signal;
+
+/** Mode Webhook: asks another server, and remembers its answers. */
+export class WebhookAuthorizer implements Authorizer {
+  readonly #options: WebhookOptions;
+  readonly #answers: ExpiringCache<ReviewStatus>;
+
+  constructor(options: WebhookOptions) {
+    this.#options = options;
+    this.#answers = new ExpiringCache({ capacity: CACHED_ANSWERS, now: options.now ?? Date.now });
+  }
+
+  async authorize(attributes: AuthorizationAttributes): Promise<Verdict> {
+    const spec = toReviewSpec(attributes);
+    try {
+      if ((await this.#options.matches?.(spec)) === false) return NO_OPINION;
+      return toVerdict(await this.#review(spec, attributes));
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      return { decision: this.#options.onFailure, reason: '', error: text };
+    }
+  }
+
+  /** Nobody can ask a webhook what it would allow. */
+  rules(): Rules {
+    return {
+      ...NO_RULES,
+      incomplete: true,
+      error: 'webhook authorizer does not support user rule resolution',
+    };
+  }
+
+  async #review(spec: JsonObject, attributes: AuthorizationAttributes): Promise<ReviewStatus> {
+    const key = JSON.stringify(spec);
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    const status = await this.#ask(toReview(spec, this.#options.version), attributes.signal ?? NEVER);
+    const { authorizedTtlMs, unauthorizedTtlMs } = this.#options;
+    if (isCacheable(attributes)) {
+      this.#answers.set(key, status, status.allowed ? authorizedTtlMs : unauthorizedTtlMs);
+    }
+    return status;
+  }
+
+  async #ask(review: JsonObject, signal: AbortSignal): Promise<ReviewStatus> {
+    const { post, isTransient, timeoutMs, pauseFor = pause } = this.#options;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return parseReviewStatus(
+          await post(review, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])),
+        );
+      } catch (error) {
+        if (attempt === TRIES || signal.aborted || isTransient?.(error) !== true) throw error;
+      }
+      await pauseFor(FIRST_WAIT_MS * WAIT_FACTOR ** (attempt - 1), signal);
+    }
+  }
+}
+
+function toVerdict({ allowed, denied, reason }: ReviewStatus): Verdict {
+  if (!denied) return { decision: allowed ? 'allow' : 'no-opinion', reason };
+  const error = 'webhook subject access review returned both allow and deny response';
+  return { decision: 'deny', reason, ...(allowed ? { error } : {}) };
+}
+
+function isCacheable({ verb, target, path }: AuthorizationAttributes): boolean {
+  const { subpath: _, ...parts } = target ?? {};
+  const chars = [verb, path, ...Object.values(parts)].reduce((sum, part) => sum + part.length, 0);
+  return chars < MAX_CACHED_CHARS;
+}

@@ -1,0 +1,195 @@
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { equal } from '../equality.ts';
+import { fieldsOf } from './applied-set.ts';
+import { type Changes, compare } from './compare.ts';
+import {
+  EMPTY,
+  type FieldSet,
+  formatPath,
+  has,
+  intersection,
+  isEmpty,
+  pathsOf,
+  sorted,
+  union,
+  without,
+} from './field-set.ts';
+import { keepLastApplied, ownedByLastApplied } from './last-applied.ts';
+import { isSameOwner, type Owner, parseOwners, withOwner } from './managers.ts';
+import { mergeConfig } from './merge-config.ts';
+import { type OwnedFields, prune } from './prune.ts';
+import {
+  loseFields,
+  type OwnedVersion,
+  setOwners,
+  trackUpdate,
+  type Writing,
+  withoutOwners,
+  withoutServerFields,
+} from './track.ts';
+
+/** Fields of a configuration that others own with another value. */
+export class ApplyConflict extends Error {
+  readonly conflicts: readonly Conflict[];
+
+  constructor(conflicts: readonly Conflict[]) {
+    super(`${conflicts.length} conflicts`);
+    this.name = 'ApplyConflict';
+    this.conflicts = conflicts;
+  }
+}
+
+export interface Conflict {
+  readonly owner: Owner;
+  /** Path elements (field-set.ts). */
+  readonly path: readonly string[];
+}
+
+export interface ApplyOptions {
+  readonly force: boolean;
+}
+
+/** kubectl took over from applying on its own side, so its objects come over without conflicts. */
+const KUBECTL = 'kubectl';
+
+/**
+ * Server-side apply: `live` with the configuration laid over it, without what its manager applied before and does not any
+ * more, and with ownership written down. All objects are in the writer's version; `live` is an empty object of the type
+ * when there is none. The inputs are not changed.
+ * @throws ApplyConflict unless `force`
+ */
+export function applyConfig(
+  live: ApiObject,
+  config: JsonObject,
+  writing: Writing,
+  { force }: ApplyOptions,
+): ApiObject {
+  const applied = tryApply(live, config, writing, force);
+  if (writing.manager === KUBECTL) keepLastApplied(applied, config);
+  return applied;
+}
+
+function tryApply(live: ApiObject, config: JsonObject, writing: Writing, force: boolean): ApiObject {
+  try {
+    return applyOnce(live, config, writing, force);
+  } catch (error) {
+    if (!(error instanceof ApplyConflict) || writing.manager !== KUBECTL) throw error;
+    const allowed = ownedByLastApplied(live, writing.version);
+    const left = error.conflicts.filter(({ path }) => !has(allowed, path));
+    if (left.length > 0) throw new ApplyConflict(left);
+    return applyOnce(live, config, writing, true);
+  }
+}
+
+function applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force: boolean): ApiObject {
+  const { version, reset, subresource } = writing;
+  const owners = ownersOf(live, writing);
+  const before = withoutOwners(live);
+  const identity = {
+    manager: writing.manager,
+    operation: 'Apply',
+    apiVersion: version.apiVersion,
+    subresource,
+  } as const;
+  const last = owners.find((owner) => isSameOwner(owner, identity));
+  const wanted = without(fieldsOf(config, version.shape), reset);
+  const claimed = withOwner(owners, { ...identity, time: last?.time, fields: wanted });
+  const merged = mergeConfig(before, config, version.shape);
+  const object = last === undefined ? merged : pruneOld(merged, last, claimed, writing);
+  const left = settle({ before, object, writing, force, claimed, identity });
+  const fields = sorted(withoutServerFields(wanted));
+  const changed = !equal(before, object) || last === undefined || !equal(last.fields, fields);
+  const result = { ...object, metadata: object.metadata ?? {} } as ApiObject;
+  setOwners(result, [...left, { ...identity, time: changed ? writing.now : last?.time, fields }]);
+  return result;
+}
+
+/** Fields that were there before anyone applied belong to no one who could be asked: they get an owner of that name. */
+function ownersOf(live: ApiObject, writing: Writing): readonly Owner[] {
+  const known = parseOwners(live.metadata.managedFields, false) ?? [];
+  if (known.length > 0 || live.metadata.uid === undefined) return known;
+  const copy = withoutOwners(live);
+  trackUpdate(copy, undefined, { ...writing, manager: 'before-first-apply' });
+  return parseOwners(copy.metadata.managedFields, false) ?? [];
+}
+
+function pruneOld(merged: JsonObject, last: Owner, owners: readonly Owner[], writing: Writing): JsonObject {
+  const from = writing.version;
+  const lastVersion = writing.findVersion(last.apiVersion);
+  if (lastVersion === undefined) return merged;
+  const toLast = between(from, lastVersion);
+  const versions = [last.apiVersion, ...owners.map(({ apiVersion }) => apiVersion)];
+  const inEach = [...new Set(versions)].flatMap((apiVersion): OwnedFields[] => {
+    const version = writing.findVersion(apiVersion);
+    if (version === undefined) return [];
+    const owned = owners
+      .filter((owner) => owner.apiVersion === apiVersion)
+      .reduce<FieldSet>((set, { fields }) => union(set, fields), EMPTY);
+    const there = between(lastVersion, version);
+    return [{ shape: version.shape, owned, convert: there.convert, convertBack: there.convertBack }];
+  });
+  return toLast.convertBack(prune(toLast.convert(merged), last.fields, lastVersion.shape, inEach));
+}
+
+/** Objects pass from one version to another by way of the stored form. */
+function between(a: OwnedVersion, b: OwnedVersion): Pick<OwnedVersion, 'convert' | 'convertBack'> {
+  if (a.shape === b.shape) return { convert: (object) => object, convertBack: (object) => object };
+  return {
+    convert: (object) => b.convert(a.convertBack(object)),
+    convertBack: (object) => a.convert(b.convertBack(object)),
+  };
+}
+
+interface Settlement {
+  readonly before: JsonObject;
+  readonly object: JsonObject;
+  readonly writing: Writing;
+  readonly force: boolean;
+  readonly claimed: readonly Owner[];
+  readonly identity: Pick<Owner, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
+}
+
+/** The other owners, without what they lose. @throws ApplyConflict */
+function settle({ before, object, writing, force, claimed, identity }: Settlement): Owner[] {
+  const others = claimed.filter((owner) => !isSameOwner(owner, identity));
+  const conflicts: Conflict[] = [];
+  const left = others.flatMap((owner) => {
+    const version = writing.findVersion(owner.apiVersion);
+    if (version === undefined) return [];
+    const { convert } = between(writing.version, version);
+    const changes = restrict(compare(convert(before), convert(object), version.shape), writing.reset);
+    const taken = intersection(owner.fields, changes.written);
+    if (!isEmpty(taken)) for (const path of pathsOf(taken)) conflicts.push({ owner, path });
+    return [loseFields(owner, changes)];
+  });
+  if (conflicts.length > 0 && !force) throw new ApplyConflict(conflicts);
+  return left;
+}
+
+const restrict = ({ written, removed }: Changes, reset: FieldSet): Changes => ({
+  written: without(written, reset),
+  removed: without(removed, reset),
+});
+
+/** `"kubectl" using apps/v1 at 2026-01-01T00:00:00Z`: appliers go by their name alone. */
+export function describeOwner({ manager, operation, apiVersion, subresource, time }: Owner): string {
+  const name = `${JSON.stringify(manager)}${subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`}`;
+  if (operation === 'Apply') return name;
+  return `${name} using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
+}
+
+/** Every conflict of one manager below its name. */
+export function describeConflicts(conflicts: readonly Conflict[]): string {
+  const [first, ...more] = conflicts;
+  if (first === undefined) return 'Apply failed';
+  if (more.length === 0) {
+    return `Apply failed with 1 conflict: conflict with ${describeOwner(first.owner)}: ${formatPath(first.path)}`;
+  }
+  const byOwner = Map.groupBy(conflicts, ({ owner }) => describeOwner(owner));
+  const parts = [...byOwner]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, own]) =>
+      [`conflicts with ${name}:`, ...own.map(({ path }) => `- ${formatPath(path)}`)].join('\n'),
+    );
+  return `Apply failed with ${conflicts.length} conflicts: ${parts.join('\n')}`;
+}

@@ -1,0 +1,199 @@
+/**
+ * A set of fields of one object, in the form metadata.managedFields keeps it (FieldsV1): a tree whose keys are path elements,
+ * `f:<field>`, `k:{<keys of a list element>}` or `v:<value of a list of scalars>`. A node without children stands for its
+ * own path; a node with children stands for its own path only if it has the child `.`.
+ *
+ *   {"f:metadata":{"f:labels":{".":{},"f:app":{}}}}   is   .metadata.labels   and   .metadata.labels.app
+ *
+ * The stored JSON is the working form: nothing is converted on a write that does not touch an entry. Sets are never changed
+ * after they were built, and share what they can.
+ */
+export interface FieldSet {
+  readonly [element: string]: FieldSet;
+}
+
+export const SELF = '.';
+/** A node that stands for its own path alone. At the root, the empty set. */
+export const LEAF: FieldSet = Object.freeze({});
+export const EMPTY: FieldSet = LEAF;
+
+export const fieldElement = (name: string): string => `f:${name}`;
+export const valueElement = (value: unknown): string => `v:${JSON.stringify(value)}`;
+
+export function isEmpty(set: FieldSet): boolean {
+  for (const _ in set) return false;
+  return true;
+}
+
+const standsForItself = (node: FieldSet): boolean => node[SELF] !== undefined || isEmpty(node);
+
+type Nodes = Record<string, FieldSet>;
+
+/** Undefined: neither the path itself nor anything below it. */
+export function toNode(itself: boolean, children: Nodes | undefined): FieldSet | undefined {
+  if (children === undefined || isEmpty(children)) return itself ? LEAF : undefined;
+  return itself ? { [SELF]: LEAF, ...children } : children;
+}
+
+/** Children alone; a leaf and the root have none but their own. */
+function childrenOf(node: FieldSet): [string, FieldSet][] {
+  return Object.entries(node).filter(([element]) => element !== SELF);
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(a)) return b;
+  if (isEmpty(b)) return a;
+  const out: Nodes = { ...a };
+  for (const [element, node] of Object.entries(b)) {
+    const other = out[element];
+    out[element] = other === undefined || element === SELF ? node : unionNodes(other, node);
+  }
+  return out;
+}
+
+function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return a;
+  const merged = union(a, b);
+  const itself = standsForItself(a) || standsForItself(b);
+  return itself && !standsForItself(merged) ? { [SELF]: LEAF, ...merged } : merged;
+}
+
+/** Paths of `a` that are not in `b`. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  return combine(a, b, (mine, other) =>
+    other === undefined
+      ? mine
+      : toNode(standsForItself(mine) && !standsForItself(other), nodesOf(difference(mine, other))),
+  );
+}
+
+/** Paths in both. */
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  return combine(a, b, (mine, other) =>
+    other === undefined
+      ? undefined
+      : toNode(standsForItself(mine) && standsForItself(other), nodesOf(intersection(mine, other))),
+  );
+}
+
+/** Paths of `a` that are neither in `b` nor below a path of `b`. */
+export function without(a: FieldSet, b: FieldSet): FieldSet {
+  return combine(a, b, (mine, other) => {
+    if (other === undefined) return mine;
+    return standsForItself(other) ? undefined : toNode(standsForItself(mine), nodesOf(without(mine, other)));
+  });
+}
+
+function combine(
+  a: FieldSet,
+  b: FieldSet,
+  pick: (mine: FieldSet, other: FieldSet | undefined) => FieldSet | undefined,
+): FieldSet {
+  if (isEmpty(a)) return a;
+  const out: Nodes = {};
+  for (const [element, mine] of childrenOf(a)) {
+    const node = pick(mine, b[element]);
+    if (node !== undefined) out[element] = node;
+  }
+  return out;
+}
+
+function nodesOf(set: FieldSet): Nodes {
+  return set as Nodes;
+}
+
+export function has(set: FieldSet, path: readonly string[]): boolean {
+  let node: FieldSet | undefined = set;
+  for (const element of path) {
+    node = node[element];
+    if (node === undefined) return false;
+  }
+  return path.length > 0 && standsForItself(node);
+}
+
+/** `['spec', 'replicas']` → the set of this path alone. */
+export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
+  return paths.reduce<FieldSet>((set, path) => {
+    const one = path.reduceRight<FieldSet>((node, name) => ({ [fieldElement(name)]: node }), LEAF);
+    return union(set, one);
+  }, EMPTY);
+}
+
+/** Every path of the set, as its elements. */
+export function* pathsOf(set: FieldSet, prefix: readonly string[] = []): Generator<readonly string[]> {
+  for (const [element, node] of childrenOf(set)) {
+    const path = [...prefix, element];
+    if (standsForItself(node)) yield path;
+    yield* pathsOf(node, path);
+  }
+}
+
+/** `.spec.containers[name="web"].image`, as conflicts name fields. */
+export function formatPath(path: readonly string[]): string {
+  return path.map(formatElement).join('');
+}
+
+function formatElement(element: string): string {
+  const content = element.slice(2);
+  switch (element.slice(0, 2)) {
+    case 'f:':
+      return `.${content}`;
+    case 'k:': {
+      const keys = Object.entries(JSON.parse(content) as object);
+      return `[${keys.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(',')}]`;
+    }
+    case 'v:':
+      return `[=${content}]`;
+    default:
+      return `[${content}]`;
+  }
+}
+
+/** The one order in which sets are stored, so that equal sets have equal bytes. */
+export function sorted(set: FieldSet): FieldSet {
+  const elements = Object.keys(set);
+  if (elements.length === 0) return LEAF;
+  if (elements.length > 1) elements.sort();
+  const out: Nodes = {};
+  for (const element of elements) out[element] = sorted(set[element] ?? LEAF);
+  return out;
+}
+
+/**
+ * A set from a client. Undefined when it is none. The keys of list elements take the form in which they are built here.
+ */
+export function parseFieldSet(value: unknown): FieldSet | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const out: Nodes = {};
+  for (const [element, child] of Object.entries(value)) {
+    const name = parseElement(element);
+    const node = parseFieldSet(child);
+    if (name === undefined || node === undefined) return undefined;
+    out[name] = node;
+  }
+  return out;
+}
+
+function parseElement(element: string): string | undefined {
+  if (element === SELF || element.startsWith('f:')) return element;
+  if (element.startsWith('i:')) return /^i:\d+$/.test(element) ? element : undefined;
+  const content = parseJson(element.slice(2));
+  if (element.startsWith('v:')) return content === undefined ? undefined : valueElement(content);
+  if (!element.startsWith('k:') || typeof content !== 'object' || content === null || Array.isArray(content))
+    return undefined;
+  return keyElement(Object.entries(content));
+}
+
+/** `k:{"containerPort":80,"protocol":"TCP"}` */
+export function keyElement(keys: readonly (readonly [string, unknown])[]): string {
+  const ordered = keys.length < 2 ? keys : [...keys].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `k:{${ordered.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+import type { ManagedFieldsEntry } from '../../api/object-meta.ts';
+import { equalExcept } from '../equality.ts';
+import { EMPTY, type FieldSet, isEmpty, parseFieldSet, sorted, union } from './field-set.ts';
+
+/** Who owns fields of an object: metadata.managedFields, one entry each. */
+export interface Owner {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  /** The version in whose terms `fields` are. */
+  readonly apiVersion: string;
+  readonly subresource: string;
+  /** RFC 3339 in whole seconds; undefined when it is not known. */
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+}
+
+type Identity = Pick<Owner, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
+
+/** Updates of one manager in two versions are two owners; applying is one, whatever the version. */
+export const isSameOwner = (a: Identity, b: Identity): boolean =>
+  a.manager === b.manager &&
+  a.operation === b.operation &&
+  a.subresource === b.subresource &&
+  (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
+
+/** Undefined when one entry cannot be read: then none counts. */
+export function parseOwners(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  foreign: boolean,
+): Owner[] | undefined {
+  const owners: Owner[] = [];
+  for (const entry of entries ?? []) {
+    const owner = parseOwner(entry, foreign);
+    if (owner === undefined) return undefined;
+    owners.push(owner);
+  }
+  return owners;
+}
+
+/** What this server stored needs no second look; `foreign` entries come from a request. */
+function parseOwner(entry: ManagedFieldsEntry, foreign: boolean): Owner | undefined {
+  const {
+    manager = '',
+    operation,
+    apiVersion = '',
+    subresource = '',
+    time,
+    fieldsType,
+    fieldsV1 = {},
+  } = entry;
+  if (operation !== 'Apply' && operation !== 'Update') return undefined;
+  if (apiVersion === '' || fieldsType !== 'FieldsV1') return undefined;
+  const fields = foreign ? parseFieldSet(fieldsV1) : (fieldsV1 as unknown as FieldSet);
+  return fields === undefined ? undefined : { manager, operation, apiVersion, subresource, time, fields };
+}
+
+/** In the order Kubernetes lists them: appliers before updaters, then by time and name. Owners of nothing are left out. */
+export function toEntries(owners: readonly Owner[]): ManagedFieldsEntry[] {
+  return owners
+    .filter(({ fields }) => !isEmpty(fields))
+    .sort(compareOwners)
+    .map(({ manager, operation, apiVersion, subresource, time, fields }) => ({
+      manager,
+      operation,
+      apiVersion,
+      ...(time === undefined ? {} : { time }),
+      fieldsType: 'FieldsV1',
+      fieldsV1: fields as ManagedFieldsEntry['fieldsV1'] & object,
+      ...(subresource === '' ? {} : { subresource }),
+    }));
+}
+
+function compareOwners(a: Owner, b: Owner): number {
+  return (
+    order(a.operation, b.operation) ||
+    order(a.time ?? '', b.time ?? '') ||
+    order(a.manager, b.manager) ||
+    order(a.apiVersion, b.apiVersion) ||
+    order(a.subresource, b.subresource)
+  );
+}
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** `owner` with these fields and no others, among the rest. */
+export function withOwner(owners: readonly Owner[], owner: Owner): Owner[] {
+  const rest = owners.filter((other) => !isSameOwner(other, owner));
+  return [...rest, { ...owner, fields: sorted(owner.fields) }];
+}
+
+/** Objects that many programs update do not grow without end: the oldest owners of a version become one. */
+const MAX_UPDATERS = 10;
+const OLD_UPDATES = 'ancient-changes';
+
+export function capUpdaters(owners: readonly Owner[]): Owner[] {
+  const updaters = owners.filter(({ operation }) => operation === 'Update').sort(compareOwners);
+  let excess = updaters.length - MAX_UPDATERS;
+  if (excess <= 0) return [...owners];
+  let out = [...owners];
+  const first = new Map<string, Owner>();
+  for (const owner of updaters) {
+    if (excess <= 0) break;
+    const { apiVersion } = owner;
+    const earlier = first.get(apiVersion);
+    if (earlier === undefined) {
+      first.set(apiVersion, owner);
+      continue;
+    }
+    const bucket: Owner = { ...owner, manager: OLD_UPDATES, subresource: '' };
+    const known = out.find((other) => isSameOwner(other, bucket))?.fields ?? earlier.fields;
+    out = out.filter((other) => other !== owner && other !== earlier);
+    out = withOwner(out, { ...bucket, fields: union(known, owner.fields) });
+    excess -= 1;
+  }
+  return out;
+}
+
+export const fieldsOwnedBy = (owners: readonly Owner[], identity: Identity): FieldSet =>
+  owners.find((owner) => isSameOwner(owner, identity))?.fields ?? EMPTY;
+
+/** A write that gave every field the value it had is no write: the times alone do not count. */
+export function differOnlyInTime(
+  a: readonly ManagedFieldsEntry[] | undefined,
+  b: readonly ManagedFieldsEntry[] | undefined,
+): boolean {
+  if (a === undefined || b === undefined || a.length !== b.length) return false;
+  return a.every((entry, at) => equalExcept(entry, b[at] ?? {}, ['time']));
+}

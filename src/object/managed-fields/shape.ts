@@ -1,0 +1,146 @@
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
+import { isObject } from '../merge-patch.ts';
+import { zeroScalar } from '../zero-value.ts';
+import { fieldElement, keyElement, valueElement } from './field-set.ts';
+
+/**
+ * How server-side apply sees a value: as one thing (`leaf`), as parts with owners of their own, or, where no type is known,
+ * by what it looks like (`deduced`: objects have parts, lists are one thing).
+ */
+export type Shape =
+  | { readonly kind: 'leaf' }
+  | { readonly kind: 'deduced' }
+  | { readonly kind: 'struct'; readonly schema: MessageSchema }
+  | { readonly kind: 'map'; readonly values: Shape }
+  /** A list of scalars, each there once. */
+  | { readonly kind: 'set' }
+  /** A list of objects told apart by some of their fields. */
+  | { readonly kind: 'keyed'; readonly keys: readonly string[]; readonly items: MessageSchema };
+
+export const LEAF_SHAPE: Shape = { kind: 'leaf' };
+const DEDUCED: Shape = { kind: 'deduced' };
+const SET: Shape = { kind: 'set' };
+
+const shapes = new WeakMap<FieldSchema, Shape>();
+
+export function shapeOfField(field: FieldSchema): Shape {
+  let shape = shapes.get(field);
+  if (shape === undefined) {
+    shape = field.atomic ? LEAF_SHAPE : toShape(field.value, field);
+    shapes.set(field, shape);
+  }
+  return shape;
+}
+
+const structs = new WeakMap<MessageSchema, Shape>();
+
+/** One shape a type: shapes can be compared by identity. */
+export function shapeOfMessage(schema: MessageSchema): Shape {
+  let shape = structs.get(schema);
+  if (shape === undefined) {
+    shape = schema.atomic ? LEAF_SHAPE : { kind: 'struct', schema };
+    structs.set(schema, shape);
+  }
+  return shape;
+}
+
+function toShape(value: ValueSchema, field: FieldSchema): Shape {
+  switch (value.kind) {
+    case 'message':
+      return shapeOfMessage(value.message);
+    case 'map':
+      return { kind: 'map', values: toShape(value.values, field) };
+    case 'list':
+      return toListShape(value.items, field);
+    case 'FieldsV1':
+    case 'RawExtension':
+    case 'JSON':
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray':
+      return DEDUCED;
+    default:
+      return LEAF_SHAPE;
+  }
+}
+
+function toListShape(items: ValueSchema, { listType, listMapKeys }: FieldSchema): Shape {
+  if (listType === 'set') return SET;
+  if (listType !== 'map' || items.kind !== 'message') return LEAF_SHAPE;
+  return { kind: 'keyed', keys: listMapKeys, items: items.message };
+}
+
+/** What a value of an unknown type is. */
+export const deduce = (value: JsonValue | undefined): Shape =>
+  isObject(value) ? { kind: 'map', values: DEDUCED } : LEAF_SHAPE;
+
+/** A key of an object: its path element, its shape, and whether the type declares it. */
+export interface Part {
+  readonly element: string;
+  readonly shape: Shape;
+  readonly declared: boolean;
+}
+
+const partsOfTypes = new WeakMap<MessageSchema, Map<string, Part>>();
+
+/** What a type declares is looked up once: making path elements anew doubles the time it takes to compare two objects. */
+export function partOf(shape: Shape & { kind: 'struct' | 'map' }, key: string): Part {
+  if (shape.kind === 'map') return { element: fieldElement(key), shape: shape.values, declared: false };
+  let parts = partsOfTypes.get(shape.schema);
+  if (parts === undefined) {
+    parts = new Map();
+    partsOfTypes.set(shape.schema, parts);
+  }
+  let part = parts.get(key);
+  if (part === undefined) {
+    part = toPart(shape.schema, key);
+    // Other keys are clients' inventions, and without number.
+    if (part.declared) parts.set(key, part);
+  }
+  return part;
+}
+
+/** kind and apiVersion belong to every typed object. */
+function toPart(schema: MessageSchema, key: string): Part {
+  const element = fieldElement(key);
+  const field = schema.fields.get(key);
+  if (field !== undefined) return { element, shape: shapeOfField(field), declared: true };
+  const declared = schema.typed && (key === 'kind' || key === 'apiVersion');
+  return { element, shape: declared ? LEAF_SHAPE : DEDUCED, declared };
+}
+
+export type ListShape = Shape & { kind: 'set' | 'keyed' };
+
+export const shapeOfItem = (shape: ListShape): Shape =>
+  shape.kind === 'set' ? LEAF_SHAPE : shapeOfMessage(shape.items);
+
+/** The path element of a list's item; undefined for an item that cannot be told from others. */
+export function elementOf(item: JsonValue, shape: ListShape): string | undefined {
+  if (shape.kind === 'set') return typeof item === 'object' ? undefined : valueElement(item);
+  if (!isObject(item)) return undefined;
+  const keys = shape.keys.map((key) => [key, item[key] ?? defaultOf(shape.items, key)] as const);
+  const known = keys.filter(([, value]) => value !== undefined);
+  return known.length === 0 ? undefined : keyElement(known);
+}
+
+const defaultOf = (schema: MessageSchema, key: string): unknown => schema.fields.get(key)?.default;
+
+const empties = new WeakMap<MessageSchema, JsonObject>();
+
+/**
+ * What an object is before anyone has written it: the fields that are there even when nobody sets them. Nobody owns those.
+ */
+export function emptyObject(schema: MessageSchema): JsonObject {
+  let empty = empties.get(schema);
+  if (empty === undefined) {
+    empty = {};
+    empties.set(schema, empty);
+    for (const field of schema.fields.values()) {
+      if (field.zero !== 'always') continue;
+      const { value } = field;
+      empty[field.name] = value.kind === 'message' ? emptyObject(value.message) : zeroScalar(value.kind);
+    }
+  }
+  return empty;
+}

@@ -1,0 +1,154 @@
+import type { ApiObject, JsonObject, ManagedFieldsEntry } from '../../api/object-meta.ts';
+import { equal } from '../equality.ts';
+import { type Changes, compare } from './compare.ts';
+import {
+  difference,
+  EMPTY,
+  type FieldSet,
+  intersection,
+  isEmpty,
+  setOf,
+  sorted,
+  union,
+  without,
+} from './field-set.ts';
+import { capUpdaters, fieldsOwnedBy, type Owner, parseOwners, toEntries, withOwner } from './managers.ts';
+import { emptyObject, type Shape } from './shape.ts';
+
+/** An object type in one version, as far as ownership is concerned. */
+export interface OwnedVersion {
+  readonly apiVersion: string;
+  readonly shape: Shape;
+  /** From the form in which the object is given to {@link trackUpdate} to this version's form. */
+  convert(object: JsonObject): JsonObject;
+  convertBack(object: JsonObject): JsonObject;
+}
+
+/** A write by someone, as ownership sees it. */
+export interface Writing {
+  /** '' is written down as `unknown`. */
+  readonly manager: string;
+  readonly subresource: string;
+  /** The version the writer speaks. */
+  readonly version: OwnedVersion;
+  /** Fields that this way of writing cannot change. */
+  readonly reset: FieldSet;
+  /** Undefined for a version that does not exist any more: what is owned in it is forgotten. */
+  findVersion(apiVersion: string): OwnedVersion | undefined;
+  /** RFC 3339 in whole seconds. */
+  readonly now: string;
+}
+
+/** Nobody owns what only the server writes. */
+const SERVER_FIELDS = setOf(
+  ['apiVersion'],
+  ['kind'],
+  ['metadata'],
+  ['metadata', 'name'],
+  ['metadata', 'namespace'],
+  ['metadata', 'creationTimestamp'],
+  ['metadata', 'selfLink'],
+  ['metadata', 'uid'],
+  ['metadata', 'clusterName'],
+  ['metadata', 'generation'],
+  ['metadata', 'managedFields'],
+  ['metadata', 'resourceVersion'],
+);
+
+export const withoutServerFields = (set: FieldSet): FieldSet => difference(set, SERVER_FIELDS);
+
+/**
+ * Writes down in `object` who owns what after a create (`old` undefined) or an update: the writer owns what it changed, others
+ * lose what they had of it. An object that nobody tracked so far stays so.
+ */
+export function trackUpdate(object: ApiObject, old: ApiObject | undefined, writing: Writing): void {
+  const known = old?.metadata.managedFields;
+  const given = object.metadata.managedFields;
+  const stated =
+    given !== undefined && writing.subresource === '' && !equal(given, known) ? given : undefined;
+  const owners = stated === undefined ? (parseOwners(known, false) ?? []) : statedOwners(stated, known);
+  delete object.metadata.managedFields;
+  if (owners.length === 0 && old !== undefined) return;
+  const changes = changesBetween(old, object, writing.version, writing.reset);
+  const unchanged = isEmpty(changes.written) && isEmpty(changes.removed);
+  if (unchanged && stated === undefined && known !== undefined) object.metadata.managedFields = known;
+  else setOwners(object, capUpdaters(ownersAfterUpdate(owners, changes, { object, old, writing })));
+}
+
+/** The owners a request states itself count, so that a client can change them; those it does not understand do not. */
+function statedOwners(
+  given: readonly ManagedFieldsEntry[],
+  known: readonly ManagedFieldsEntry[] | undefined,
+): Owner[] {
+  const [first] = given;
+  const reset = given.length === 0 || (given.length === 1 && Object.keys(first ?? {}).length === 0);
+  if (reset) return [];
+  const owners = parseOwners(given, true);
+  return owners === undefined || owners.length === 0 ? (parseOwners(known, false) ?? []) : owners;
+}
+
+export function changesBetween(
+  old: ApiObject | undefined,
+  object: ApiObject,
+  { shape, convert }: OwnedVersion,
+  reset: FieldSet,
+): Changes {
+  const after = convert(object);
+  const before = old === undefined ? blank(shape) : convert(withoutOwners(old));
+  const { written, removed } = compare(before, after, shape);
+  return { written: without(written, reset), removed: without(removed, reset) };
+}
+
+const blank = (shape: Shape): JsonObject => (shape.kind === 'struct' ? emptyObject(shape.schema) : {});
+
+export function withoutOwners(object: ApiObject): ApiObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+interface Update {
+  readonly object: ApiObject;
+  readonly old: ApiObject | undefined;
+  readonly writing: Writing;
+}
+
+function ownersAfterUpdate(owners: readonly Owner[], changes: Changes, update: Update): Owner[] {
+  const { writing } = update;
+  const { version, subresource, now } = writing;
+  const left = owners.flatMap((owner) => {
+    const theirs = changesFor(owner, changes, update);
+    return theirs === undefined ? [] : [loseFields(owner, theirs)];
+  });
+  const taken = withoutServerFields(changes.written);
+  if (isEmpty(taken)) return left;
+  const self = {
+    manager: writing.manager === '' ? 'unknown' : writing.manager,
+    operation: 'Update',
+    subresource,
+  } as const;
+  const identity = { ...self, apiVersion: version.apiVersion };
+  return withOwner(left, { ...identity, time: now, fields: union(fieldsOwnedBy(left, identity), taken) });
+}
+
+/** In the terms of another owner's version. */
+function changesFor(owner: Owner, changes: Changes, { object, old, writing }: Update): Changes | undefined {
+  if (owner.apiVersion === writing.version.apiVersion) return changes;
+  const version = writing.findVersion(owner.apiVersion);
+  if (version === undefined) return undefined;
+  return version.shape === writing.version.shape
+    ? changes
+    : changesBetween(old, object, version, writing.reset);
+}
+
+export function loseFields(owner: Owner, { written, removed }: Changes): Owner {
+  const lost = union(intersection(owner.fields, written), intersection(owner.fields, removed));
+  return isEmpty(lost) ? owner : { ...owner, fields: sorted(difference(owner.fields, lost)) };
+}
+
+export function setOwners(object: ApiObject, owners: readonly Owner[]): void {
+  const entries = toEntries(owners);
+  if (entries.length > 0) object.metadata.managedFields = entries;
+  else delete object.metadata.managedFields;
+}
+
+export const NOTHING_RESET: FieldSet = EMPTY;

@@ -1,0 +1,23 @@
+import type { JsonValue } from '../api/object-meta.ts';
+import type { ScalarKind } from '../api/schema.ts';
+
+/** How a value that nobody has set is written where the field is always there. */
+export function zeroScalar(kind: ScalarKind | 'list' | 'map'): JsonValue {
+  switch (kind) {
+    case 'string':
+      return '';
+    case 'int32':
+    case 'int64':
+    case 'double':
+    case 'IntOrString':
+      return 0;
+    case 'bool':
+      return false;
+    case 'Quantity':
+      return '0';
+    case 'Duration':
+      return '0s';
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,63 @@
+import type { MessageSchema } from '../api/schema.ts';
+import { internalError, StatusError } from '../api/status.ts';
+import { encodeValue } from '../codec/encode.ts';
+import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { ApiRequest } from '../request/api-request.ts';
+import type { ApiResponse } from '../request/api-response.ts';
+
+interface ErrorOptions {
+  readonly statusSchema: MessageSchema;
+  readonly logger: Logger;
+}
+
+/** Whatever is thrown further in becomes a Status, in the format the caller asked for. */
+export async function answerErrors(
+  options: ErrorOptions,
+  request: ApiRequest,
+  next: () => Promise<ApiResponse>,
+): Promise<ApiResponse> {
+  try {
+    return await next();
+  } catch (error) {
+    return toErrorResponse(options, request, error);
+  }
+}
+
+/** Unexpected errors keep their cause for the log and tell the client little. */
+function toErrorResponse(
+  { logger, statusSchema }: ErrorOptions,
+  request: ApiRequest,
+  error: unknown,
+): ApiResponse {
+  const known = error instanceof StatusError ? error : internalError(messageOf(error), error);
+  if (known.status.code >= 500)
+    logger.error(`${request.method} ${request.path}: ${known.message}`, known.cause);
+  const { status } = known;
+  const representation = errorRepresentation(request);
+  const retry = status.details?.retryAfterSeconds;
+  return {
+    kind: 'bytes',
+    code: status.code,
+    contentType: representation.contentType,
+    headers: {
+      ...(retry === undefined ? {} : { 'retry-after': String(Math.max(retry, 1)) }),
+      ...(status.code === 401 ? { 'www-authenticate': 'Basic realm="kubernetes-master"' } : {}),
+    },
+    chunks: [encodeValue(status, representation, statusSchema)],
+    compressible: false,
+  };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** An error is sent in the asked format; a client that asked for one we do not have gets JSON. */
+function errorRepresentation(request: ApiRequest): Pick<Representation, 'format' | 'pretty' | 'contentType'> {
+  const pretty = wantsPretty(request.query, request.userAgent);
+  try {
+    const { format, contentType } = negotiate(request.headers.accept, { pretty, protobuf: true });
+    return { format, pretty, contentType };
+  } catch {
+    return { format: 'json', pretty, contentType: 'application/json' };
+  }
+}

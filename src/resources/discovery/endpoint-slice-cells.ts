@@ -1,0 +1,24 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { Cell } from '../../registry/definition.ts';
+import { age, parts, text } from '../cells.ts';
+import { texts } from '../validation/texts.ts';
+
+const SHOWN = 3;
+
+export function endpointSliceCells(slice: ApiObject, now: number): readonly Cell[] {
+  // A slice without a port is for every port.
+  const ports = parts(slice, 'ports').map(({ name, port }) => String(port ?? name ?? '*'));
+  const addresses = parts(slice, 'endpoints').flatMap((endpoint) => texts(endpoint.addresses));
+  return [
+    slice.metadata.name ?? '',
+    text(slice.addressType),
+    firstOf(ports),
+    firstOf(addresses),
+    age(slice, now),
+  ];
+}
+
+function firstOf(all: readonly string[]): string {
+  const shown = all.slice(0, SHOWN).join(',');
+  return all.length > SHOWN ? `${shown} + ${all.length - SHOWN} more...` : text(shown, '<unset>');
+}

@@ -1,0 +1,55 @@
+import type { JsonObject } from '../../api/object-meta.ts';
+import { text } from '../cells.ts';
+
+/** Seccomp and AppArmor profiles, which were annotations before they were fields. */
+
+export const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod';
+export const SECCOMP_CONTAINER_PREFIX = 'container.seccomp.security.alpha.kubernetes.io/';
+export const APP_ARMOR_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
+
+const UNCONFINED = 'unconfined';
+const RUNTIME_DEFAULT = 'runtime/default';
+const LOCALHOST = 'localhost/';
+
+/** The annotation that says what the field says; undefined when there is none. */
+export function toAnnotation(profile: JsonObject): string | undefined {
+  switch (profile.type) {
+    case 'Unconfined':
+      return UNCONFINED;
+    case 'RuntimeDefault':
+      return RUNTIME_DEFAULT;
+    case 'Localhost':
+      return profile.localhostProfile === undefined
+        ? undefined
+        : `${LOCALHOST}${text(profile.localhostProfile)}`;
+    default:
+      return undefined;
+  }
+}
+
+/** The field that says what the annotation says; undefined when nothing does. */
+export function fromAnnotation(annotation: string): JsonObject | undefined {
+  if (annotation === UNCONFINED) return { type: 'Unconfined' };
+  if (annotation === RUNTIME_DEFAULT) return { type: 'RuntimeDefault' };
+  const localhostProfile = annotation.startsWith(LOCALHOST) ? annotation.slice(LOCALHOST.length) : '';
+  const valid = localhostProfile !== '' && localhostProfile.trim() === localhostProfile;
+  return valid ? { type: 'Localhost', localhostProfile } : undefined;
+}
+
+/** In which field an annotation contradicts a profile; undefined when it does not. */
+export function contradiction(
+  profile: JsonObject,
+  annotation: string,
+): 'type' | 'localhostProfile' | undefined {
+  switch (profile.type) {
+    case 'Unconfined':
+      return annotation === UNCONFINED ? undefined : 'type';
+    case 'RuntimeDefault':
+      return annotation === RUNTIME_DEFAULT ? undefined : 'type';
+    case 'Localhost':
+      if (!annotation.startsWith(LOCALHOST)) return 'type';
+      return annotation === toAnnotation(profile) ? undefined : 'localhostProfile';
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+import type { JsonObject } from '../../../api/object-meta.ts';
+import type { FieldError } from '../../../api/status.ts';
+import { duplicate, invalidValue, required } from '../../../object/field-errors.ts';
+import { part, parts, text } from '../../cells.ts';
+import { each, numbers, strings, validateRange } from '../../validation/values.ts';
+import { validateAppArmorProfile, validateSeccompProfile } from './security-profiles.ts';
+import { validateWindowsOptions } from './windows-options.ts';
+
+/** Rights and identity of a pod's processes, for all containers and for one. */
+
+const MAX_ID = 2 ** 31 - 1;
+
+const validateId = (path: string, id: JsonObject[string]): FieldError[] => validateRange(path, id, 0, MAX_ID);
+
+/** What pods and containers both have. */
+function validateShared(context: JsonObject, path: string): FieldError[] {
+  return [
+    ...validateId(`${path}.runAsUser`, context.runAsUser),
+    ...validateId(`${path}.runAsGroup`, context.runAsGroup),
+    ...optional(context, 'seccompProfile', path, validateSeccompProfile),
+    ...optional(context, 'windowsOptions', path, validateWindowsOptions),
+    ...optional(context, 'appArmorProfile', path, validateAppArmorProfile),
+  ];
+}
+
+function optional(
+  parent: JsonObject,
+  field: string,
+  path: string,
+  validate: (value: JsonObject, path: string) => FieldError[],
+): FieldError[] {
+  return parent[field] === undefined ? [] : validate(part(parent, field), `${path}.${field}`);
+}
+
+/** `hostUsers`: the users of the container are those of the node. */
+export function validateSecurityContext(context: JsonObject, path: string, hostUsers: boolean): FieldError[] {
+  const errors = validateShared(context, path);
+  if (hostUsers && context.procMount === 'Unmasked') {
+    const why = '`hostUsers` must be false to use `Unmasked`';
+    errors.push(invalidValue(`${path}.procMount`, context.procMount, why));
+  }
+  if (context.allowPrivilegeEscalation !== false) return errors;
+  const refused = 'cannot set `allowPrivilegeEscalation` to false and';
+  if (context.privileged === true)
+    errors.push(invalidValue(path, context, `${refused} \`privileged\` to true`));
+  if (strings(part(context, 'capabilities'), 'add').includes('CAP_SYS_ADMIN'))
+    errors.push(invalidValue(path, context, `${refused} \`capabilities.Add\` CAP_SYS_ADMIN`));
+  return errors;
+}
+
+/** Of the pod: its `securityContext`, with what of the host its spec shares. */
+export function validatePodSecurityContext(spec: JsonObject, path: string): FieldError[] {
+  const context = part(spec, 'securityContext');
+  return [
+    ...validateShared(context, path),
+    ...validateId(`${path}.fsGroup`, context.fsGroup),
+    ...each(numbers(context, 'supplementalGroups'), `${path}.supplementalGroups`, (id, at) =>
+      validateId(at, id),
+    ),
+    ...validateSysctls(parts(context, 'sysctls'), `${path}.sysctls`, spec),
+    ...validateProcessNamespace(spec, `${path}.shareProcessNamespace`),
+  ];
+}
+
+function validateProcessNamespace(spec: JsonObject, path: string): FieldError[] {
+  const both = spec.shareProcessNamespace === true && spec.hostPID === true;
+  return both ? [invalidValue(path, true, 'ShareProcessNamespace and HostPID cannot both be enabled')] : [];
+}
+
+const SYSCTL = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
+const SYSCTL_TEXT =
+  'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
+const MAX_SYSCTL_CHARS = 253;
+
+function validateSysctls(sysctls: readonly JsonObject[], path: string, spec: JsonObject): FieldError[] {
+  const seen = new Set<string>();
+  return each(sysctls, path, (sysctl, at) => {
+    const name = text(sysctl.name);
+    const errors: FieldError[] = [];
+    if (name === '') errors.push(required(`${at}.name`));
+    else if (name.length > MAX_SYSCTL_CHARS || !SYSCTL.test(name))
+      errors.push(invalidValue(`${at}.name`, name, SYSCTL_TEXT));
+    else if (seen.has(name)) errors.push(duplicate(`${at}.name`, name));
+    seen.add(name);
+    const namespace = namespaceOf(name);
+    if (namespace !== undefined && spec[namespace] === true)
+      errors.push(invalidValue(`${at}.name`, name, `may not be specified when '${namespace}' is true`));
+    return errors;
+  });
+}
+
+/** Which sharing with the host would make a kernel parameter the host's (namespaces(7)). */
+function namespaceOf(sysctl: string): 'hostNetwork' | 'hostIPC' | undefined {
+  const name = dotted(sysctl);
+  if (name.startsWith('net.')) return 'hostNetwork';
+  const ipc = name.startsWith('fs.mqueue.') || IPC.has(name);
+  return ipc ? 'hostIPC' : undefined;
+}
+
+const IPC: ReadonlySet<string> = new Set(
+  ['sem', 'shmall', 'shmmax', 'shmmni', 'shm_rmid_forced', 'shm', 'msgmax', 'msgmnb', 'msgmni', 'msg'].map(
+    (name) => `kernel.${name}`,
+  ),
+);
+
+/** Of `.` and `/`, the first one separates; names of devices may hold the other: `net/ipv4/conf/eth0.1/x` (sysctl.d(5)). */
+function dotted(sysctl: string): string {
+  if (/^[^./]*\//.test(sysctl))
+    return sysctl.replace(/[./]/g, (separator) => (separator === '/' ? '.' : '/'));
+  return sysctl;
+}
+
+/** Without the users of the host there is no sharing of anything else with it. */
+export function validateHostUsers(spec: JsonObject, path: string): FieldError[] {
+  if (spec.hostUsers !== false) return [];
+  const shared = { hostNetwork: 'hostNetwork', hostPID: 'HostPID', hostIPC: 'HostIPC' };
+  return Object.entries(shared)
+    .filter(([field]) => spec[field] === true)
+    .map(([, name]) => ({
+      type: 'FieldValueForbidden' as const,
+      field: `${path}.${name}`,
+      message: 'Forbidden: when `pod.Spec.HostUsers` is false',
+    }));
+}

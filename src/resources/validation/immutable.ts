@@ -1,0 +1,27 @@
+import type { JsonObject } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { equal } from '../../object/equality.ts';
+import { invalidValue } from '../../object/field-errors.ts';
+import { part } from '../cells.ts';
+import { goLabelSelector, invalidShown } from './notation.ts';
+
+const WHY = 'field is immutable';
+
+/** Fields of one object that keep the value they had, be it none. */
+export function validateImmutable(
+  object: JsonObject,
+  old: JsonObject,
+  names: readonly string[],
+  path: string,
+): FieldError[] {
+  return names
+    .filter((name) => !equal(object[name], old[name]))
+    .map((name) => invalidValue(`${path}.${name}`, object[name] ?? null, WHY));
+}
+
+/** The pods that something has once claimed stay its own. */
+export function validateImmutableSelector(spec: JsonObject, old: JsonObject): FieldError[] {
+  if (equal(spec.selector, old.selector)) return [];
+  const selector = spec.selector === undefined ? undefined : part(spec, 'selector');
+  return [invalidShown('spec.selector', goLabelSelector(selector), WHY)];
+}

@@ -1,0 +1,81 @@
+import type { FieldError } from '../../api/status.ts';
+import { readStrictCidr, readStrictIp, type StrictReading } from '../../object/canonical-ip.ts';
+import { eachInvalid, invalidValue } from '../../object/field-errors.ts';
+import { checkCidr, checkIp } from '../../object/formats.ts';
+import { type IpAddress, parseIp } from '../../object/ip.ts';
+
+export const validateIp = (path: string, address: string): FieldError[] =>
+  eachInvalid(path, address, checkIp(address));
+
+export const validateCidr = (path: string, range: string): FieldError[] =>
+  eachInvalid(path, range, checkCidr(range));
+
+/**
+ * What may not stand behind a service, because it means another machine to everyone who reads it (IANA's registries of special
+ * addresses): the unspecified address, loopback, link-local unicast and multicast.
+ */
+export function validateNonSpecialIp(path: string, address: string): FieldError[] {
+  const ip = parseIp(address);
+  if (ip === undefined) return [invalidValue(path, address, 'must be a valid IP address')];
+  return eachInvalid(path, address, specialUses(ip, address));
+}
+
+function specialUses(ip: IpAddress, text: string): string[] {
+  const uses: string[] = [];
+  if (ip.bytes.every((byte) => byte === 0)) uses.push(`may not be unspecified (${text})`);
+  if (isLoopback(ip)) uses.push('may not be in the loopback range (127.0.0.0/8, ::1/128)');
+  if (isLinkLocal(ip)) uses.push('may not be in the link-local range (169.254.0.0/16, fe80::/10)');
+  if (isLinkLocalMulticast(ip)) {
+    uses.push('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)');
+  }
+  return uses;
+}
+
+function isLoopback({ family, bytes }: IpAddress): boolean {
+  if (family === 4) return bytes[0] === 127;
+  return bytes.slice(0, -1).every((byte) => byte === 0) && bytes.at(-1) === 1;
+}
+
+function isLinkLocal({ family, bytes: [first = 0, second = 0] }: IpAddress): boolean {
+  return family === 4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80;
+}
+
+function isLinkLocalMulticast({ family, bytes: [first = 0, second = 0, third = 0] }: IpAddress): boolean {
+  if (family === 4) return first === 224 && second === 0 && third === 0;
+  return first === 0xff && (second & 0x0f) === 0x02;
+}
+
+/** Texts for Warning headers about addresses that later versions of Kubernetes read otherwise. */
+export const ipWarnings = (path: string, address: string): string[] =>
+  warningsOf({
+    path,
+    value: address,
+    reading: readStrictIp(address),
+    noun: 'address',
+    subject: 'IP address',
+  });
+
+export const cidrWarnings = (path: string, range: string): string[] =>
+  warningsOf({ path, value: range, reading: readStrictCidr(range), noun: 'prefix', subject: 'IP prefix' });
+
+interface Read {
+  readonly path: string;
+  readonly value: string;
+  readonly reading: StrictReading;
+  readonly noun: string;
+  readonly subject: string;
+}
+
+function warningsOf({ path, value, reading, noun, subject }: Read): string[] {
+  if (reading.kind === 'bad') {
+    return [
+      `${path}: ${subject} was accepted, but will be invalid in a future Kubernetes release: ${reading.why}`,
+    ];
+  }
+  const { family, canonical } = reading;
+  if (family === 4 || canonical === value) return [];
+  const quoted = JSON.stringify(value);
+  return [
+    `${path}: IPv6 ${noun} ${quoted} is not in RFC 5952 canonical format (${JSON.stringify(canonical)}), which may cause controller apply-loops`,
+  ];
+}

@@ -1,0 +1,88 @@
+import type { TypeLibrary } from '../api/idl/types.ts';
+import { toApiVersion } from '../api/names.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import { setOf } from '../object/managed-fields/field-set.ts';
+import { shapeOfMessage } from '../object/managed-fields/shape.ts';
+import { type OwnedVersion, trackUpdate, type Writing } from '../object/managed-fields/track.ts';
+import type { ServedVersion } from '../registry/definition.ts';
+import type { Registry } from '../registry/registry.ts';
+import { toTimestamp } from './object-metadata.ts';
+import type { WriteContext } from './writing.ts';
+
+/** Says of each write what ownership of fields has to know of it: versions, resets, names. */
+export class Ownership {
+  readonly #types: TypeLibrary;
+  readonly #registry: Registry;
+  readonly #now: () => Date;
+  readonly #versions = new WeakMap<ServedVersion, OwnedVersion>();
+
+  constructor(options: { types: TypeLibrary; registry: Registry; now: () => Date }) {
+    this.#types = options.types;
+    this.#registry = options.registry;
+    this.#now = options.now;
+  }
+
+  /** `object` and `old` are in the stored form. */
+  track(context: WriteContext, object: ApiObject, old: ApiObject | undefined): void {
+    trackUpdate(object, old, this.describe(context));
+  }
+
+  describe({ definition, version, subresource, attribution }: WriteContext): Writing {
+    const view = definition.subresources.find(({ name }) => name === subresource);
+    const resets = view?.access === 'view' ? view.resetFields : definition.strategy.resetFields;
+    const { group } = definition;
+    return {
+      manager: attribution.fieldManager,
+      subresource,
+      version:
+        this.#find(toApiVersion({ group, version }), definition.resource) ?? unknownVersion(group, version),
+      reset: resets === undefined ? NO_RESETS : toSet(resets),
+      findVersion: (apiVersion) => this.#find(apiVersion, definition.resource),
+      now: toTimestamp(this.#now()),
+    };
+  }
+
+  #find(apiVersion: string, resource: string): OwnedVersion | undefined {
+    const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
+    const served = this.#registry.find(group, version, resource);
+    if (served === undefined) return undefined;
+    let owned = this.#versions.get(served.version);
+    if (owned === undefined) {
+      owned = this.#toOwned(apiVersion, served.version, toApiVersion(served.definition.storage));
+      this.#versions.set(served.version, owned);
+    }
+    return owned;
+  }
+
+  #toOwned(apiVersion: string, { type, conversion }: ServedVersion, storedApiVersion: string): OwnedVersion {
+    const shape = shapeOfMessage(this.#types.message(type));
+    if (conversion === undefined) return { apiVersion, shape, convert: same, convertBack: same };
+    return {
+      apiVersion,
+      shape,
+      convert: (object) => ({ ...conversion.fromStorage(object as ApiObject), apiVersion }),
+      convertBack: (object) => ({
+        ...conversion.toStorage(object as ApiObject),
+        apiVersion: storedApiVersion,
+      }),
+    };
+  }
+}
+
+const same = (object: JsonObject): JsonObject => object;
+const NO_RESETS = setOf();
+
+const sets = new WeakMap<object, ReturnType<typeof setOf>>();
+
+function toSet(paths: readonly (readonly string[])[]): ReturnType<typeof setOf> {
+  let set = sets.get(paths);
+  if (set === undefined) {
+    set = setOf(...paths);
+    sets.set(paths, set);
+  }
+  return set;
+}
+
+function unknownVersion(group: string, version: string): never {
+  throw new Error(`${toApiVersion({ group, version })} is written and not served`);
+}

@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest';
+import type { ApiObject, JsonObject } from '../../../src/api/object-meta.ts';
+import { type AggregatedRole, aggregatedRules } from '../../../src/authz/rbac/aggregation.ts';
+import { AUTO_UPDATE, bootstrapPolicy, nodeRules } from '../../../src/authz/rbac/bootstrap/policy.ts';
+import { reconcileBinding, reconcileRole } from '../../../src/authz/rbac/bootstrap/reconcile.ts';
+import { uncoveredRules } from '../../../src/authz/rbac/coverage.ts';
+import type { PolicyRule } from '../../../src/authz/rbac/policy.ts';
+import { RbacAuthorizer } from '../../../src/authz/rbac/rbac.ts';
+import { asks, asksPath, entry, user } from '../kit.ts';
+
+const DEFAULT_GATES = (gate: string): boolean => gate === 'StatefulSetAutoDeletePVC';
+const policy = bootstrapPolicy(DEFAULT_GATES);
+const rulesOf = (object: JsonObject): PolicyRule[] => (object.rules ?? []) as unknown as PolicyRule[];
+
+function named(objects: readonly ApiObject[], name: string): ApiObject {
+  const found = objects.find(({ metadata }) => metadata.name === name);
+  if (found === undefined) throw new Error(`the policy has no ${name}`);
+  return found;
+}
+
+/** All cluster roles, with those that are gathered filled, as the controller leaves them. */
+function gathered(): ApiObject[] {
+  const roles = structuredClone([...policy.clusterRoles]);
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const role of roles) {
+      const rules = aggregatedRules(role as AggregatedRole, roles as AggregatedRole[]);
+      if (rules === undefined) continue;
+      role.rules = rules as never;
+      changed = true;
+    }
+  }
+  return roles;
+}
+
+describe('the default policy', () => {
+  test('has the roles and bindings of Kubernetes 1.31 with its default gates', () => {
+    expect(policy.clusterRoles).toHaveLength(64);
+    expect(policy.clusterRoleBindings).toHaveLength(45);
+    expect(policy.roles).toHaveLength(7);
+    expect(policy.roleBindings).toHaveLength(7);
+  });
+
+  test('has objects as Kubernetes writes them', () => {
+    expect(named(policy.clusterRoles, 'system:kube-dns')).toEqual({
+      kind: 'ClusterRole',
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      metadata: {
+        name: 'system:kube-dns',
+        labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' },
+        annotations: { [AUTO_UPDATE]: 'true' },
+      },
+      rules: [{ verbs: ['list', 'watch'], apiGroups: [''], resources: ['endpoints', 'services'] }],
+    });
+    expect(named(policy.clusterRoleBindings, 'system:controller:job-controller')).toMatchObject({
+      roleRef: {
+        apiGroup: 'rbac.authorization.k8s.io',
+        kind: 'ClusterRole',
+        name: 'system:controller:job-controller',
+      },
+      subjects: [{ kind: 'ServiceAccount', name: 'job-controller', namespace: 'kube-system' }],
+    });
+    expect(named(policy.clusterRoles, 'edit')).toMatchObject({
+      metadata: { labels: { 'rbac.authorization.k8s.io/aggregate-to-admin': 'true' } },
+      aggregationRule: {
+        clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.k8s.io/aggregate-to-edit': 'true' } }],
+      },
+    });
+  });
+
+  test('binds only roles that it has, and has no name twice', () => {
+    for (const [bindings, roles] of [
+      [policy.clusterRoleBindings, policy.clusterRoles],
+      [policy.roleBindings, policy.roles],
+    ] as const) {
+      const key = ({ metadata }: ApiObject, name = metadata.name) => `${metadata.namespace ?? ''}/${name}`;
+      const keys = roles.map((role) => key(role));
+      expect(new Set(keys).size).toBe(keys.length);
+      for (const binding of bindings) {
+        const { name } = binding.roleRef as { name: string };
+        expect(keys).toContain(key(binding, name));
+      }
+    }
+  });
+
+  test('has more behind feature gates', () => {
+    const all = bootstrapPolicy(() => true);
+    expect(all.clusterRoles.length - policy.clusterRoles.length).toBe(5);
+    expect(nodeRules(() => true).length - nodeRules(() => false).length).toBe(3);
+    expect(
+      named(bootstrapPolicy(() => false).clusterRoles, 'system:controller:statefulset-controller').rules,
+    ).toHaveLength(8);
+  });
+
+  test('gathers view into edit and edit into admin', () => {
+    const roles = gathered();
+    const [view, edit, admin] = ['view', 'edit', 'admin'].map((name) => rulesOf(named(roles, name)));
+    expect(uncoveredRules(edit ?? [], view ?? [])).toEqual([]);
+    expect(uncoveredRules(admin ?? [], edit ?? [])).toEqual([]);
+    expect(uncoveredRules(view ?? [], edit ?? [])).not.toEqual([]);
+    expect(uncoveredRules(edit ?? [], admin ?? [])).not.toEqual([]);
+  });
+
+  test('decides as a fresh cluster does', () => {
+    const rbac = new RbacAuthorizer();
+    const objects = [policy.roles, gathered(), policy.roleBindings, policy.clusterRoleBindings];
+    for (const [at, { index }] of rbac.sources.entries())
+      index.replace((objects[at] ?? []).map((object) => entry(object as Parameters<typeof entry>[0])));
+    const decide = (question: Parameters<typeof rbac.authorize>[0]) => rbac.authorize(question).decision;
+    const known = user('ann', 'system:authenticated');
+    const stranger = user('system:anonymous', 'system:unauthenticated');
+    expect(decide(asksPath(stranger, 'get', '/healthz'))).toBe('allow');
+    expect(decide(asksPath(stranger, 'get', '/apis'))).toBe('no-opinion');
+    expect(decide(asksPath(known, 'get', '/apis/apps/v1'))).toBe('allow');
+    expect(decide(asks(known, 'create', 'selfsubjectaccessreviews.authorization.k8s.io'))).toBe('allow');
+    expect(decide(asks(known, 'list', 'pods'))).toBe('no-opinion');
+    expect(decide(asks(user('root', 'system:masters'), 'delete', 'nodes'))).toBe('allow');
+    const controller = user('system:serviceaccount:kube-system:horizontal-pod-autoscaler');
+    expect(decide(asks(controller, 'update', 'deployments.apps/scale', { namespace: 'shop' }))).toBe('allow');
+    const node = user('system:node:n1', 'system:nodes');
+    expect(decide(asks(node, 'get', 'pods', { namespace: 'shop' }))).toBe('no-opinion');
+  });
+});
+
+describe('reconciling a role', () => {
+  const expected = named(policy.clusterRoles, 'system:kube-dns');
+  const stored = (): ApiObject => ({
+    ...structuredClone(expected),
+    metadata: { ...expected.metadata, uid: 'u', resourceVersion: '7' },
+  });
+
+  test('creates it when it is missing, and leaves it alone when nothing is', () => {
+    expect(reconcileRole(undefined, expected)).toEqual({ kind: 'create', object: expected });
+    expect(reconcileRole(stored(), expected)).toEqual({ kind: 'none' });
+  });
+
+  test('adds the rules it lacks and keeps those that people added', () => {
+    const own = { verbs: ['list'], apiGroups: [''], resources: ['endpoints', 'nodes'] };
+    const existing = { ...stored(), rules: [own] };
+    expect(reconcileRole(existing, expected)).toMatchObject({
+      kind: 'update',
+      object: {
+        metadata: { uid: 'u', resourceVersion: '7' },
+        rules: [
+          own,
+          { verbs: ['watch'], apiGroups: [''], resources: ['endpoints'] },
+          { verbs: ['list'], apiGroups: [''], resources: ['services'] },
+          { verbs: ['watch'], apiGroups: [''], resources: ['services'] },
+        ],
+      },
+    });
+    expect(existing.rules).toEqual([own]);
+  });
+
+  test('leaves a protected one as it is', () => {
+    const existing = stored();
+    existing.metadata = { ...existing.metadata, annotations: { [AUTO_UPDATE]: 'false' } };
+    expect(reconcileRole({ ...existing, rules: [] }, expected)).toEqual({ kind: 'protected' });
+    expect(reconcileRole(existing, expected)).toEqual({ kind: 'none' });
+  });
+
+  test('adds labels it lacks and keeps the values of others', () => {
+    const existing = stored();
+    existing.metadata = { ...existing.metadata, labels: { mine: 'yes' } };
+    expect(reconcileRole(existing, expected)).toMatchObject({
+      kind: 'update',
+      object: { metadata: { labels: { mine: 'yes', 'kubernetes.io/bootstrapping': 'rbac-defaults' } } },
+    });
+  });
+
+  test('adds selectors of an aggregation rule, and takes away a rule that should not be', () => {
+    const view = named(policy.clusterRoles, 'view');
+    const mine = { matchLabels: { mine: 'yes' } };
+    const existing = {
+      ...structuredClone(view),
+      aggregationRule: { clusterRoleSelectors: [mine] },
+      rules: [],
+    };
+    expect(reconcileRole(existing, view)).toMatchObject({
+      kind: 'update',
+      object: {
+        aggregationRule: {
+          clusterRoleSelectors: [
+            mine,
+            { matchLabels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } },
+          ],
+        },
+      },
+    });
+    const gathering = reconcileRole({ ...stored(), aggregationRule: existing.aggregationRule }, expected);
+    expect(gathering.kind).toBe('update');
+    expect('object' in gathering && 'aggregationRule' in gathering.object).toBe(false);
+  });
+});
+
+describe('reconciling a binding', () => {
+  const expected = named(policy.clusterRoleBindings, 'system:public-info-viewer');
+  const group = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name });
+
+  test('adds the subjects it lacks and keeps those that people added', () => {
+    const existing = {
+      ...structuredClone(expected),
+      subjects: [group('mine'), group('system:authenticated')],
+    };
+    expect(reconcileBinding(existing, expected)).toMatchObject({
+      kind: 'update',
+      object: { subjects: [group('mine'), group('system:authenticated'), group('system:unauthenticated')] },
+    });
+    expect(reconcileBinding(structuredClone(expected), expected)).toEqual({ kind: 'none' });
+    expect(reconcileBinding(undefined, expected)).toEqual({ kind: 'create', object: expected });
+  });
+
+  test('makes one to another role anew, unless it is protected', () => {
+    const other = {
+      ...structuredClone(expected),
+      roleRef: { ...(expected.roleRef as JsonObject), name: 'x' },
+    };
+    expect(reconcileBinding(other, expected)).toEqual({ kind: 'recreate', object: expected });
+    other.metadata = { ...other.metadata, annotations: { [AUTO_UPDATE]: 'false' } };
+    expect(reconcileBinding(other, expected)).toEqual({ kind: 'protected' });
+  });
+
+  test('of nobody needs no subjects', () => {
+    const node = named(policy.clusterRoleBindings, 'system:node');
+    expect(node.subjects).toBeUndefined();
+    expect(reconcileBinding({ ...structuredClone(node), subjects: [group('system:nodes')] }, node)).toEqual({
+      kind: 'none',
+    });
+  });
+});

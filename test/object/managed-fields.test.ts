@@ -1,0 +1,352 @@
+import { expect, test } from 'vitest';
+import { loadTypes } from '../../src/api/idl/types.ts';
+import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
+import { decodeObject } from '../../src/codec/decode.ts';
+import { fieldsOf } from '../../src/object/managed-fields/applied-set.ts';
+import {
+  ApplyConflict,
+  applyConfig,
+  describeConflicts,
+} from '../../src/object/managed-fields/apply-config.ts';
+import { checkConfig } from '../../src/object/managed-fields/check-config.ts';
+import {
+  difference,
+  type FieldSet,
+  formatPath,
+  pathsOf,
+  setOf,
+  union,
+} from '../../src/object/managed-fields/field-set.ts';
+import { LAST_APPLIED } from '../../src/object/managed-fields/last-applied.ts';
+import { emptyObject, type Shape, shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
+import { trackUpdate, type Writing, withoutServerFields } from '../../src/object/managed-fields/track.ts';
+import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { RandomObjects } from '../codec/random-object.ts';
+
+const types = loadTypes();
+const TIME = '2026-01-01T00:00:00Z';
+
+/** An object of one type, written by several managers, as a server would keep it. */
+class Written {
+  readonly #type: string;
+  readonly #shape: Shape;
+  object: ApiObject | undefined;
+
+  constructor(type: string, shape?: Shape) {
+    this.#type = type;
+    this.#shape = shape ?? shapeOfMessage(types.message(type));
+  }
+
+  #writing(manager: string, subresource = ''): Writing {
+    const same = (object: JsonObject): JsonObject => object;
+    const version = { apiVersion: 'v1', shape: this.#shape, convert: same, convertBack: same };
+    return {
+      manager,
+      subresource,
+      version,
+      reset: setOf(),
+      findVersion: (name) => (name === 'v1' ? version : undefined),
+      now: TIME,
+    };
+  }
+
+  #decode(object: JsonObject): ApiObject {
+    if (this.#type === '') return object as ApiObject;
+    const decoded = decodeObject(object, types.message(this.#type)).object;
+    const stated = (object.metadata as JsonObject | undefined)?.managedFields;
+    const reset = Array.isArray(stated) && stated.length === 0 ? { managedFields: [] } : {};
+    return {
+      ...decoded,
+      metadata: { uid: 'u', ...(decoded.metadata as JsonObject), ...reset },
+    } as JsonObject as ApiObject;
+  }
+
+  apply(manager: string, config: JsonObject, force = false): this {
+    const empty = {
+      ...structuredClone(this.#type === '' ? {} : emptyObject(types.message(this.#type))),
+      metadata: {},
+    };
+    const live = this.object ?? (empty as ApiObject);
+    this.object = this.#decode(
+      applyConfig(live, { kind: 'K', apiVersion: 'v1', ...config }, this.#writing(manager), { force }),
+    );
+    return this;
+  }
+
+  update(manager: string, object: JsonObject, subresource = ''): this {
+    const after = this.#decode({ kind: 'K', apiVersion: 'v1', ...object });
+    trackUpdate(after, this.object, this.#writing(manager, subresource));
+    this.object = after;
+    return this;
+  }
+
+  /** `manager: .path .path`, a line an entry. */
+  get owners(): string[] {
+    return (this.object?.metadata.managedFields ?? []).map(({ manager, operation, fieldsV1 }) => {
+      const paths = [...pathsOf(fieldsV1 as unknown as FieldSet)].map(formatPath);
+      return `${operation} ${manager}: ${paths.join(' ')}`;
+    });
+  }
+
+  get plain(): JsonObject {
+    const { metadata, kind: _, apiVersion: __, ...rest } = this.object ?? { metadata: {} };
+    const { managedFields: ___, uid: ____, creationTimestamp: _____, ...meta } = metadata as JsonObject;
+    return { ...(Object.keys(meta).length > 0 ? { metadata: meta } : {}), ...rest };
+  }
+}
+
+const configMap = (): Written => new Written('core/v1.ConfigMap');
+const service = (): Written => new Written('core/v1.Service');
+
+function conflictOf(attempt: () => unknown): string {
+  try {
+    attempt();
+  } catch (error) {
+    if (error instanceof ApplyConflict) return describeConflicts(error.conflicts);
+    throw error;
+  }
+  throw new Error('no conflict');
+}
+
+test('a field its manager does not apply any more goes, and one that another applies too stays', () => {
+  const map = configMap();
+  map.apply('a', { data: { one: '1', two: '2', three: '3' } });
+  map.apply('b', { data: { two: '2' } });
+  map.apply('a', { data: { one: '1' } });
+  expect(map.plain).toEqual({ data: { one: '1', two: '2' } });
+  expect(map.owners).toEqual(['Apply a: .data.one', 'Apply b: .data.two']);
+});
+
+test('a field that someone else has updated since is theirs, and stays when its first manager lets it go', () => {
+  const map = configMap().apply('a', { data: { one: '1', two: '2' } });
+  map.update('editor', { data: { one: 'edited', two: '2' } });
+  expect(map.owners).toEqual(['Apply a: .data.two', 'Update editor: .data.one']);
+  map.apply('a', { data: {} });
+  expect(map.plain).toEqual({ data: { one: 'edited' } });
+});
+
+test('another value for a field of someone else is a conflict that names everything, and changes nothing', () => {
+  const map = configMap().apply('a', { data: { one: '1', two: '2' } });
+  const before = structuredClone(map.object);
+  expect(conflictOf(() => map.apply('b', { data: { one: 'x', two: 'y', three: '3' } }))).toBe(
+    'Apply failed with 2 conflicts: conflicts with "a":\n- .data.one\n- .data.two',
+  );
+  map.update('editor', { data: { one: '1', two: 'edited' } });
+  expect(conflictOf(() => map.apply('b', { data: { two: 'y' } }))).toBe(
+    `Apply failed with 1 conflict: conflict with "editor" using v1 at ${TIME}: .data.two`,
+  );
+  expect(before?.data).toEqual({ one: '1', two: '2' });
+});
+
+test('force takes the field from its owner; the same value is shared', () => {
+  const map = configMap()
+    .apply('a', { data: { one: '1', two: '2' } })
+    .apply('b', { data: { one: 'x', two: '2' } }, true);
+  expect(map.plain.data).toEqual({ one: 'x', two: '2' });
+  expect(map.owners).toEqual(['Apply a: .data.two', 'Apply b: .data.one .data.two']);
+});
+
+test('elements of a list have owners of their own, told apart by their keys and the defaults of these', () => {
+  const svc = service().apply('a', { spec: { ports: [{ port: 80 }, { port: 80, protocol: 'UDP' }] } });
+  expect(svc.owners[0]).toContain('.spec.ports[port=80,protocol="TCP"].port');
+  svc.apply('b', { spec: { ports: [{ port: 443, name: 'tls' }] } });
+  const ports = () => (svc.plain.spec as JsonObject).ports as JsonObject[];
+  expect(ports().map(({ port, protocol }) => `${port}/${protocol}`)).toEqual(['80/TCP', '80/UDP', '443/TCP']);
+  svc.apply('a', { spec: { ports: [{ port: 80, protocol: 'UDP' }] } });
+  expect(ports().map(({ port, protocol }) => `${port}/${protocol}`)).toEqual(['80/UDP', '443/TCP']);
+});
+
+test('a map or list that is one value is owned and replaced as one', () => {
+  const svc = service().apply('a', { spec: { selector: { app: 'x', tier: 'y' } } });
+  expect(svc.owners).toEqual(['Apply a: .spec.selector']);
+  expect(conflictOf(() => svc.apply('b', { spec: { selector: { app: 'x' } } }))).toContain('.spec.selector');
+  svc.apply('b', { spec: { selector: { app: 'z' } } }, true);
+  expect((svc.plain.spec as JsonObject).selector).toEqual({ app: 'z' });
+});
+
+test('a list of scalars is a set', () => {
+  const map = configMap()
+    .apply('a', { metadata: { finalizers: ['x/a', 'x/b'] } })
+    .apply('b', { metadata: { finalizers: ['x/b', 'x/c'] } });
+  expect(map.owners).toEqual([
+    'Apply a: .metadata.finalizers[="x/a"] .metadata.finalizers[="x/b"]',
+    'Apply b: .metadata.finalizers[="x/b"] .metadata.finalizers[="x/c"]',
+  ]);
+  map.apply('a', {});
+  expect(map.plain).toEqual({ metadata: { finalizers: ['x/b', 'x/c'] } });
+});
+
+test('shared elements take the order of the configuration, others keep their place', () => {
+  const map = configMap().update('u', { metadata: { finalizers: ['x/a', 'x/b', 'x/c', 'x/d'] } });
+  map.apply('a', { metadata: { finalizers: ['x/d', 'x/b'] } });
+  expect(map.plain).toEqual({ metadata: { finalizers: ['x/a', 'x/c', 'x/d', 'x/b'] } });
+  const other = configMap().update('u', { metadata: { finalizers: ['x/a', 'x/b'] } });
+  other.apply('a', { metadata: { finalizers: ['x/new', 'x/b'] } });
+  expect(other.plain).toEqual({ metadata: { finalizers: ['x/a', 'x/new', 'x/b'] } });
+});
+
+test('a create owns what it says and what came by default, but no empty struct of the type', () => {
+  const pod = new Written('core/v1.Pod').update('kubectl-run', {
+    metadata: { labels: { run: 'x' } },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  });
+  expect(pod.owners[0]).toContain(
+    '.metadata.labels .metadata.labels.run .spec.containers[name="c"] .spec.containers[name="c"].image',
+  );
+  expect(pod.owners[0]).toContain('.spec.dnsPolicy');
+  expect(pod.owners[0]?.split(' ')).not.toContain('.spec');
+  expect(pod.owners[0]?.split(' ')).not.toContain('.spec.containers');
+});
+
+test('a subresource has its own entry, and cannot change the others', () => {
+  const pod = new Written('core/v1.Pod').update('creator', {
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  });
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  pod.update('agent', { ...pod.plain, metadata: { managedFields: [] }, status: { conditions } }, 'status');
+  const [agent, creator] = pod.object?.metadata.managedFields ?? [];
+  expect(creator).toMatchObject({ manager: 'creator', operation: 'Update' });
+  expect(agent).toMatchObject({
+    manager: 'agent',
+    subresource: 'status',
+    fieldsV1: { 'f:status': { 'f:conditions': { 'k:{"type":"Ready"}': {} } } },
+  });
+});
+
+test('an empty list of owners resets them, entries nobody can read do not, and stated ones count', () => {
+  const map = configMap().update('a', { data: { one: '1' } });
+  map.update('b', {
+    data: { one: '1' },
+    metadata: { managedFields: [{ manager: 'x', operation: 'Nonsense' }] },
+  });
+  expect(map.owners).toEqual(['Update a: .data .data.one']);
+  const stated = [
+    {
+      manager: 'x',
+      operation: 'Update',
+      apiVersion: 'v1',
+      fieldsType: 'FieldsV1',
+      fieldsV1: { 'f:data': { 'f:one': {} } },
+    },
+  ];
+  map.update('b', { data: { one: '1' }, metadata: { managedFields: stated } });
+  expect(map.owners).toEqual(['Update x: .data.one']);
+  map.update('b', { data: { one: '1' }, metadata: { managedFields: [{}] } });
+  expect(map.owners).toEqual([]);
+  map.update('b', { data: { one: '2' } });
+  expect(map.owners).toEqual([]);
+});
+
+test('what was there before anyone applied conflicts too', () => {
+  const map = configMap()
+    .update('a', { data: { one: '1' } })
+    .update('a', { data: { one: '1' }, metadata: { managedFields: [] } });
+  expect(conflictOf(() => map.apply('b', { data: { one: '2' } }))).toContain('"before-first-apply" using v1');
+});
+
+test('kubectl takes over what it applied by itself, and nothing else', () => {
+  const annotations = {
+    [LAST_APPLIED]: JSON.stringify({ kind: 'K', apiVersion: 'v1', data: { one: '1', two: '2' } }),
+  };
+  const map = configMap().update('kubectl-client-side-apply', {
+    metadata: { annotations },
+    data: { one: '1', two: '2' },
+  });
+  map.apply('kubectl', { data: { one: 'x' } });
+  expect(map.plain.data).toEqual({ one: 'x', two: '2' });
+  expect(map.object?.metadata.annotations?.[LAST_APPLIED]).toBe(
+    '{"apiVersion":"v1","data":{"one":"x"},"kind":"K"}\n',
+  );
+  map.update('editor', { ...map.plain, data: { one: 'x', two: 'edited' } });
+  expect(conflictOf(() => map.apply('kubectl', { data: { two: 'y' } }))).toContain('"editor"');
+});
+
+test('the oldest of many updaters become one', () => {
+  const map = configMap().update('u00', { data: { k0: '1' } });
+  for (let n = 1; n <= 14; n += 1)
+    map.update(`u${String(n).padStart(2, '0')}`, {
+      data: { ...(map.plain.data as JsonObject), [`k${n}`]: '1' },
+    });
+  expect(map.owners).toHaveLength(10);
+  expect(map.owners[0]).toMatch(/^Update ancient-changes: /);
+  const owned = (map.object?.metadata.managedFields ?? []).reduce<FieldSet>(
+    (set, entry) => union(set, entry.fieldsV1 as unknown as FieldSet),
+    {},
+  );
+  expect([...pathsOf(owned)].map(formatPath)).toContain('.data.k1');
+});
+
+test('objects of no known type have owners of their fields, and of lists as one', () => {
+  const thing = new Written('', { kind: 'deduced' });
+  thing.apply('a', { spec: { size: 1, list: [{ name: 'x' }] } }).apply('b', { spec: { colour: 'red' } });
+  expect(thing.owners).toEqual(['Apply a: .spec .spec.list .spec.size', 'Apply b: .spec .spec.colour']);
+  thing.apply('a', { spec: { list: [{ name: 'y' }] } });
+  expect(thing.plain).toEqual({ spec: { list: [{ name: 'y' }], colour: 'red' } });
+});
+
+test('a configuration that cannot be of the type is told what is wrong, all of it', () => {
+  const config = {
+    spec: {
+      replicas: 'two',
+      templat: {},
+      selector: [],
+      template: { spec: { containers: [{ name: 'c' }, { name: 'c' }, { image: 'i' }] } },
+    },
+  };
+  expect(checkConfig(config, types.message('apps/v1.Deployment'))).toEqual([
+    '.spec.replicas: expected numeric (int or float), got "two"',
+    '.spec.templat: field not declared in schema',
+    '.spec.selector: expected map, got []',
+    '.spec.template.spec.containers: duplicate entries for key [name="c"]',
+    '.spec.template.spec.containers: element 2: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
+  ]);
+});
+
+test('a random object of every built-in type, applied twice, is unchanged, and applied as nothing is gone', () => {
+  for (const { storage } of BUILT_IN_RESOURCES) {
+    const schema = types.message(storage.type);
+    for (let seed = 1; seed <= 3; seed += 1) {
+      const config = withoutServerParts(decodeObject(new RandomObjects(seed).object(schema), schema).object);
+      const name = `${storage.type}, seed ${seed}`;
+      if (checkConfig(config, schema).length > 0) continue;
+      const written = new Written(storage.type).apply('a', config);
+      const once = JSON.stringify(written.object);
+      expect(JSON.stringify(written.apply('a', config).object), name).toBe(once);
+      expect(written.apply('a', {}).plain, name).toEqual(new Written(storage.type).apply('b', {}).plain);
+    }
+  }
+});
+
+test('after random writes every field has an owner, and nobody owns what is not there', () => {
+  for (const { storage } of BUILT_IN_RESOURCES) {
+    const schema = types.message(storage.type);
+    const shape = shapeOfMessage(schema);
+    const random = (seed: number): JsonObject => withoutServerParts(new RandomObjects(seed).object(schema));
+    const written = new Written(storage.type)
+      .update('a', random(1))
+      .update('b', random(2))
+      .update('c', random(3));
+    const owned = (written.object?.metadata.managedFields ?? []).reduce<FieldSet>(
+      (set, { fieldsV1 }) => union(set, fieldsV1 as unknown as FieldSet),
+      {},
+    );
+    const present = withoutServerFields(fieldsOf(written.plain, shape));
+    const nobodys = fieldsOf(emptyObject(schema), shape);
+    expect(
+      [...pathsOf(difference(difference(present, owned), nobodys))].map(formatPath),
+      storage.type,
+    ).toEqual([]);
+  }
+});
+
+function withoutServerParts(object: JsonObject): JsonObject {
+  const { metadata, kind: _, apiVersion: __, ...rest } = object;
+  const { labels, annotations } = (metadata ?? {}) as JsonObject;
+  return {
+    ...rest,
+    metadata: {
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+    },
+  };
+}
