@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { age, part, selectorText, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { has } from '../validation/fields.ts';
@@ -22,6 +22,10 @@ export const validatingadmissionpolicybindings = define({
       version: 'v1alpha1',
       type: 'admissionregistration/v1alpha1.ValidatingAdmissionPolicyBinding',
       enabledByDefault: false,
+      conversion: {
+        toStorage: denyWithoutParameters,
+        fromStorage: (binding) => toVersion(binding, 'v1alpha1'),
+      },
     },
   ],
   table: {
@@ -47,4 +51,16 @@ export const validatingadmissionpolicybindings = define({
 function toParamText(ref: JsonObject): string {
   if (text(ref.name) !== '') return `${text(ref.namespace, '*')}/${text(ref.name)}`;
   return has(ref, 'selector') ? selectorText(part(ref, 'selector')) : '<unset>';
+}
+
+const toVersion = (binding: ApiObject, version: string): ApiObject => ({
+  ...binding,
+  apiVersion: `admissionregistration.k8s.io/${version}`,
+});
+
+/** v1alpha1 alone has an answer to parameters that are not found. */
+function denyWithoutParameters(binding: ApiObject): ApiObject {
+  const stored = toVersion(structuredClone(binding), 'v1');
+  part(stored, 'spec', 'paramRef').parameterNotFoundAction ??= 'Deny';
+  return stored;
 }
