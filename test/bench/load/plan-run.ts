@@ -1,0 +1,112 @@
+import { summarize } from '../measure/percentile.ts';
+import type { Connections, Outgoing, Reply } from './connections.ts';
+import type { DelayMeter } from './delays.ts';
+import type { Plan, PlanResult } from './jobs.ts';
+import { compileTemplate, type Template } from './template.ts';
+
+/** Enough of a reply to hold the metadata it begins with, and of a refusal to be understood. */
+const HEAD_BYTES = 8 * 1024;
+const LEARNERS = 64;
+
+let lastSequence = 0;
+
+/** A plan under way: makes its requests and keeps what became of them. */
+export class PlanRun {
+  readonly plan: Plan;
+  readonly #connections: Connections;
+  readonly #delays: DelayMeter;
+  readonly #path: Template;
+  readonly #body: Template | undefined;
+  readonly #versions = new Map<number, string>();
+  readonly #pages = new Map<number, string>();
+  readonly #latencies: number[] = [];
+  readonly #firstBytes: number[] = [];
+  readonly #failures: Record<string, number> = {};
+  #firstFailure = '';
+  #bytes = 0;
+
+  constructor(plan: Plan, connections: Connections, delays: DelayMeter) {
+    this.plan = plan;
+    this.#connections = connections;
+    this.#delays = delays;
+    this.#path = compileTemplate(plan.path);
+    this.#body = plan.body === undefined ? undefined : compileTemplate(plan.body);
+  }
+
+  /** Reads the versions of all objects once, before anything is measured. */
+  async learnVersions(): Promise<void> {
+    const { versionsFrom, objects = 1 } = this.plan;
+    if (versionsFrom === undefined) return;
+    const path = compileTemplate(versionsFrom);
+    const learn = async (first: number): Promise<void> => {
+      for (let object = first; object < objects; object += LEARNERS) {
+        const outgoing = { method: 'GET', path: path({ object, sequence: 0, version: '' }), headers: {} };
+        this.#keepVersion(
+          object,
+          await this.#connections.send({ ...outgoing, textBytes: HEAD_BYTES }, object),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: LEARNERS }, (_, first) => learn(first)));
+  }
+
+  /** Never rejects: what fails is counted. `since` is what the request's time counts from. */
+  async send(object: number, lane: number, since: number): Promise<void> {
+    try {
+      const reply = await this.#connections.send(this.#fill(object, lane), lane);
+      const now = performance.now();
+      this.#latencies.push(now - since);
+      this.#firstBytes.push(reply.firstByteAt - since);
+      this.#bytes += reply.bytes;
+      if (reply.status >= 400) this.#fail(String(reply.status), reply.text);
+      else this.#learn(object, lane, { reply, now });
+    } catch (error) {
+      this.#latencies.push(performance.now() - since);
+      this.#fail('connection', String(error));
+    }
+  }
+
+  result(): PlanResult {
+    return {
+      name: this.plan.name,
+      count: this.#latencies.length,
+      failures: this.#failures,
+      firstFailure: this.#firstFailure,
+      bytes: this.#bytes,
+      latencyMs: summarize(this.#latencies),
+      firstByteMs: summarize(this.#firstBytes),
+    };
+  }
+
+  #fill(object: number, lane: number): Outgoing {
+    lastSequence += 1;
+    const values = { object, sequence: lastSequence, version: this.#versions.get(object) ?? '' };
+    const page = this.#pages.get(lane) ?? '';
+    const path = this.#path(values);
+    return {
+      method: this.plan.method,
+      path: page === '' ? path : `${path}&continue=${encodeURIComponent(page)}`,
+      headers: this.plan.headers ?? {},
+      textBytes: HEAD_BYTES,
+      ...(this.#body === undefined ? {} : { body: this.#body(values) }),
+    };
+  }
+
+  #learn(object: number, lane: number, { reply, now }: { reply: Reply; now: number }): void {
+    const { versionsFrom, pages, stamped } = this.plan;
+    if (versionsFrom !== undefined) this.#keepVersion(object, reply);
+    if (stamped === true) this.#delays.replied(versionIn(reply.text), now);
+    if (pages === true) this.#pages.set(lane, /"continue":"([^"]*)"/.exec(reply.text)?.[1] ?? '');
+  }
+
+  #keepVersion(object: number, { text }: Reply): void {
+    this.#versions.set(object, versionIn(text));
+  }
+
+  #fail(kind: string, text: string): void {
+    this.#failures[kind] = (this.#failures[kind] ?? 0) + 1;
+    if (this.#firstFailure === '') this.#firstFailure = text.slice(0, 500);
+  }
+}
+
+const versionIn = (text: string): string => /"resourceVersion":"(\d+)"/.exec(text)?.[1] ?? '';
