@@ -21,7 +21,7 @@ export function compileTemplate(text: string): Template {
   if (pieces.length === 0) return () => text;
   return (values) => {
     let filled = first;
-    for (let at = 0; at < pieces.length; at += 2) filled += fill(pieces[at], values) + pieces[at + 1];
+    for (let at = 0; at < pieces.length; at += 2) filled += fill(pieces[at], values) + (pieces[at + 1] ?? '');
     return filled;
   };
 }
