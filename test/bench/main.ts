@@ -23,9 +23,16 @@ async function main(settings: Settings): Promise<number> {
     process.stderr.write(`${row.status === 'ok' ? ' ' : '!'} ${row.scenario}\n`);
     if (settings.jsonFile !== undefined) writeFileSync(settings.jsonFile, toJson(settings, rows));
   };
-  await runGroups(GROUPS, settings, onRow);
+  await runGroups(GROUPS, { settings, onRow, signal: untilSignal() });
   process.stdout.write(`\n${describeMachine()}\n\n${formatTable(rows)}\n`);
   return rows.some(({ status }) => status === 'failed') ? 1 : 0;
+}
+
+/** A first signal stops everything that was started; a second one ends this process as it is. */
+function untilSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort());
+  return controller.signal;
 }
 
 function describeMachine(): string {

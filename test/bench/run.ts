@@ -8,15 +8,24 @@ import type { Row } from './report/row.ts';
 
 export type OnRow = (row: Row) => void;
 
+export interface Run {
+  readonly settings: Settings;
+  readonly onRow: OnRow;
+  /** Ends it early: what was measured stands, and everything that was started is stopped. */
+  readonly signal: AbortSignal;
+}
+
 /** Runs what was chosen, group after group. What fails is a row too. */
-export async function runGroups(groups: readonly Group[], settings: Settings, onRow: OnRow): Promise<void> {
+export async function runGroups(groups: readonly Group[], { settings, onRow, signal }: Run): Promise<void> {
   await using limits = new Limits();
   for (const group of groups) {
+    if (signal.aborted) return;
     const chosen = group.scenarios
       .filter(({ name }) => isChosen(name, settings.only))
       .map(({ name }) => name);
     if (chosen.length === 0) continue;
     await using generator = new Worker<GeneratorCalls>('load/generator.ts');
+    signal.addEventListener('abort', () => void generator[Symbol.asyncDispose](), { once: true });
     const stage: Stage = {
       settings,
       generator,
@@ -25,7 +34,7 @@ export async function runGroups(groups: readonly Group[], settings: Settings, on
       scale: (full, quick) => (settings.quick ? quick : full),
     };
     try {
-      await runGroup(group, { stage, chosen, onRow });
+      await runGroup(group, { stage, chosen, onRow, signal });
     } catch (error) {
       for (const name of chosen) onRow(toFailure(name, error));
     }
@@ -39,6 +48,7 @@ interface Running {
   readonly stage: Stage;
   readonly chosen: readonly string[];
   readonly onRow: OnRow;
+  readonly signal: AbortSignal;
 }
 
 async function runGroup(group: Group, running: Running): Promise<void> {
@@ -56,10 +66,10 @@ async function runGroup(group: Group, running: Running): Promise<void> {
 async function runScenarios<On>(
   scenarios: readonly Scenario<On>[],
   on: On,
-  { chosen, onRow }: Running,
+  { chosen, onRow, signal }: Running,
 ): Promise<void> {
   for (const { name, run } of scenarios) {
-    if (!chosen.includes(name)) continue;
+    if (!chosen.includes(name) || signal.aborted) continue;
     try {
       for (const row of toRows(name, await run(on))) onRow(row);
     } catch (error) {

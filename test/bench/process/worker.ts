@@ -12,6 +12,7 @@ export class Worker<Asked extends CallTable<Asked>> implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
+  #ended: Error | undefined;
 
   /** `file` is relative to test/bench. */
   constructor(file: string) {
@@ -29,6 +30,7 @@ export class Worker<Asked extends CallTable<Asked>> implements AsyncDisposable {
     name: Name,
     argument: Asked[Name]['argument'],
   ): Promise<Asked[Name]['result']> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
     this.#lastId += 1;
     const call: Call = { id: this.#lastId, name, argument };
     return new Promise((resolve, reject) => {
@@ -52,6 +54,7 @@ export class Worker<Asked extends CallTable<Asked>> implements AsyncDisposable {
   }
 
   #fail(error: Error): void {
+    this.#ended = error;
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
   }
