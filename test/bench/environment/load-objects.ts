@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { Bench } from '../bench.ts';
 import { type RowTemplate, RowWriter, slices, toRowTemplate } from '../limit/rows.ts';
-import { KINDS, type KindName } from '../manifests.ts';
+import { compileTemplate } from '../load/template.ts';
+import { KINDS, type KindName, podStatus } from '../manifests.ts';
 import { ask, demand } from './ask.ts';
 import type { Environment } from './environment.ts';
 
@@ -10,6 +11,8 @@ export interface Load {
   /** The name of object `$N`, 0…count-1. */
   readonly name: string;
   readonly count: number;
+  /** Pods with the status a kubelet gives them. */
+  readonly running?: boolean;
 }
 
 export interface Loaded {
@@ -29,7 +32,7 @@ export async function loadObjects(
   load: Load,
 ): Promise<Loaded> {
   const { environment } = bench;
-  const template = await sampleRow(environment, load.kind, load.name);
+  const template = await sampleRow(environment, load.kind, load.name, load.running);
   if (environment.own === undefined) await loadThroughApi(bench, load);
   else await loadRows(environment.own.databaseUrl, template, load.count);
   await untilVisible(environment, load);
@@ -38,23 +41,26 @@ export async function loadObjects(
 
 /** One object through the API, and what the server made of it. */
 export async function sampleRow(
-  environment: Environment,
+  { target, namespace }: Environment,
   kind: KindName,
   name: string,
+  running = false,
 ): Promise<RowTemplate> {
-  const { target, namespace } = environment;
   const { collection, manifest } = KINDS[kind];
   const sample = `sample-${kind}-${Date.now().toString(36)}`;
-  const body = JSON.stringify(manifest(namespace, sample)).replaceAll('$T', '2026-01-01T00:00:00.000000Z');
   const path = collection(namespace);
-  const { body: answer } = await demand(target, {
-    method: 'POST',
-    path,
-    body: body.replaceAll('$S', '0').replaceAll('$M', '0'),
-  });
+  const object = manifest(namespace, sample);
+  await demand(target, { method: 'POST', path, body: toSample(object) });
+  if (running) {
+    const body = toSample({ ...object, status: podStatus() });
+    await demand(target, { method: 'PUT', path: `${path}/${sample}/status`, body });
+  }
+  const { body: answer } = await demand(target, { path: `${path}/${sample}` });
   await demand(target, { method: 'DELETE', path: `${path}/${sample}?gracePeriodSeconds=0` });
   return toRowTemplate(kind, namespace, name, answer.toString());
 }
+
+const toSample = (object: object): string => compileTemplate(JSON.stringify(object))({ object: 0 });
 
 /** `first`: the number of the first row. */
 export async function loadRows(url: string, template: RowTemplate, count: number, first = 0): Promise<void> {

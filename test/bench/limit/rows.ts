@@ -43,6 +43,7 @@ export class RowWriter implements AsyncDisposable {
   readonly #name: Template;
   readonly #json: Template;
   readonly #revisions = new Map<number, Revision>();
+  readonly #uids = new Map<number, string>();
 
   static async connect(url: string, template: RowTemplate): Promise<RowWriter> {
     return new RowWriter(await connectWritable({ urls: [url], poolSize: 1 }, 'bench'), template);
@@ -81,11 +82,13 @@ export class RowWriter implements AsyncDisposable {
       namespace: kind === 'nodes' ? '' : namespace,
       name: this.#name({ object }),
     };
-    const json = Buffer.from(this.#json({ object }));
+    const uid = this.#uids.get(object) ?? randomUUID();
+    this.#uids.set(object, uid);
+    const json = Buffer.from(this.#json({ object, uid }));
     const write = {
       verb,
       key,
-      uid: randomUUID(),
+      uid,
       expected: this.#revisions.get(object),
       json,
       attribution: ATTRIBUTION,

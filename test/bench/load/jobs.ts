@@ -30,7 +30,7 @@ export interface Plan {
   readonly once?: boolean;
   /** Keep each object's resourceVersion for `$V`, from replies; read beforehand at this path. */
   readonly versionsFrom?: string;
-  /** Follow `metadata.continue` of the replies: each page is a request. */
+  /** Follow `metadata.continue` of the replies to the end: each page is a request. */
   readonly pages?: boolean;
   /** Remember when the reply to each resourceVersion came, for watches of the same process. */
   readonly stamped?: boolean;

@@ -18,7 +18,6 @@ export class PlanRun {
   readonly #path: Template;
   readonly #body: Template | undefined;
   readonly #versions = new Map<number, string>();
-  readonly #pages = new Map<number, string>();
   readonly #latencies: number[] = [];
   readonly #firstBytes: number[] = [];
   readonly #failures: Record<string, number> = {};
@@ -50,20 +49,31 @@ export class PlanRun {
     await Promise.all(Array.from({ length: LEARNERS }, (_, first) => learn(first)));
   }
 
-  /** Never rejects: what fails is counted. `since` is what the request's time counts from. */
+  /** Never rejects: what fails is counted. `since` is what the time counts from. Pages are followed to the last. */
   async send(object: number, lane: number, since: number): Promise<void> {
+    let next = await this.#sendOne(object, lane, { since, page: '' });
+    while (next !== '') next = await this.#sendOne(object, lane, { since: performance.now(), page: next });
+  }
+
+  /** Answers where the next page begins; empty when there is none. */
+  async #sendOne(
+    object: number,
+    lane: number,
+    { since, page }: { since: number; page: string },
+  ): Promise<string> {
     try {
-      const reply = await this.#connections.send(this.#fill(object, lane), lane);
+      const reply = await this.#connections.send(this.#fill(object, page), lane);
       const now = performance.now();
       this.#latencies.push(now - since);
       this.#firstBytes.push(reply.firstByteAt - since);
       this.#bytes += reply.bytes;
-      if (reply.status >= 400) this.#fail(String(reply.status), reply.text);
-      else this.#learn(object, lane, { reply, now });
+      if (reply.status < 400) return this.#learn(object, reply, now);
+      this.#fail(String(reply.status), reply.text);
     } catch (error) {
       this.#latencies.push(performance.now() - since);
       this.#fail('connection', String(error));
     }
+    return '';
   }
 
   result(): PlanResult {
@@ -78,10 +88,9 @@ export class PlanRun {
     };
   }
 
-  #fill(object: number, lane: number): Outgoing {
+  #fill(object: number, page: string): Outgoing {
     lastSequence += 1;
     const values = { object, sequence: lastSequence, version: this.#versions.get(object) ?? '' };
-    const page = this.#pages.get(lane) ?? '';
     const path = this.#path(values);
     return {
       method: this.plan.method,
@@ -92,11 +101,11 @@ export class PlanRun {
     };
   }
 
-  #learn(object: number, lane: number, { reply, now }: { reply: Reply; now: number }): void {
+  #learn(object: number, reply: Reply, now: number): string {
     const { versionsFrom, pages, stamped } = this.plan;
     if (versionsFrom !== undefined) this.#keepVersion(object, reply);
     if (stamped === true) this.#delays.replied(versionIn(reply.text), now);
-    if (pages === true) this.#pages.set(lane, /"continue":"([^"]*)"/.exec(reply.text)?.[1] ?? '');
+    return pages === true ? (/"continue":"([^"]*)"/.exec(reply.text)?.[1] ?? '') : '';
   }
 
   #keepVersion(object: number, { text }: Reply): void {

@@ -70,7 +70,7 @@ function openLoop(run: PlanRun, perSecond: number, deadline: number): Promise<vo
       const now = performance.now();
       const due = Math.floor((Math.min(now, deadline) - startedAt) * (perSecond / 1000));
       while (sent < due && underWay.size < MAX_UNDER_WAY) {
-        const sending = run.send(sent % objects, sent, startedAt + (sent * 1000) / perSecond);
+        const sending = run.send(sent % objects, sent, startedAt + ((sent + 1) * 1000) / perSecond);
         underWay.add(sending);
         void sending.finally(() => underWay.delete(sending));
         sent += 1;

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 /** What a template's placeholders stand for in one request. */
 export interface Values {
   /** `$N`: the number of the object. `$M`: the same modulo 1,000, for which node of a thousand it is on. */
@@ -8,13 +6,15 @@ export interface Values {
   readonly sequence?: number;
   /** `$V`: the object's resourceVersion, as last seen. */
   readonly version?: string;
+  /** `$U`: the object's uid. */
+  readonly uid?: string;
 }
 
 export type Template = (values: Values) => string;
 
 /**
  * `"name":"pod-$N"` with object 7 is `"name":"pod-7"`. Further placeholders: `$T`, the time with microseconds as leases
- * have it; `$U`, a new UUID. Split once, so that a request costs no more than joining the pieces.
+ * have it. Split once, so that a request costs no more than joining the pieces.
  */
 export function compileTemplate(text: string): Template {
   const [first = '', ...pieces] = text.split(/\$([NMSVTU])/);
@@ -28,7 +28,7 @@ export function compileTemplate(text: string): Template {
 
 function fill(
   placeholder: string | undefined,
-  { object, sequence = 0, version = '' }: Values,
+  { object, sequence = 0, version = '', uid = '' }: Values,
 ): string | number {
   switch (placeholder) {
     case 'N':
@@ -40,7 +40,7 @@ function fill(
     case 'V':
       return version;
     case 'U':
-      return randomUUID();
+      return uid;
     default:
       return new Date().toISOString().replace('Z', '000Z');
   }

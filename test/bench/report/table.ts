@@ -1,6 +1,8 @@
 import type { Row } from './row.ts';
 
 const MEGABYTE = 1024 * 1024;
+/** The JSON has all of it. */
+const MAX_NOTE = 200;
 
 interface Column {
   readonly title: string;
@@ -68,7 +70,7 @@ function remarks({ status, unit, firstByteP50Ms, facts, note }: Row): string {
     unit === undefined ? '' : `counts ${unit}`,
     firstByteP50Ms === undefined ? '' : `first byte ${round(firstByteP50Ms)} ms`,
     ...Object.entries(facts ?? {}).map(([name, value]) => `${name} ${round(value)}`),
-    note ?? '',
+    (note ?? '').slice(0, MAX_NOTE),
   ];
   return parts.filter((part) => part !== '').join(', ');
 }

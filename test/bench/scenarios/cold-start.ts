@@ -25,7 +25,8 @@ async function run(stage: Stage, count: number): Promise<Figures> {
   await using environment = await stage.open();
   const { own } = environment;
   if (own === undefined) throw new Error('the server is not our own');
-  if (count > 0) await loadObjects({ ...stage, environment }, { kind: 'pods', name: 'p-$N', count });
+  if (count > 0)
+    await loadObjects({ ...stage, environment }, { kind: 'pods', name: 'p-$N', running: true, count });
   await own.stop();
   const started = await startAgain(own, environment);
   const limit = await readRows(own);

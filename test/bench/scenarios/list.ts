@@ -46,7 +46,7 @@ async function ensureLoaded(bench: Bench, size: number): Promise<void> {
   const { environment } = bench;
   const before = loaded.get(environment) ?? 0;
   if (before >= size) return;
-  await loadObjects(bench, { kind: 'pods', name: `p${size}-$N`, count: size - before });
+  await loadObjects(bench, { kind: 'pods', name: `p${size}-$N`, running: true, count: size - before });
   loaded.set(environment, size);
 }
 

@@ -46,8 +46,8 @@ async function pods(stage: Stage, count: number): Promise<Figures> {
   const bench = { ...stage, environment };
   await pause(1000);
   const before = serverBytes(environment);
-  const { jsonBytes } = await loadObjects(bench, { kind: 'pods', name: 'p-$N', count });
-  return grown(bench, { count, before, jsonBytes });
+  const { jsonBytes } = await loadObjects(bench, { kind: 'pods', name: 'p-$N', running: true, count });
+  return await grown(bench, { count, before, jsonBytes });
 }
 
 async function mixed(stage: Stage, share: number): Promise<Figures> {
@@ -56,10 +56,10 @@ async function mixed(stage: Stage, share: number): Promise<Figures> {
   await pause(1000);
   const before = serverBytes(environment);
   const counts = { pods: 10_000 * share, configmaps: 9000 * share };
-  const first = await loadObjects(bench, { kind: 'pods', name: 'p-$N', count: counts.pods });
+  const first = await loadObjects(bench, { kind: 'pods', name: 'p-$N', running: true, count: counts.pods });
   const second = await loadObjects(bench, { kind: 'configmaps', name: 'c-$N', count: counts.configmaps });
   const jsonBytes = first.jsonBytes + second.jsonBytes;
-  return grown(bench, { count: counts.pods + counts.configmaps, before, jsonBytes });
+  return await grown(bench, { count: counts.pods + counts.configmaps, before, jsonBytes });
 }
 
 interface Growth {
@@ -91,7 +91,7 @@ async function grown({ environment }: Bench, { count, before, jsonBytes }: Growt
 async function watches(stage: Stage): Promise<Figures> {
   await using environment = await stage.open();
   const { generator } = stage;
-  await loadObjects({ ...stage, environment }, { kind: 'pods', name: 'p-$N', count: WATCHES });
+  await loadObjects({ ...stage, environment }, { kind: 'pods', name: 'p-$N', running: true, count: WATCHES });
   await pause(1000);
   const before = serverBytes(environment);
   const collection = KINDS.pods.collection(environment.namespace);

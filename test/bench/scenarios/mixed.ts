@@ -10,6 +10,8 @@ import { atVersion } from './write.ts';
 const NODES = 1000;
 const PODS = 10_000;
 const CONFIG_MAPS = 1000;
+/** More than are deleted in two minutes. */
+const DELETED = 1500;
 
 /**
  * A cluster of 1,000 nodes and 10,000 pods on an ordinary day: each node renews its lease every 10 s, reports itself every
@@ -19,7 +21,8 @@ export const mixed: Group = {
   server: 'shared',
   prepare: async (bench) => {
     const { scale } = bench;
-    await loadObjects(bench, { kind: 'pods', name: 'p-$N', count: scale(PODS, PODS / 10) });
+    await loadObjects(bench, { kind: 'pods', name: 'p-$N', running: true, count: scale(PODS, PODS / 10) });
+    await loadObjects(bench, { kind: 'pods', name: 'old-$N', count: DELETED });
     await loadObjects(bench, { kind: 'leases', name: 'node-$N', count: NODES });
     await loadObjects(bench, { kind: 'configmaps', name: 'c-$N', count: CONFIG_MAPS });
   },
@@ -64,7 +67,7 @@ function toPlans(namespace: string, pods: number): Plan[] {
     {
       name: 'delete pod',
       method: 'DELETE',
-      path: `${collection('pods')}/new-$N?gracePeriodSeconds=0`,
+      path: `${collection('pods')}/old-$N?gracePeriodSeconds=0`,
       ...fresh(10),
     },
     {

@@ -45,7 +45,7 @@ const DRAIN_MS = 60_000;
 export const watch: Group = {
   server: 'shared',
   prepare: async (bench) => {
-    await loadObjects(bench, { kind: 'pods', name: 'p-$N', count: OBJECTS });
+    await loadObjects(bench, { kind: 'pods', name: 'p-$N', running: true, count: OBJECTS });
   },
   scenarios: [
     ...STEADY.map((steady): Scenario<Bench> => ({ name: steady.name, run: (bench) => delay(bench, steady) })),
@@ -106,7 +106,13 @@ async function writeOnce(bench: Bench, { ownObjects }: FanOut, writes: number): 
   // One's own objects are fewer than the writes: they are gone through again.
   const turns = ownObjects === true ? { path: pathInThousand(namespace) } : {};
   const plan = { ...patchOf(namespace), ...turns, objects: writes, once: true, pace };
-  return writer.call('requests', { target, protocol: 'h2', connections: 1, plans: [plan], durationMs: 0 });
+  return await writer.call('requests', {
+    target,
+    protocol: 'h2',
+    connections: 1,
+    plans: [plan],
+    durationMs: 0,
+  });
 }
 
 const pathInThousand = (namespace: string): string => `${KINDS.pods.collection(namespace)}/p-$M`;
