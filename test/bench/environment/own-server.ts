@@ -66,7 +66,7 @@ export class OwnServer implements AsyncDisposable {
   async stop(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
@@ -105,6 +105,10 @@ function untilServing(child: ChildProcess): Promise<void> {
     };
     child.stdout?.on('data', collect);
     child.stderr?.on('data', collect);
+    child.once('error', ({ message }) => {
+      clearTimeout(timer);
+      fail(message);
+    });
     child.once('exit', (code) => {
       clearTimeout(timer);
       fail(`ended with ${code}`);

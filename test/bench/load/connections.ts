@@ -22,14 +22,29 @@ export interface Reply {
 /** Connections to one server over which requests go; requests with equal `lane` take the same one (HTTP/2). */
 export interface Connections {
   send(outgoing: Outgoing, lane: number): Promise<Reply>;
+  readonly usable: boolean;
   close(): void;
 }
 
 /** Large, so that a window is never what a list waits for. */
 const WINDOW_BYTES = 64 * 1024 * 1024;
 
-export function openConnections(target: Target, protocol: Protocol, count: number): Promise<Connections> {
-  return protocol === 'h2' ? openHttp2(target, count) : Promise.resolve(openHttp1(target, count));
+interface Kept {
+  readonly key: string;
+  readonly connections: Connections;
+}
+
+let kept: Kept | undefined;
+
+/** Those of the job before, when they lead to the same server: handshakes belong to the warm-up. */
+export async function connectionsTo(target: Target, protocol: Protocol, count: number): Promise<Connections> {
+  const key = `${target.url} ${protocol} ${count}`;
+  if (kept?.key === key && kept.connections.usable) return kept.connections;
+  kept?.connections.close();
+  kept = undefined;
+  const connections = protocol === 'h2' ? await openHttp2(target, count) : openHttp1(target, count);
+  kept = { key, connections };
+  return connections;
 }
 
 const authorization = ({ token }: Target): Record<string, string> =>
@@ -48,6 +63,9 @@ async function openHttp2(target: Target, count: number): Promise<Connections> {
       const session = sessions[lane % sessions.length];
       if (session === undefined) throw new Error('there is no connection');
       return sendHttp2(session, outgoing, common);
+    },
+    get usable() {
+      return sessions.every((session) => !session.closed && !session.destroyed);
     },
     close: () => {
       for (const session of sessions) session.destroy();
@@ -107,6 +125,7 @@ function openHttp1(target: Target, count: number): Connections {
         request.once('error', reject);
         request.end(body);
       }),
+    usable: true,
     close: () => agent.destroy(),
   };
 }

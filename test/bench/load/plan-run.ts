@@ -8,7 +8,11 @@ import { compileTemplate, type Template } from './template.ts';
 const HEAD_BYTES = 8 * 1024;
 const LEARNERS = 64;
 
-let lastSequence = 0;
+/** Other generators have written before this one: what they wrote must not be written again, or nothing would change. */
+let lastSequence = Date.now();
+
+/** By where they are read, and object. They outlive a job, so that only the first one, the warm-up, reads them. */
+const knownVersions = new Map<string, Map<number, string>>();
 
 /** A plan under way: makes its requests and keeps what became of them. */
 export class PlanRun {
@@ -17,7 +21,7 @@ export class PlanRun {
   readonly #delays: DelayMeter;
   readonly #path: Template;
   readonly #body: Template | undefined;
-  readonly #versions = new Map<number, string>();
+  readonly #versions: Map<number, string>;
   readonly #latencies: number[] = [];
   readonly #firstBytes: number[] = [];
   readonly #failures: Record<string, number> = {};
@@ -29,13 +33,15 @@ export class PlanRun {
     this.#connections = connections;
     this.#delays = delays;
     this.#path = compileTemplate(plan.path);
+    this.#versions = knownVersions.get(plan.versionsFrom ?? '') ?? new Map();
     this.#body = plan.body === undefined ? undefined : compileTemplate(plan.body);
   }
 
   /** Reads the versions of all objects once, before anything is measured. */
   async learnVersions(): Promise<void> {
     const { versionsFrom, objects = 1 } = this.plan;
-    if (versionsFrom === undefined) return;
+    if (versionsFrom === undefined || knownVersions.has(versionsFrom)) return;
+    knownVersions.set(versionsFrom, this.#versions);
     const path = compileTemplate(versionsFrom);
     const learn = async (first: number): Promise<void> => {
       for (let object = first; object < objects; object += LEARNERS) {

@@ -1,4 +1,4 @@
-import { openConnections } from './connections.ts';
+import { connectionsTo } from './connections.ts';
 import type { DelayMeter } from './delays.ts';
 import type { Plan, RequestsJob, RequestsResult } from './jobs.ts';
 import { PlanRun } from './plan-run.ts';
@@ -9,20 +9,16 @@ const MAX_UNDER_WAY = 20_000;
 
 /** Runs all plans of a job at once, on the same connections, and tells what each one met. */
 export async function runRequests(job: RequestsJob, delays: DelayMeter): Promise<RequestsResult> {
-  const connections = await openConnections(job.target, job.protocol, job.connections);
-  try {
-    const runs = job.plans.map((plan) => new PlanRun(plan, connections, delays));
-    await Promise.all(runs.map((run) => run.learnVersions()));
-    const cpuBefore = process.cpuUsage();
-    const startedAt = performance.now();
-    const deadline = startedAt + job.durationMs;
-    await Promise.all(runs.map((run) => drive(run, deadline)));
-    const seconds = (performance.now() - startedAt) / 1000;
-    const { user, system } = process.cpuUsage(cpuBefore);
-    return { seconds, cores: (user + system) / 1e6 / seconds, plans: runs.map((run) => run.result()) };
-  } finally {
-    connections.close();
-  }
+  const connections = await connectionsTo(job.target, job.protocol, job.connections);
+  const runs = job.plans.map((plan) => new PlanRun(plan, connections, delays));
+  await Promise.all(runs.map((run) => run.learnVersions()));
+  const cpuBefore = process.cpuUsage();
+  const startedAt = performance.now();
+  const deadline = startedAt + job.durationMs;
+  await Promise.all(runs.map((run) => drive(run, deadline)));
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { seconds, cores: (user + system) / 1e6 / seconds, plans: runs.map((run) => run.result()) };
 }
 
 function drive(run: PlanRun, deadline: number): Promise<void> {

@@ -19,6 +19,7 @@ export class Worker<Asked extends CallTable<Asked>> implements AsyncDisposable {
     const path = fileURLToPath(new URL(`../${file}`, import.meta.url));
     this.#child = fork(path, { serialization: 'advanced', execArgv: ['--max-semi-space-size=32'] });
     this.#child.on('message', (answer: Answer) => this.#settle(answer));
+    this.#child.once('error', (error) => this.#fail(error));
     this.#child.once('exit', (code) => this.#fail(new Error(`${file} ended with ${code}`)));
   }
 
@@ -40,7 +41,8 @@ export class Worker<Asked extends CallTable<Asked>> implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (this.#child.pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null)
+      return;
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));
     this.#child.kill('SIGKILL');
     await ended;

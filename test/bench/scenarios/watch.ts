@@ -89,13 +89,16 @@ async function fanOut(bench: Bench, wanted: FanOut): Promise<Figures> {
   const failed = plan === undefined ? undefined : failureOf(plan);
   if (failed !== undefined) return failed;
   const events = wanted.ownObjects === true ? writes : writes * wanted.watchers;
-  const result = await generator.call('awaitEvents', { events, timeoutMs: DRAIN_MS });
+  const result = await generator.call('awaitEvents', {
+    events,
+    timeoutMs: bench.scale(DRAIN_MS, DRAIN_MS / 4),
+  });
   const figures = toFigures({ result, written, events, usage: stop() });
   await generator.call('closeWatches', undefined);
+  // Here the writer is the limit, not the sockets.
+  if (wanted.ownObjects === true) return figures;
   const frames = { bytes: result.bytes / Math.max(1, result.events), times: writes };
-  const times = wanted.ownObjects === true ? Math.ceil(writes / wanted.watchers) : writes;
-  const limit = await bench.limits.frames(generator, job, { ...frames, times });
-  return withLimit(figures, 'bytes to as many sockets', limit);
+  return withLimit(figures, 'bytes to as many sockets', await bench.limits.frames(generator, job, frames));
 }
 
 /** In a process of its own, so that the writer does not wait for those who read. */
@@ -171,7 +174,10 @@ async function delay(bench: Bench, { watchers, perSecond }: (typeof STEADY)[numb
   const failed = first === undefined ? undefined : failureOf(first);
   if (failed !== undefined) return failed;
   const events = (first?.count ?? 0) * watchers;
-  const result = await generator.call('awaitEvents', { events, timeoutMs: DRAIN_MS });
+  const result = await generator.call('awaitEvents', {
+    events,
+    timeoutMs: bench.scale(DRAIN_MS, DRAIN_MS / 4),
+  });
   const figures = toFigures({ result, written, events, usage: stop() });
   await generator.call('closeWatches', undefined);
   const facts = { ...figures.facts, 'max ms': result.delayMs.max };
