@@ -108,7 +108,26 @@ function container(name: string, port: number): object {
   };
 }
 
-/** What a kubelet reports of it. */
+/** What a kubelet reports of its node. `$S` makes each report a change. */
+export function nodeStatus(): object {
+  const [at, turn] = ['2026-01-01T00:00:00Z', 'turn $S'];
+  const resources = { cpu: '8', memory: '32Gi', pods: '110', 'ephemeral-storage': '100Gi' };
+  return {
+    capacity: resources,
+    allocatable: resources,
+    conditions: ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'].map((type) => ({
+      type,
+      status: type === 'Ready' ? 'True' : 'False',
+      reason: 'Kubelet',
+      message: turn,
+      lastHeartbeatTime: at,
+      lastTransitionTime: at,
+    })),
+    addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
+  };
+}
+
+/** What a kubelet reports of a pod. */
 export function podStatus(): object {
   const since = '2026-01-01T00:00:00Z';
   const conditions = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
@@ -154,11 +173,14 @@ function lease(namespace: string, name: string): object {
   };
 }
 
+/** Nodes are in no namespace: this is how they are found and removed. */
+export const NODE_LABEL = 'bench.example.com/load';
+
 function node(_namespace: string, name: string): object {
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux' } },
+    metadata: { name, labels: { 'kubernetes.io/hostname': name, [NODE_LABEL]: 'true' } },
     spec: { podCIDR: '10.1.0.0/24', podCIDRs: ['10.1.0.0/24'], providerID: `example://${name}` },
   };
 }

@@ -1,5 +1,6 @@
 import type { Settings } from '../arguments.ts';
 import type { Target } from '../load/jobs.ts';
+import { NODE_LABEL } from '../manifests.ts';
 import type { Measured } from '../measure/usage.ts';
 import { ask, demand } from './ask.ts';
 import { readKubeconfig } from './kubeconfig.ts';
@@ -66,5 +67,7 @@ async function removeNamespace(target: Target, namespace: string): Promise<void>
       await ask(target, { method: 'DELETE', path });
     }
   }
+  const nodes = `/api/v1/nodes?labelSelector=${encodeURIComponent(NODE_LABEL)}`;
+  await ask(target, { method: 'DELETE', path: nodes });
   await ask(target, { method: 'DELETE', path: `/api/v1/namespaces/${namespace}` });
 }

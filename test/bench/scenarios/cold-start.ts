@@ -38,6 +38,7 @@ async function run(stage: Stage, count: number): Promise<Figures> {
       'listed s': started.listedSeconds,
       'server cpu s': started.serverCpu,
       'database cpu s': started.databaseCpu,
+      'ready MB': started.readyBytes / 1024 / 1024,
       'reading the rows s': limit.seconds,
       'reading cpu s': limit.cpu,
     },
@@ -63,6 +64,7 @@ interface Started {
   readonly serverCpu: number;
   readonly databaseCpu: number;
   readonly peakBytes: number;
+  readonly readyBytes: number;
 }
 
 async function startAgain(own: OwnServer, { namespace }: Environment): Promise<Started> {
@@ -76,10 +78,11 @@ async function startAgain(own: OwnServer, { namespace }: Environment): Promise<S
   const readySeconds = since();
   const serverCpu = cpuSeconds(own.pids.server);
   const databaseCpu = cpuSeconds(own.pids.database) - databaseBefore;
+  const { residentBytes: readyBytes } = memoryOf(own.pids.server);
   await demand(target, { path: KINDS.pods.collection(namespace) });
   const listedSeconds = since();
   const { peakBytes } = memoryOf(own.pids.server);
-  return { readySeconds, listedSeconds, serverCpu, databaseCpu, peakBytes };
+  return { readySeconds, listedSeconds, serverCpu, databaseCpu, peakBytes, readyBytes };
 }
 
 /** The least that knowing everything takes: the rows, through the same driver, and forgotten at once. */

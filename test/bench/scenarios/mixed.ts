@@ -1,7 +1,7 @@
 import type { Bench, Figures, Group } from '../bench.ts';
 import { loadObjects } from '../environment/load-objects.ts';
 import type { GeneratorCalls, Plan, PlanResult } from '../load/jobs.ts';
-import { KINDS, podStatus } from '../manifests.ts';
+import { KINDS, nodeStatus, podStatus } from '../manifests.ts';
 import { startUsage } from '../measure/usage.ts';
 import { costOf, failureOf, loadOf } from '../measure-requests.ts';
 import { Worker } from '../process/worker.ts';
@@ -23,6 +23,7 @@ export const mixed: Group = {
     const { scale } = bench;
     await loadObjects(bench, { kind: 'pods', name: 'p-$N', running: true, count: scale(PODS, PODS / 10) });
     await loadObjects(bench, { kind: 'pods', name: 'old-$N', count: DELETED });
+    await loadObjects(bench, { kind: 'nodes', name: 'bench-node-$N', count: NODES });
     await loadObjects(bench, { kind: 'leases', name: 'node-$N', count: NODES });
     await loadObjects(bench, { kind: 'configmaps', name: 'c-$N', count: CONFIG_MAPS });
   },
@@ -48,6 +49,14 @@ function toPlans(namespace: string, pods: number): Plan[] {
       versionsFrom: lease,
       ...json(atVersion(manifest('leases', 'node-$N'))),
       ...at(NODES / 10),
+    },
+    {
+      name: 'node status',
+      method: 'PATCH',
+      path: '/api/v1/nodes/bench-node-$N/status',
+      objects: NODES,
+      ...json({ status: nodeStatus() }, 'application/strategic-merge-patch+json'),
+      ...at(NODES / 300),
     },
     {
       name: 'pod status',
