@@ -10,6 +10,8 @@ import { type RowTemplate, RowWriter, slices } from './rows.ts';
 export interface LimitFigures {
   readonly rate: number;
   readonly cpuPer1000: number;
+  /** Cores the load generator used for it. */
+  readonly loadCores?: number;
 }
 
 export interface RowsLimit {

@@ -36,9 +36,10 @@ export class Limits implements AsyncDisposable {
     const target = await this.#serveBytes(worker, job.protocol, sent);
     await generator.call('requests', { ...job, target, durationMs: Math.min(WARM_UP_MS, job.durationMs) });
     const cpuBefore = cpuSeconds([worker.pid]);
-    const { plans, seconds } = await generator.call('requests', { ...job, target });
+    const { plans, seconds, cores } = await generator.call('requests', { ...job, target });
     const count = plans.reduce((sum, plan) => sum + plan.count, 0);
-    return { rate: count / seconds, cpuPer1000: (cpuSeconds([worker.pid]) - cpuBefore) / (count / 1000) };
+    const cpu = cpuSeconds([worker.pid]) - cpuBefore;
+    return { rate: count / seconds, cpuPer1000: cpu / (count / 1000), loadCores: cores };
   }
 
   /** A frame of so many bytes, so many times to as many connections. */
@@ -59,7 +60,8 @@ export class Limits implements AsyncDisposable {
     await sending;
     const cpu = cpuSeconds([worker.pid]) - cpuBefore;
     await generator.call('closeWatches', undefined);
-    return { rate: result.events / result.spanSeconds, cpuPer1000: cpu / (result.events / 1000) };
+    const rate = result.events / result.spanSeconds;
+    return { rate, cpuPer1000: cpu / (result.events / 1000), loadCores: result.cores };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

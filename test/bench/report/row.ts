@@ -26,6 +26,8 @@ export interface Limit {
   readonly rate: number;
   /** CPU seconds of whatever the limit is measured on, for 1,000 of the same. */
   readonly cpuPer1000: number;
+  /** Cores the load generator used for it. Near 1 the limit is higher than what was measured. */
+  readonly loadCores?: number;
   /** The scenario's rate divided by the limit's. */
   readonly share: number;
   /** The limit's CPU divided by that of server and database: what the share would be if the generator cost nothing. */

@@ -1,3 +1,4 @@
+import { SATURATED } from '../load/jobs.ts';
 import type { Row } from './row.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -20,17 +21,20 @@ const COLUMNS: readonly Column[] = [
     title: 'peak MB',
     cell: ({ peakBytes }) => round(peakBytes === undefined ? undefined : peakBytes / MEGABYTE),
   },
-  { title: 'limit /s', cell: ({ limit }) => round(limit?.rate) },
+  {
+    title: 'limit /s',
+    cell: ({ limit }) => `${round(limit?.rate)}${mark((limit?.loadCores ?? 0) > SATURATED)}`,
+  },
   { title: 'of limit', cell: ({ limit }) => percent(limit?.share) },
   { title: 'by CPU', cell: ({ limit }) => percent(limit?.cpuShare) },
   {
     title: 'load',
-    cell: ({ loadCores, saturated }) => `${percent(loadCores)}${saturated === true ? '!' : ''}`,
+    cell: ({ loadCores, saturated }) => `${percent(loadCores)}${mark(saturated === true)}`,
   },
   { title: '', cell: remarks },
 ];
 
-/** `!` beside the load: the generator used a whole core, so the rate may be its own. */
+/** `!` beside the load or the limit: the generator used a whole core for it, so the rate may be its own. */
 export function formatTable(rows: readonly Row[]): string {
   const cells = [
     COLUMNS.map(({ title }) => title),
@@ -60,6 +64,8 @@ export function round(value: number | undefined): string {
   const digits = 2 - Math.floor(Math.log10(Math.abs(value)));
   return value.toFixed(Math.min(4, digits));
 }
+
+const mark = (saturated: boolean): string => (saturated ? '!' : '');
 
 const percent = (share: number | undefined): string =>
   share === undefined || !Number.isFinite(share) ? '' : `${(share * 100).toFixed(0)}%`;
