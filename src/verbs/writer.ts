@@ -4,7 +4,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { conflict, type FieldError, invalid, MODIFIED, notFound, StatusError } from '../api/status.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { equalExcept } from '../object/equality.ts';
-import { differOnlyInTime } from '../object/managed-fields/managers.ts';
+import { sameOwners } from '../object/managed-fields/managers.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
 
@@ -205,11 +205,10 @@ export class ObjectWriter {
     object: ApiObject,
     old: ApiObject,
   ): Promise<Written> {
-    keepTimesOfNoChange(object, old);
-    const json = toStoredJson(object);
     const ends = endsWithUpdate(context.definition, object, old);
-    if (!ends && json.equals(entry.json))
+    if (!ends && isUnchanged(object, old))
       return { json: entry.json, revision: entry.revision, created: false };
+    const json = toStoredJson(object);
     if (context.dryRun) return { json, revision: entry.revision, created: false };
     const verb = ends ? 'delete' : 'update';
     return {
@@ -292,13 +291,13 @@ function refuse(definition: ResourceDefinition, object: ApiObject, errors: reado
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
 }
 
-function keepTimesOfNoChange(object: ApiObject, old: ApiObject): void {
-  const { managedFields } = old.metadata;
-  if (managedFields === undefined || !differOnlyInTime(object.metadata.managedFields, managedFields)) return;
-  const same =
-    equalExcept(object, old, ['metadata']) &&
-    equalExcept(object.metadata, old.metadata, ['managedFields', 'resourceVersion']);
-  if (same) object.metadata.managedFields = managedFields;
+/** In whatever order its fields come. That an owner wrote a field again, with the value it had, is no change either. */
+function isUnchanged(object: ApiObject, old: ApiObject): boolean {
+  return (
+    equalExcept(object.metadata, old.metadata, ['managedFields', 'resourceVersion']) &&
+    sameOwners(object.metadata.managedFields, old.metadata.managedFields) &&
+    equalExcept(object, old, ['metadata'])
+  );
 }
 
 /** A write that expects a certain object cannot create one. @throws StatusError 409 */

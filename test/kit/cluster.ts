@@ -168,7 +168,9 @@ class ProcessCluster implements Cluster {
             : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const options = { method, agent, host: '127.0.0.1', port: this.port, path };
-      const type = bytes === undefined ? {} : { 'content-type': 'application/json' };
+      const length = String(Buffer.byteLength(bytes ?? ''));
+      const type =
+        bytes === undefined ? {} : { 'content-type': 'application/json', 'content-length': length };
       const request = httpsRequest({ ...options, headers: { ...type, ...headers } }, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
