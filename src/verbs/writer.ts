@@ -76,7 +76,7 @@ export class ObjectWriter {
     let freshness: Freshness = { kind: 'any' };
     for (let attempt = 1; ; attempt += 1) {
       const entry = await this.#read(key, freshness);
-      const fresh = entry === undefined || freshness.kind !== 'any';
+      const fresh: boolean = entry === undefined || freshness.kind !== 'any';
       try {
         if (entry === undefined) return await this.#createInstead(context, name, change);
         return await this.#updateOnce(context, { entry, fresh }, change);
@@ -99,7 +99,7 @@ export class ObjectWriter {
     for (let attempt = 1; ; attempt += 1) {
       const entry = await this.#read(key, freshness);
       if (entry === undefined) throw notFound(context.definition, name);
-      const fresh = freshness.kind !== 'any';
+      const fresh: boolean = freshness.kind !== 'any';
       try {
         return await this.#removeOnce(context, { entry, fresh }, options);
       } catch (error) {
