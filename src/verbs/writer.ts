@@ -84,7 +84,7 @@ export class ObjectWriter {
         // Whoever would create and finds it created meanwhile updates it.
         const created =
           entry === undefined && error instanceof StatusError && error.status.reason === 'AlreadyExists';
-        const retry = created ? LATEST : retryFreshness(error, fresh);
+        const retry: Freshness | undefined = created ? LATEST : retryFreshness(error, fresh);
         if (retry === undefined || attempt >= UPDATE_ATTEMPTS)
           throw toStatusError(error, context.definition, name);
         freshness = retry;

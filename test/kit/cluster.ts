@@ -13,6 +13,8 @@ export interface Cluster extends AsyncDisposable {
   readonly kubeconfig: string;
   readonly folder: string;
   kubectl(args: string, input?: string, env?: Record<string, string>): Promise<ToolResult>;
+  /** The kubectl of Kubernetes 1.33. */
+  kubectl33(args: string, input?: string): Promise<ToolResult>;
   helm(args: string): Promise<ToolResult>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Like request, as whoever has the token rather than as the administrator. */
@@ -129,6 +131,15 @@ class ProcessCluster implements Cluster {
       ...(input === undefined ? {} : { input }),
     };
     return runTool(kubectlPath(), splitArguments(args), options);
+  }
+
+  kubectl33(args: string, input?: string): Promise<ToolResult> {
+    const options = {
+      kubeconfig: this.kubeconfig,
+      home: this.folder,
+      ...(input === undefined ? {} : { input }),
+    };
+    return runTool(kubectlPath(33), splitArguments(args), options);
   }
 
   helm(args: string): Promise<ToolResult> {
