@@ -18,6 +18,7 @@ import type { ServerOptions } from './options/options.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
+import { createBackends } from './server/backends.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -97,6 +98,8 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
       types,
       writer,
       ownership,
+      admission,
+      backends: createBackends(options),
       virtual: new Map(createReviews({ authorizer: allowAuthenticated, authenticator })),
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,

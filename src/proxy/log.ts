@@ -3,11 +3,11 @@ import { badRequest, internalError, StatusError, type StatusReason, unknownError
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import {
+  authorityOf,
   type Backend,
   type BackendAnswer,
   BackendError,
   type BackendTransport,
-  authorityOf,
   urlOf,
 } from '../request/backend.ts';
 import { streamAnswer } from './stream-answer.ts';
@@ -77,10 +77,7 @@ const GENERIC: Readonly<Record<number, readonly [StatusReason, string]>> = {
   404: ['NotFound', 'the server could not find the requested resource'],
   405: ['MethodNotAllowed', 'the server does not allow this method on the requested resource'],
   409: ['Conflict', 'the server reported a conflict'],
-  429: [
-    'TooManyRequests',
-    'the server has received too many requests and has asked us to try again later',
-  ],
+  429: ['TooManyRequests', 'the server has received too many requests and has asked us to try again later'],
   503: ['ServiceUnavailable', 'the server is currently unable to handle the request'],
   504: [
     'Timeout',
@@ -93,6 +90,9 @@ function genericAnswer(code: number, said: string): readonly [StatusReason, stri
   const known = GENERIC[code];
   if (known !== undefined) return known;
   return code > 500
-    ? ['InternalError', `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`]
+    ? [
+        'InternalError',
+        `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`,
+      ]
     : ['', `the server responded with the status code ${code} but did not return more information`];
 }

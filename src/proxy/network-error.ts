@@ -1,4 +1,4 @@
-import { type Backend, BackendError, authorityOf } from '../request/backend.ts';
+import { authorityOf, type Backend, BackendError } from '../request/backend.ts';
 
 /** What clients and operators know failures of connections by, for the codes of Node and OpenSSL. */
 const DIAL_ERRORS: Readonly<Record<string, string>> = {
@@ -24,7 +24,10 @@ export function toBackendError(error: NodeJS.ErrnoException, backend: Backend): 
   if (error instanceof BackendError) return error;
   const { code = '' } = error;
   const dialing = DIAL_ERRORS[code];
-  const target = authorityOf({ ...backend, port: backend.port || (backend.scheme === 'https' ? '443' : '80') });
+  const target = authorityOf({
+    ...backend,
+    port: backend.port || (backend.scheme === 'https' ? '443' : '80'),
+  });
   if (dialing !== undefined) return new BackendError(`dial tcp ${target}: ${dialing}`, { cause: error });
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return new BackendError(`dial tcp: lookup ${backend.host}: no such host`, { cause: error });

@@ -2,13 +2,13 @@ import { type ClientRequest, type IncomingMessage, request as requestHttp } from
 import { type RequestOptions, request as requestHttps } from 'node:https';
 import { type Duplex, pipeline } from 'node:stream';
 import {
+  authorityOf,
   type Backend,
   type BackendAnswer,
   type BackendConnection,
   BackendError,
   type BackendMessage,
   type BackendTransport,
-  authorityOf,
   encodePath,
 } from '../request/backend.ts';
 import type { AgentCredentials } from './agent-credentials.ts';
@@ -63,7 +63,7 @@ export class NodeTransport implements BackendTransport {
       signal: message.signal,
       ...(scheme === 'https' ? this.#tls(backend) : {}),
     } as const;
-    const outgoing = scheme === 'https' ? requestHttps(options) : requestHttp(options);
+    const outgoing = begin(scheme, options, backend);
     outgoing.on('error', (error) => fail(toBackendError(error, backend)));
     outgoing.once('close', () => fail(new BackendError('EOF')));
     this.#hurry(outgoing, backend, message.hurried);
@@ -92,6 +92,15 @@ export class NodeTransport implements BackendTransport {
     outgoing.once('socket', (socket) =>
       socket.once(backend.scheme === 'https' ? 'secureConnect' : 'connect', stop),
     );
+  }
+}
+
+/** @throws BackendError for a port or header that Node takes for none */
+function begin(scheme: Backend['scheme'], options: RequestOptions, backend: Backend): ClientRequest {
+  try {
+    return scheme === 'https' ? requestHttps(options) : requestHttp(options);
+  } catch (error) {
+    throw error instanceof Error ? toBackendError(error, backend) : error;
   }
 }
 

@@ -1,6 +1,8 @@
+import type { AdmissionChain } from '../admission/admission.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import type { BackendTransport } from '../request/backend.ts';
 import type { Store } from '../storage/store.ts';
 import type { Ownership } from './ownership.ts';
 import type { VirtualHandlers } from './virtual/handler.ts';
@@ -15,11 +17,23 @@ export interface VerbContext {
   readonly writer: ObjectWriter;
   readonly ownership: Ownership;
   readonly virtual: VirtualHandlers;
+  /** For what does not go through the writer. */
+  readonly admission: AdmissionChain;
+  readonly backends: Backends;
   /** Feature gate WatchList. */
   readonly watchList: boolean;
   readonly minRequestTimeoutMs: number;
   readonly deleteCollectionWorkers: number;
   readonly now: () => Date;
+}
+
+/** Servers that requests are handed on to. */
+export interface Backends {
+  readonly transport: BackendTransport;
+  /** --agent-preferred-address-types */
+  readonly agentAddressTypes: readonly string[];
+  /** Addresses of a host. @throws Error when it has none */
+  resolve(host: string): Promise<readonly string[]>;
 }
 
 /** A larger body is refused (Kubernetes: 3 MiB). */

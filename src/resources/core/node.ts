@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { part, text } from '../cells.ts';
+import { nodeProxy } from '../connect/proxies.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { withStatusRules } from '../status-view.ts';
 import { roundUpToMilli } from '../validation/quantity-values.ts';
@@ -15,6 +16,7 @@ const definition = define({
   shortNames: ['no'],
   versions: [{ version: 'v1', type: 'core/v1.Node' }],
   emptyStatus: {},
+  subresources: [nodeProxy],
   table: {
     columns: [
       nameColumn(),

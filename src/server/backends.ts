@@ -1,0 +1,19 @@
+import { lookup } from 'node:dns/promises';
+import type { ServerOptions } from '../options/options.ts';
+import { AgentCredentials } from '../proxy/agent-credentials.ts';
+import { NodeTransport } from '../proxy/node-transport.ts';
+import type { Backends } from '../verbs/context.ts';
+
+/** The ways to node agents, pods and services, from the --agent flags. @throws Error for files that cannot be read */
+export function createBackends(options: ServerOptions): Backends {
+  const credentials = new AgentCredentials({
+    caFile: options.agentCertificateAuthority,
+    certFile: options.agentClientCertificate,
+    keyFile: options.agentClientKey,
+  });
+  return {
+    transport: new NodeTransport({ credentials, timeoutMs: options.agentTimeoutMs }),
+    agentAddressTypes: options.agentPreferredAddressTypes,
+    resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  };
+}
