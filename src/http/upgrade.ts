@@ -6,7 +6,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { ApiResponse, TunnelResponse } from '../request/api-response.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { send } from './send.ts';
-import { sendOverWebSocket } from './websocket.ts';
+import { sendOverWebSocket, type UpgradedConnection } from './websocket.ts';
 
 /** HTTP/1.1 connections that change to another protocol. Whatever goes wrong before the change is answered in HTTP. */
 
@@ -62,13 +62,6 @@ async function serveUpgrade(
   } finally {
     options.open.delete(request);
   }
-}
-
-export interface UpgradedConnection {
-  readonly incoming: IncomingMessage;
-  readonly socket: Duplex;
-  /** What the client sent behind its request. */
-  readonly head: Buffer;
 }
 
 function begin(

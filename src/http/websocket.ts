@@ -1,7 +1,8 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ResponseSink, StreamResponse } from '../request/api-response.ts';
 import type { IncomingRequest } from './incoming-request.ts';
-import type { UpgradedConnection } from './upgrade.ts';
 
 /** Watches and logs for browsers, which have no other way to read a response as it comes. */
 
@@ -18,6 +19,13 @@ const server = new WebSocketServer({
   handleProtocols: (offered) => [...offered].find((one) => !one.startsWith(BEARER_PROTOCOL)) ?? false,
 });
 
+export interface UpgradedConnection {
+  readonly incoming: IncomingMessage;
+  readonly socket: Duplex;
+  /** What the client sent behind its request. */
+  readonly head: Buffer;
+}
+
 /** Ends with the stream, or when the client closes. */
 export function sendOverWebSocket(
   request: IncomingRequest,
@@ -31,7 +39,7 @@ export function sendOverWebSocket(
       client.on('error', () => client.terminate());
       client.once('close', () => request.abort());
       response
-        .run(toSink(request, response, client))
+        .run(toSink(response, client))
         .then(() => client.close(1000))
         .then(resolve, (error: unknown) => {
           client.close(1011);
@@ -41,8 +49,9 @@ export function sendOverWebSocket(
   });
 }
 
-function toSink(request: IncomingRequest, response: StreamResponse, client: WebSocket): ResponseSink {
+function toSink(response: StreamResponse, client: WebSocket): ResponseSink {
   const toMessages = framing(response.contentType, client.protocol);
+  const gone = new Promise<void>((resolve) => client.once('close', () => resolve()));
   let last: Promise<void> = Promise.resolve();
   return {
     open: () => {},
@@ -54,19 +63,12 @@ function toSink(request: IncomingRequest, response: StreamResponse, client: WebS
       return client.bufferedAmount < MAX_BUFFERED_BYTES;
     },
     // The last message is out when all are.
-    drained: () => Promise.race([last, aborted(request.signal)]),
+    drained: () => Promise.race([last, gone]),
   };
 }
 
 /** As much as a response of HTTP holds back before its writer waits. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
 
 type Framing = (frame: Buffer) => Iterable<string | Buffer>;
 
