@@ -72,7 +72,7 @@ function begin(
   const { incoming, socket, head } = connection;
   if (response.kind === 'tunnel') {
     if (head.length > 0) socket.unshift(head);
-    socket.write(headOf(response), 'latin1');
+    if (response.head !== undefined) socket.write(toText(response.head), 'latin1');
     return response.run(socket);
   }
   const websocket = request.raw.upgrade === 'websocket';
@@ -85,8 +85,8 @@ function begin(
 const isEventStream = ({ verb, target }: IncomingRequest): boolean =>
   verb === 'watch' || target?.subresource === 'log';
 
-function headOf({ code, message, rawHeaders }: TunnelResponse): string {
-  const lines = [`HTTP/1.1 ${code} ${message}`];
+function toText({ message, rawHeaders }: NonNullable<TunnelResponse['head']>): string {
+  const lines = [`HTTP/1.1 101 ${message}`];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2)
     lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
   return `${lines.join('\r\n')}\r\n\r\n`;

@@ -54,6 +54,18 @@ export function forwardedHeaders(request: ApiRequest): string[] {
   return forwarded;
 }
 
+/** The same request as one for SPDY, where the client asked for a websocket. */
+export function spdyHeaders(request: ApiRequest, protocols: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (const [name, value] of pairs(forwardedHeaders(request))) {
+    if (!OF_UPGRADE.test(name)) kept.push(name, value);
+  }
+  const offers = protocols.flatMap((protocol) => ['X-Stream-Protocol-Version', protocol]);
+  return [...kept, 'Connection', 'Upgrade', 'Upgrade', 'SPDY/3.1', ...offers, 'Content-Length', '0'];
+}
+
+const OF_UPGRADE = /^(sec-websocket-.*|connection|upgrade|x-stream-protocol-version|content-length)$/i;
+
 function forwardedFor({ headers, sourceAddress }: ApiRequest): string {
   const before = headers['x-forwarded-for'];
   const list = typeof before === 'string' ? before : (before ?? []).join(', ');

@@ -23,27 +23,26 @@ export async function upgrade(
   request: ApiRequest,
 ): Promise<ApiResponse> {
   if (request.raw.upgrade === '') throw badRequest('Upgrade request required');
-  const answer = await ask(transport, backend, request);
-  if (answer.kind === 'answer') return refused(request, answer);
+  const answer = await askUpgrade(transport, backend, request);
+  if (answer.kind === 'answer') return refusedUpgrade(request, answer);
   const { message, rawHeaders, stream } = answer;
   return {
     kind: 'tunnel',
     code: 101,
-    message,
-    rawHeaders,
+    head: { message, rawHeaders },
     run: (client) => joinStreams(client, stream, request.signal),
   };
 }
 
-async function ask(
+/** @throws StatusError 500 */
+export async function askUpgrade(
   transport: BackendTransport,
   backend: Backend,
   request: ApiRequest,
+  as = { method: request.method, headers: forwardedHeaders(request) },
 ): Promise<BackendAnswer | BackendConnection> {
-  const { method, signal } = request;
-  const headers = forwardedHeaders(request);
   try {
-    return await transport.upgrade(backend, { method, headers, signal, hurried: true });
+    return await transport.upgrade(backend, { ...as, signal: request.signal, hurried: true });
   } catch (error) {
     if (!(error instanceof BackendError)) throw error;
     throw unknownError(`error dialing backend: ${error.message}`, error);
@@ -51,7 +50,7 @@ async function ask(
 }
 
 /** The backend's own words of why not. @throws StatusError for an answer that is none to an upgrade */
-function refused(request: ApiRequest, answer: BackendAnswer): ApiResponse {
+export function refusedUpgrade(request: ApiRequest, answer: BackendAnswer): ApiResponse {
   if (answer.code < 400) {
     answer.body.destroy();
     throw unknownError(`invalid upgrade response: status code ${answer.code}`);

@@ -154,6 +154,8 @@ export interface ConnectSubresource extends SubresourceBase {
   readonly options: string;
   /** `log`: the answer's body is passed on. `stream`: only upgrades. `proxy`: everything, rewritten to stand under its path. */
   readonly manner: 'log' | 'stream' | 'proxy';
+  /** What websockets carry that agents take over SPDY only: the channels of a command, or SPDY itself. */
+  readonly websocket?: 'channels' | 'tunnel';
   /** Undefined: there is nobody to ask yet. @throws StatusError */
   locate(call: ConnectCall): Promise<Backend | undefined>;
 }

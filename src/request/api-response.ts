@@ -44,9 +44,12 @@ export interface ResponseSink {
 export interface TunnelResponse {
   readonly kind: 'tunnel';
   readonly code: 101;
-  readonly message: string;
-  /** Names and values in turn, sent as they are. */
-  readonly rawHeaders: readonly string[];
+  /** Sent as it is. Absent: what runs the tunnel answers the upgrade itself. */
+  readonly head?: {
+    readonly message: string;
+    /** Names and values in turn. */
+    readonly rawHeaders: readonly string[];
+  };
   /** Called once, after the head was sent. Resolves when both sides have ended or the request's signal aborted. */
   run(client: Duplex): Promise<void>;
 }

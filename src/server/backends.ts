@@ -13,6 +13,8 @@ export function createBackends(options: ServerOptions): Backends {
   });
   return {
     transport: new NodeTransport({ credentials, timeoutMs: options.agentTimeoutMs }),
+    translateCommands: options.featureGates.isEnabled('TranslateStreamCloseWebsocketRequests'),
+    tunnelPorts: options.featureGates.isEnabled('PortForwardWebsockets'),
     agentAddressTypes: options.agentPreferredAddressTypes,
     resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
   };

@@ -4,6 +4,7 @@ import { badRequest, notFound, StatusError, unknownError } from '../api/status.t
 import { parseStored } from '../codec/stored-object.ts';
 import { forward } from '../proxy/forward.ts';
 import { streamLog } from '../proxy/log.ts';
+import { isCommandWebSocket, isTunnelWebSocket, translateCommand, tunnelSpdy } from '../proxy/translate.ts';
 import { upgrade } from '../proxy/upgrade.ts';
 import type { ConnectCall, ConnectSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
@@ -11,7 +12,7 @@ import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Backend } from '../request/backend.ts';
 import { toResourceVersion } from '../storage/revision.ts';
-import type { VerbContext } from './context.ts';
+import type { Backends, VerbContext } from './context.ts';
 import { readOptions } from './query-options.ts';
 import { toStatusError } from './storage-status.ts';
 
@@ -30,7 +31,7 @@ export async function connect(
   if (manner !== 'log') await admit(context, request, { served, subresource, options });
   const backend = await locate(context, subresource, toCall(context, request, { options, subpath }));
   if (backend === undefined) return NOTHING;
-  return handOn(context, request, { subresource, backend, follow: options.follow === true });
+  return handOn(context, request, { subresource, backend, options });
 }
 
 /** A pod that has no node has no log either. */
@@ -45,24 +46,26 @@ const NOTHING: ApiResponse = {
 interface Destination {
   readonly subresource: ConnectSubresource;
   readonly backend: Backend;
-  readonly follow: boolean;
+  readonly options: JsonObject;
 }
 
 function handOn(
-  { backends: { transport } }: VerbContext,
+  { backends }: VerbContext,
   request: AuthorizedResourceRequest,
-  { subresource, backend, follow }: Destination,
+  destination: Destination,
 ): Promise<ApiResponse> {
+  const { transport } = backends;
+  const { subresource, backend, options } = destination;
   const { resource, name } = request.target;
   switch (subresource.manner) {
     case 'log':
       return streamLog(transport, backend, request, {
         resource: `${resource}/${subresource.name}`,
         name,
-        follow,
+        follow: options.follow === true,
       });
     case 'stream':
-      return upgrade(transport, backend, request);
+      return openStreams(backends, request, destination);
     case 'proxy': {
       const whole = { ...backend, query: rawQuery(request) };
       return request.raw.upgrade === ''
@@ -72,6 +75,26 @@ function handOn(
     default:
       return subresource.manner satisfies never;
   }
+}
+
+function openStreams(
+  { transport, translateCommands, tunnelPorts }: Backends,
+  request: AuthorizedResourceRequest,
+  { subresource, backend, options }: Destination,
+): Promise<ApiResponse> {
+  if (subresource.websocket === 'channels' && translateCommands && isCommandWebSocket(request)) {
+    const wants = (stream: string): boolean => options[stream] === true;
+    return translateCommand(transport, backend, request, {
+      stdin: wants('stdin'),
+      stdout: wants('stdout'),
+      stderr: wants('stderr'),
+      tty: wants('tty'),
+    });
+  }
+  if (subresource.websocket === 'tunnel' && tunnelPorts && isTunnelWebSocket(request)) {
+    return tunnelSpdy(transport, backend, request);
+  }
+  return upgrade(transport, backend, request);
 }
 
 function rawQuery({ raw: { url } }: AuthorizedResourceRequest): string {

@@ -32,6 +32,10 @@ export interface Backends {
   readonly transport: BackendTransport;
   /** --agent-preferred-address-types */
   readonly agentAddressTypes: readonly string[];
+  /** Feature gate TranslateStreamCloseWebsocketRequests. */
+  readonly translateCommands: boolean;
+  /** Feature gate PortForwardWebsockets. */
+  readonly tunnelPorts: boolean;
   /** Addresses of a host. @throws Error when it has none */
   resolve(host: string): Promise<readonly string[]>;
 }

@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { createStage, eventually, type Stage } from '../kit/agent/stage.ts';
+import { connectionOptions } from '../kit/connection.ts';
 import type { ToolResult } from '../kit/tools.ts';
 
 /** Logs, commands and ports of pods with the real kubectl, through the server to a node agent. */
@@ -94,7 +97,7 @@ test.each([
 test('a command that the agent refuses fails with the words of the agent', async () => {
   const refused = await kubectl('exec one -- refuse', undefined, SPDY);
   expect(refused.code).not.toBe(0);
-  expect(refused.stderr).toContain('unable to upgrade: container not found ("one")');
+  expect(refused.stderr).toContain('unable to upgrade connection: container not found ("one")');
 });
 
 test('exec without an upgrade is refused', async () => {
@@ -105,6 +108,51 @@ test('exec without an upgrade is refused', async () => {
 test('kubectl attach speaks with what runs', async () => {
   const attached = await kubectl('attach -i one', 'said and heard\n');
   expect(attached.stdout).toContain('said and heard');
+});
+
+test('what clients send over websockets reaches agents over SPDY, and the other way unchanged', async () => {
+  await kubectl('exec one -- true');
+  expect(stage.agent.requests.at(-1)).toMatch(/^POST /);
+  expect(stage.agent.headers).toMatchObject({
+    upgrade: 'SPDY/3.1',
+    'x-stream-protocol-version': 'v4.channel.k8s.io',
+  });
+  expect(stage.agent.headers['sec-websocket-key']).toBeUndefined();
+});
+
+test('a terminal in a browser tells its size and ends its input', async () => {
+  const path = '/api/v1/namespaces/default/pods/one/exec?command=cat&stdin=1&stdout=1&tty=1';
+  const url = `wss://127.0.0.1:${stage.cluster.port}${path}`;
+  const client = new WebSocket(url, ['v5.channel.k8s.io'], connectionOptions(stage.cluster));
+  let output = '';
+  let status = '';
+  client.on('message', (message: Buffer) => {
+    if (message[0] === 1) output += message.subarray(1).toString();
+    if (message[0] === 3) status += message.subarray(1).toString();
+  });
+  const closed = once(client, 'close');
+  await once(client, 'open');
+  client.send(Buffer.from('\x04{"Width":80,"Height":24}'));
+  client.send(Buffer.from('\x00typed'));
+  await eventually(() => output.includes('resized to {"Width":80,"Height":24}') && output.includes('typed'));
+  client.send(Buffer.of(255, 0));
+  expect((await closed)[0]).toBe(1000);
+  expect(JSON.parse(status)).toEqual({ metadata: {}, status: 'Success' });
+});
+
+test('with the gates off, websockets pass to the agent as they are', async () => {
+  const flag = '--feature-gates=TranslateStreamCloseWebsocketRequests=false,PortForwardWebsockets=false';
+  await using plain = await createStage('127.0.0.1', [flag]);
+  const command = "exec -i one -- sh -c 'cat; exit 4'";
+  expect(await plain.cluster.kubectl(command, 'through\n')).toMatchObject({ code: 4, stdout: 'through\n' });
+  expect(plain.agent.requests.at(-1)).toMatch(/^GET /);
+  expect(plain.agent.headers).toMatchObject({
+    upgrade: 'websocket',
+    'sec-websocket-protocol': 'v5.channel.k8s.io',
+  });
+  const forward = plain.spawnKubectl(['port-forward', 'pod/one', ':8080']);
+  await forward.says(/Forwarding from 127\.0\.0\.1:\d+/);
+  expect(await ask(Number(/127\.0\.0\.1:(\d+)/.exec(forward.output)?.[1]), 'one')).toBe('ONE');
 });
 
 test('kubectl cp brings files in and out', async () => {
@@ -120,13 +168,17 @@ test('kubectl cp brings files in and out', async () => {
 });
 
 test.each([
-  ['websocket or what it falls back on', {}],
+  ['websocket', {}],
   ['SPDY', SPDY],
 ])('kubectl port-forward carries several connections over %s', async (_, env) => {
   const forward = stage.spawnKubectl(['port-forward', 'pod/one', ':8080'], env);
   await forward.says(/Forwarding from 127\.0\.0\.1:\d+/);
   const port = Number(/127\.0\.0\.1:(\d+)/.exec(forward.output)?.[1]);
   expect(await Promise.all([ask(port, 'one'), ask(port, 'two')])).toEqual(['ONE', 'TWO']);
+  expect(stage.agent.headers).toMatchObject({
+    upgrade: 'SPDY/3.1',
+    'x-stream-protocol-version': 'portforward.k8s.io',
+  });
   forward.process.kill('SIGKILL');
   await eventually(() => stage.agent.connections === 0);
 });

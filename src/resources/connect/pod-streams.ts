@@ -19,6 +19,7 @@ function stream(name: string, kind: string, locate: ConnectSubresource['locate']
     methods: ['GET', 'POST'],
     options: `core/v1.${kind}`,
     manner: 'stream',
+    websocket: name === 'portforward' ? 'tunnel' : 'channels',
     locate,
   };
 }

@@ -86,7 +86,10 @@ class Agent implements NodeAgent {
   #answer(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const { pathname, searchParams } = this.#record(incoming);
     if (this.silent) return;
-    if (pathname.startsWith('/containerLogs/')) return this.#logs(searchParams, outgoing);
+    if (pathname.startsWith('/containerLogs/')) {
+      this.#logs(searchParams, outgoing);
+      return;
+    }
     if (pathname === '/metrics') return void outgoing.end('agent_up 1\n');
     outgoing.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found\n');
   }
@@ -116,7 +119,7 @@ class Agent implements NodeAgent {
     const action = pathname.split('/')[1] ?? '';
     const command = action === 'attach' ? ['cat'] : searchParams.getAll('command');
     if (command[0] === 'refuse') {
-      const text = 'unable to upgrade: container not found ("one")';
+      const text = 'container not found ("one")';
       socket.end(`HTTP/1.1 404 Not Found\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
       return;
     }

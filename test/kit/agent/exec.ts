@@ -28,7 +28,10 @@ export function runOverWebSocket(client: WebSocket, command: readonly string[]):
 }
 
 export function runOverSpdy(socket: Duplex, command: readonly string[], query: URLSearchParams): void {
-  const wanted = ['input', 'output', 'error'].filter((name) => query.get(name) === '1').length + 1;
+  // A terminal has sizes instead of a second output.
+  const tty = query.get('tty') === '1';
+  const names = tty ? ['input', 'output', 'tty'] : ['input', 'output', 'error'];
+  const wanted = names.filter((name) => query.get(name) === '1').length + 1;
   const streams = new Map<string, SpdyStream>();
   const server = new SpdyServer(socket, (stream) => {
     streams.set(stream.headers.streamtype ?? '', stream);
@@ -38,6 +41,7 @@ export function runOverSpdy(socket: Duplex, command: readonly string[], query: U
     const child = start(command);
     socket.once('close', () => child.kill());
     streams.get('stdin')?.pipe(child.stdin);
+    streams.get('resize')?.on('data', (size: Buffer) => streams.get('stdout')?.write(`resized to ${size}`));
     child.stdout.on('data', (data: Buffer) => streams.get('stdout')?.write(data));
     child.stderr.on('data', (data: Buffer) => streams.get('stderr')?.write(data));
     child.once('close', (code) => {
