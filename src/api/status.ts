@@ -216,7 +216,7 @@ export const internalError = (message: string, cause?: unknown): StatusError =>
 
 /** 500 for what went wrong beyond this server, in the words of what went wrong (Kubernetes: an error that is no Status). */
 export const unknownError = (message: string, cause?: unknown): StatusError =>
-  new StatusError({ code: 500, reason: '', message, details: {} }, { cause });
+  new StatusError({ code: 500, reason: '', message }, { cause });
 
 export const serviceUnavailable = (message: string, cause?: unknown): StatusError =>
   new StatusError({ code: 503, reason: 'ServiceUnavailable', message }, { cause });

@@ -99,6 +99,6 @@ function answerOn(incoming: IncomingMessage, socket: Duplex): ServerResponse {
   outgoing.assignSocket(socket as Socket);
   socket.on('drain', () => outgoing.emit('drain'));
   socket.resume();
-  outgoing.once('finish', () => socket.end());
+  outgoing.once('finish', () => (socket as Socket).destroySoon());
   return outgoing;
 }

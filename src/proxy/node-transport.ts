@@ -16,7 +16,7 @@ import { toBackendError } from './network-error.ts';
 
 export interface TransportOptions {
   readonly credentials: AgentCredentials;
-  /** --agent-timeout */
+  /** --agent-timeout; 0 for none. */
   readonly timeoutMs: number;
 }
 
@@ -79,6 +79,7 @@ export class NodeTransport implements BackendTransport {
   /** Until the connection stands, or until the answer begins. */
   #hurry(outgoing: ClientRequest, backend: Backend, toAnswer: boolean): void {
     const { timeoutMs } = this.#options;
+    if (timeoutMs <= 0) return;
     const target = authorityOf(backend);
     const timer = setTimeout(
       () => outgoing.destroy(new BackendError(`dial tcp ${target}: i/o timeout`)),

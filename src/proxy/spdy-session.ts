@@ -33,12 +33,16 @@ export class SpdyStream extends Duplex {
     if (this.readableEnded || this.destroyed || this.push(data)) return;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      this.once('close', resolve);
     });
   }
 
   override _read(): void {
     this.#wake();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#wake();
+    done(error);
   }
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
@@ -61,6 +65,7 @@ export class SpdySession {
   readonly #deflate: Deflate = createDeflate({ dictionary: SPDY_DICTIONARY });
   #nextId = 1;
   #rest: Buffer = Buffer.alloc(0);
+  #over = false;
   /** Resolves when the connection has ended, however it did. */
   readonly ended: Promise<void>;
 
@@ -79,7 +84,8 @@ export class SpdySession {
     const head = Buffer.alloc(10);
     head.writeUInt32BE(id);
     const block = await this.#compress(encodeHeaders(headers));
-    this.#socket.write(controlFrame(Type.synStream, Buffer.concat([head, block])));
+    if (this.#over) endStream(stream);
+    else this.#socket.write(controlFrame(Type.synStream, Buffer.concat([head, block])));
     return stream;
   }
 
@@ -108,6 +114,7 @@ export class SpdySession {
     } catch {
       // A broken connection is an ended one: its streams say how far they came.
     }
+    this.#over = true;
     for (const stream of this.#streams.values()) endStream(stream);
     this.destroy();
   }
@@ -144,6 +151,8 @@ export class SpdySession {
     const deflate = this.#deflate;
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];
+      if (deflate.destroyed) return resolve(Buffer.alloc(0));
+      deflate.once('close', () => resolve(Buffer.alloc(0)));
       const collect = (chunk: Buffer): void => void chunks.push(chunk);
       deflate.on('data', collect);
       deflate.write(block);

@@ -6,9 +6,12 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { connect } from 'node:http2';
 import { get } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { pipeline, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createStage, eventually, type Stage } from '../kit/agent/stage.ts';
@@ -58,7 +61,7 @@ function createBackend(): Server {
       return void outgoing.writeHead(302, { location: `http://${HOST}:${port}/there?x=1` }).end();
     if (path === '/away') return void outgoing.writeHead(302, { location: 'http://example.com/a' }).end();
     if (path === '/large') return void outgoing.end(Buffer.alloc(20_000_000, 'a'));
-    if (path === '/endless') return void writeForever(outgoing);
+    if (path === '/endless') return writeForever(outgoing);
     if (path === '/broken') {
       outgoing.writeHead(200, { 'content-length': '1000' });
       outgoing.write('half');
@@ -82,12 +85,14 @@ function createBackend(): Server {
 
 let written = 0;
 
-async function writeForever(outgoing: ServerResponse): Promise<void> {
-  const chunk = Buffer.alloc(64 * 1024);
-  while (!outgoing.destroyed) {
-    written += chunk.length;
-    if (!outgoing.write(chunk)) await Promise.race([once(outgoing, 'drain'), once(outgoing, 'close')]);
-  }
+function writeForever(outgoing: ServerResponse): void {
+  const source = new Readable({
+    read() {
+      written += 64 * 1024;
+      this.push(Buffer.alloc(64 * 1024));
+    },
+  });
+  pipeline(source, outgoing, () => {});
 }
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {
@@ -148,6 +153,17 @@ test('the first page stands in a folder, and redirects stay within the proxy', a
   expect(moved).toMatchObject({ code: 302, headers: { location: `${services}/shop:80/proxy/there?x=1` } });
   const away = await ask('GET', `${services}/shop:80/proxy/away`);
   expect(away.headers.location).toBe('http://example.com/a');
+});
+
+test('kubectl proxy brings a service to the browser of its user', async () => {
+  const proxy = stage.spawnKubectl(['proxy', '--port=0']);
+  await proxy.says(/127\.0\.0\.1:\d+/);
+  const origin = `http://127.0.0.1:${/127\.0\.0\.1:(\d+)/.exec(proxy.output)?.[1]}`;
+  const page = await fetch(`${origin}${services}/shop:80/proxy/page?x=1`);
+  expect([page.status, await page.text()]).toEqual([201, '<a href="/link">']);
+  expect(seen.url).toBe('/page?x=1');
+  const moved = await fetch(`${origin}${services}/shop:80/proxy/moved`, { redirect: 'manual' });
+  expect(moved.headers.get('location')).toBe(`${services}/shop:80/proxy/there?x=1`);
 });
 
 test('a service without the port, without endpoints or with a name of no form is refused', async () => {
@@ -219,6 +235,24 @@ test('a backend that writes for ever waits for a client that does not read, and 
 function backendConnections(): Promise<number> {
   return new Promise((resolve) => backend.getConnections((_, count) => resolve(count)));
 }
+
+test('requests over HTTP/2 reach backends over HTTP/1.1, with their bodies', async () => {
+  const session = connect(`https://127.0.0.1:${stage.cluster.port}`, connectionOptions(stage.cluster));
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': `${services}/shop:80/proxy/two`,
+  });
+  stream.end('over two');
+  const [headers] = await once(stream, 'response');
+  expect(headers[':status']).toBe(201);
+  expect(headers['x-own']).toBe('yes');
+  expect(await text(stream)).toBe('<a href="/link">');
+  expect(seen).toMatchObject({ method: 'POST', url: '/two', body: 'over two' });
+  expect(seen.headers.host).toBe(`127.0.0.1:${stage.cluster.port}`);
+  session.close();
+  const head = await ask('HEAD', `${services}/shop:80/proxy/x`);
+  expect(head).toMatchObject({ code: 201, text: '', headers: { 'x-own': 'yes' } });
+});
 
 test('an answer that breaks off in the middle breaks off for the client too', async () => {
   await expect(ask('GET', `${services}/shop:80/proxy/broken`)).rejects.toThrow();
