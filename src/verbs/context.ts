@@ -1,5 +1,6 @@
 import type { AdmissionChain } from '../admission/admission.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { BackendTransport } from '../request/backend.ts';
@@ -15,6 +16,7 @@ export interface VerbContext {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly writer: ObjectWriter;
+  readonly authorizer: Authorizer;
   readonly ownership: Ownership;
   readonly virtual: VirtualHandlers;
   /** For what does not go through the writer. */
