@@ -3,6 +3,7 @@ import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { badRequest, notFound, StatusError, unknownError } from '../api/status.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import { forward } from '../proxy/forward.ts';
+import { joinPath } from '../proxy/location.ts';
 import { streamLog } from '../proxy/log.ts';
 import { isCommandWebSocket, isTunnelWebSocket, translateCommand, tunnelSpdy } from '../proxy/translate.ts';
 import { upgrade } from '../proxy/upgrade.ts';
@@ -102,9 +103,10 @@ function rawQuery({ raw: { url } }: AuthorizedResourceRequest): string {
   return at < 0 ? '' : url.slice(at + 1);
 }
 
+/** Cleaned, so that a backend sees one way to write a path. */
 function subpathOf({ target: { subpath }, path }: AuthorizedResourceRequest): string {
   const rooted = subpath === '' ? '' : `/${subpath}`;
-  return path.endsWith('/') && !rooted.endsWith('/') ? `${rooted}/` : rooted;
+  return joinPath('', path.endsWith('/') && !rooted.endsWith('/') ? `${rooted}/` : rooted);
 }
 
 async function admit(

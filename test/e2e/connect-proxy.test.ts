@@ -126,6 +126,8 @@ test('a service is reached by the name and by the number of its port, whatever t
     expect(seen).toMatchObject({ method: 'PUT', url: '/a/b%20c/?q=%2F&r', body: 'text' });
   }
   expect((await ask('OPTIONS', `${services}/shop:80/proxy/`)).code).toBe(201);
+  await ask('GET', `${services}/shop:80/proxy/a/%2e%2e/../../b//c/`);
+  expect(seen.url).toBe('/b/c/');
 });
 
 test('a backend learns who asks and under which path, and not with which credentials', async () => {
