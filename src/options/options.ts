@@ -1,12 +1,13 @@
 import { isIP } from 'node:net';
 import { ALL_FLAGS } from './all-flags.ts';
+import { type AuthorizationOptions, allowsEverything, readAuthorization } from './authorization.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
 import { type FlagValues, parseFlags } from './parse.ts';
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts';
 
 /** What the server is told, checked once at the edge and trusted inside. Times are in milliseconds. */
-export interface ServerOptions {
+export interface ServerOptions extends AuthorizationOptions {
   readonly dataDir: string;
   readonly historyWindowMs: number;
   readonly apiDomains: readonly string[];
@@ -36,12 +37,18 @@ export interface ServerOptions {
   readonly maxMutatingRequestsInflight: number;
   readonly runtimeConfig: RuntimeConfig;
   readonly featureGates: FeatureGates;
+  readonly agentCertificateAuthority: string;
+  readonly agentClientCertificate: string;
+  readonly agentClientKey: string;
+  readonly agentPreferredAddressTypes: readonly string[];
+  readonly agentTimeoutMs: number;
   readonly verbosity: number;
 }
 
 /** @throws UsageError, one line that names the flag */
 export function parseOptions(args: readonly string[]): ServerOptions {
   const flags = parseFlags(args, ALL_FLAGS);
+  const authorization = readAuthorization(flags);
   const options: ServerOptions = {
     dataDir: flags.string('data-dir'),
     historyWindowMs: flags.duration('history-window'),
@@ -61,7 +68,9 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     eventTtlMs: flags.duration('event-ttl'),
     clientCaFile: flags.string('client-ca-file'),
     tokenAuthFile: flags.string('token-auth-file'),
-    anonymousAuth: flags.bool('anonymous-auth'),
+    ...authorization,
+    // Nobody unknown comes in where everything is allowed (Kubernetes does the same).
+    anonymousAuth: flags.bool('anonymous-auth') && !allowsEverything(authorization),
     requestTimeoutMs: flags.duration('request-timeout'),
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),
@@ -70,6 +79,11 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     maxMutatingRequestsInflight: flags.number('max-mutating-requests-inflight'),
     runtimeConfig: parseRuntimeConfig(flags.strings('runtime-config')),
     featureGates: parseFeatureGates(flags.strings('feature-gates')),
+    agentCertificateAuthority: flags.string('agent-certificate-authority'),
+    agentClientCertificate: flags.string('agent-client-certificate'),
+    agentClientKey: flags.string('agent-client-key'),
+    agentPreferredAddressTypes: flags.strings('agent-preferred-address-types'),
+    agentTimeoutMs: flags.duration('agent-timeout'),
     verbosity: flags.number('v'),
   };
   check(options, flags);
@@ -87,6 +101,11 @@ function check(options: ServerOptions, flags: FlagValues): void {
     throw new UsageError(`--bind-address: ${JSON.stringify(bindAddress)} is not an IP address`);
   if ((options.tlsCertFile === '') !== (options.tlsKeyFile === '')) {
     throw new UsageError('--tls-cert-file and --tls-private-key-file belong together: give both or neither');
+  }
+  if ((options.agentClientCertificate === '') !== (options.agentClientKey === '')) {
+    throw new UsageError(
+      '--agent-client-certificate and --agent-client-key belong together: give both or neither',
+    );
   }
   for (const url of options.databaseUrls) {
     if (!/^postgres(ql)?:\/\//.test(url)) {
