@@ -23,10 +23,21 @@ export async function takeTurn(
     turn.end();
     throw error;
   }
-  const headers = withClassification(response.headers, turn.classification);
-  if (response.kind === 'stream') return { ...response, headers, run: runOf(response, turn) };
-  turn.end();
-  return { ...response, headers };
+  switch (response.kind) {
+    case 'bytes':
+      turn.end();
+      return { ...response, headers: withClassification(response.headers, turn.classification) };
+    case 'stream': {
+      const headers = withClassification(response.headers, turn.classification);
+      return { ...response, headers, run: runOf(response, turn) };
+    }
+    case 'tunnel':
+      // The connection is somebody else's now; how long it lasts says nothing about what it costs here.
+      turn.end();
+      return response;
+    default:
+      return response satisfies never;
+  }
 }
 
 function runOf(response: StreamResponse, turn: AdmittedTurn): StreamResponse['run'] {

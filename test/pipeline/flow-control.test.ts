@@ -67,6 +67,13 @@ test('a stream that breaks off ends its turn', async () => {
   expect(diary).toEqual(['end']);
 });
 
+test('a tunnel takes no seat', async () => {
+  const { flowControl, diary } = control();
+  const tunnel: ApiResponse = { kind: 'tunnel', code: 101, run: async () => {} };
+  expect(await takeTurn({ flowControl }, request, async () => tunnel)).toBe(tunnel);
+  expect(diary).toEqual(['end']);
+});
+
 test('whoever is refused is told in plain text, and when to come again', async () => {
   const refused: Turn = { admitted: false, classification, retryAfterSeconds: 4 };
   const flowControl: FlowControl = { begin: () => Promise.resolve(refused) };
