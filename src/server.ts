@@ -9,15 +9,19 @@ import { allowAuthenticated } from './authz/authorizer.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
+import type { HealthCheck } from './diagnostics/health.ts';
 import { createDiscovery } from './discovery/discovery.ts';
-import type { HealthCheck } from './http/health.ts';
-import { type HttpServer, listen } from './http/server.ts';
-import type { Logger } from './observability/logger.ts';
-import { Metrics } from './observability/metrics.ts';
+import type { PairFiles } from './http/tls/serving-tls.ts';
+import type { LogControl, Logger } from './observability/logger.ts';
 import type { ServerOptions } from './options/options.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
+import { findAdvertisedAddress } from './server/advertised-address.ts';
+import { Front } from './server/front.ts';
+import { createKubernetesService } from './server/kubernetes-service.ts';
+import { createStorageMetrics } from './server/storage-metrics.ts';
+import { traceCommits } from './server/traced-commits.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -30,10 +34,10 @@ import { VERSION } from './version.ts';
 export interface ServerEnvironment {
   readonly options: ServerOptions;
   readonly databaseUrls: readonly string[];
-  readonly serving: { readonly certificate: string; readonly key: string };
+  readonly serving: PairFiles;
   /** Authorities of client certificates, beside --client-ca-file. */
   readonly clientCaFiles: readonly string[];
-  readonly logger: Logger;
+  readonly logger: LogControl;
 }
 
 export interface RunningServer {
@@ -44,22 +48,37 @@ export interface RunningServer {
 
 const POOL_SIZE = 8;
 
+/** What must be finished before the server is ready; /livez takes them for done during --livez-grace-period. */
+const STARTUP_STEPS = ['start-watch-cache', 'bootstrap-namespaces', 'start-kubernetes-service'];
+
 /**
  * The composition root: the only place that knows which implementation stands behind each interface.
  * Resolves when the server is ready. @throws Error when it cannot become so
  */
 export async function startServer(environment: ServerEnvironment): Promise<RunningServer> {
+  const front = await Front.open({ ...environment, startupSteps: STARTUP_STEPS });
+  try {
+    return await startBehind(front, environment);
+  } catch (error) {
+    await front.abandon();
+    throw error;
+  }
+}
+
+async function startBehind(front: Front, environment: ServerEnvironment): Promise<RunningServer> {
   const { options, logger } = environment;
   const postgres = openDatabase(environment);
   const registry = createRegistry(options);
   const types = loadTypes();
   const store = new WatchCache({
     ...postgres,
+    committer: traceCommits(postgres.committer, front.tracing),
     fieldsOf: (resource) => registry.findStorage(resource)?.fields.read ?? (() => ({})),
   });
   const services = new Services(logger);
   services.start('watch cache', (signal) => store.run(signal));
   await Promise.race([store.ready(), services.failed]);
+  front.startup.finished('start-watch-cache');
   const now = (): Date => new Date();
   const admission = new AdmissionChain([createNamespaceLifecycle(store)]);
   const ownership = new Ownership({ types, registry, now });
@@ -72,25 +91,39 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
     eventTtlMs: options.eventTtlMs,
   });
   await bootstrapNamespaces(registry, writer);
+  front.startup.finished('bootstrap-namespaces');
   services.start('compaction', (signal) => postgres.compactor.run(signal));
   services.start('expiry', (signal) => postgres.expirer.run(signal));
   const identity = new ControllerIdentity('namespace-controller');
   const onError = (error: unknown): void => logger.error('namespace controller', error);
   const namespaces = new NamespaceDeletion({ store, registry, writer, identity, onError });
   services.start('namespace deletion', (signal) => namespaces.run(signal));
-  const metrics = new Metrics();
+  const { metrics, requestMetrics, tracing } = front;
+  const { countPollMs, sizePollMs } = options.observability;
+  for (const poll of createStorageMetrics({ metrics, postgres, store, countPollMs, sizePollMs, logger }))
+    services.start('metrics', poll);
+  const kubernetes = createKubernetesService({
+    options,
+    store,
+    registry,
+    writer,
+    leases: postgres.leases,
+    logger,
+  });
   const authenticator = createAuthenticator(environment);
+  const pages = front.pages(healthChecks(postgres, store, options));
+  const discovery = createDiscovery({
+    registry,
+    types,
+    domains: options.apiDomains as Dialect[],
+    serverAddress: externalAddress(options),
+    version: { ...VERSION, gitVersion: options.reportedVersion ?? VERSION.gitVersion },
+  });
   const pipeline = createPipeline({
     authenticator,
     anonymous: options.anonymousAuth,
     authorizer: allowAuthenticated,
-    documents: createDiscovery({
-      registry,
-      types,
-      domains: options.apiDomains as Dialect[],
-      serverAddress: `${options.bindAddress}:${options.securePort}`,
-      version: VERSION,
-    }),
+    documents: async (request) => (await pages(request)) ?? discovery(request),
     resources: createResourceHandler({
       store,
       registry,
@@ -105,20 +138,22 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
     }),
     statusSchema: types.message('meta/v1.Status'),
     logger,
-    metrics,
-  });
-  const http = await listen({
-    ...environment.serving,
-    host: options.bindAddress,
-    port: options.securePort,
+    requestMetrics,
+    tracing,
     requestTimeoutMs: options.requestTimeoutMs,
-    disableHttp2: options.disableHttp2,
-    pipeline,
-    health: healthChecks(postgres, store, options),
-    metrics,
-    logger,
+    kindOf: ({ group, version, resource }) => registry.find(group, version, resource)?.definition.kind,
   });
-  return { port: http.port, close: () => shutDown(http, services, postgres) };
+  front.serve(pipeline);
+  services.start('kubernetes service', (signal) => kubernetes.run(signal));
+  front.startup.finished('start-kubernetes-service');
+  const leave = (): Promise<void> => kubernetes.leave();
+  return { port: front.port, close: () => shutDown({ front, services, postgres, leave }) };
+}
+
+/** How clients are told to reach the server: --external-hostname, or what members of the cluster use. */
+function externalAddress({ serving, bindAddress, securePort }: ServerOptions): string {
+  const advertised = findAdvertisedAddress(serving.advertiseAddress, bindAddress) ?? bindAddress;
+  return `${serving.externalHostname === '' ? advertised : serving.externalHostname}:${securePort}`;
 }
 
 function openDatabase({ options, databaseUrls, logger }: ServerEnvironment): PostgresLog {
@@ -209,8 +244,15 @@ class Services {
   }
 }
 
-async function shutDown(http: HttpServer, services: Services, postgres: PostgresLog): Promise<void> {
-  await http.close();
+interface Running {
+  readonly front: Front;
+  readonly services: Services;
+  readonly postgres: PostgresLog;
+  readonly leave: () => Promise<void>;
+}
+
+async function shutDown({ front, services, postgres, leave }: Running): Promise<void> {
+  await front.end(leave);
   await services.stop();
   await postgres.close();
 }

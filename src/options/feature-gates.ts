@@ -65,7 +65,15 @@ const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; 
   },
 ];
 
-const EFFECTIVE: ReadonlySet<string> = new Set(['WatchList', 'AllAlpha', 'AllBeta']);
+const EFFECTIVE: ReadonlySet<string> = new Set([
+  'APIResponseCompression',
+  'APIServerTracing',
+  'AllAlpha',
+  'AllBeta',
+  'LoggingAlphaOptions',
+  'UnauthenticatedHTTP2DOSMitigation',
+  'WatchList',
+]);
 
 export interface FeatureGates {
   isEnabled(name: string): boolean;

@@ -1,9 +1,12 @@
 import { isIP } from 'node:net';
 import { ALL_FLAGS } from './all-flags.ts';
+import { checkEmulatedVersions, readReportedVersion } from './emulated-version.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
+import { type ObservabilityOptions, readObservabilityOptions } from './observability-options.ts';
 import { type FlagValues, parseFlags } from './parse.ts';
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts';
+import { readServingOptions, type ServingOptions } from './serving-options.ts';
 
 /** What the server is told, checked once at the edge and trusted inside. Times are in milliseconds. */
 export interface ServerOptions {
@@ -12,7 +15,6 @@ export interface ServerOptions {
   readonly apiDomains: readonly string[];
   readonly bindAddress: string;
   readonly securePort: number;
-  readonly disableHttp2: boolean;
   readonly tlsCertFile: string;
   readonly tlsKeyFile: string;
   /** Empty: the embedded PostgreSQL. */
@@ -33,18 +35,23 @@ export interface ServerOptions {
   readonly runtimeConfig: RuntimeConfig;
   readonly featureGates: FeatureGates;
   readonly verbosity: number;
+  /** --version=vX.Y.Z; undefined: what it is. */
+  readonly reportedVersion: string | undefined;
+  readonly serving: ServingOptions;
+  readonly observability: ObservabilityOptions;
 }
 
 /** @throws UsageError, one line that names the flag */
 export function parseOptions(args: readonly string[]): ServerOptions {
   const flags = parseFlags(args, ALL_FLAGS);
+  const featureGates = parseFeatureGates(flags.strings('feature-gates'));
+  checkEmulatedVersions(flags.strings('emulated-version'));
   const options: ServerOptions = {
     dataDir: flags.string('data-dir'),
     historyWindowMs: flags.duration('history-window'),
     apiDomains: flags.strings('api-domains'),
     bindAddress: flags.string('bind-address'),
     securePort: flags.number('secure-port'),
-    disableHttp2: flags.bool('disable-http2-serving'),
     tlsCertFile: flags.string('tls-cert-file'),
     tlsKeyFile: flags.string('tls-private-key-file'),
     databaseUrls: flags.strings('kvstore-servers'),
@@ -62,8 +69,11 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),
     runtimeConfig: parseRuntimeConfig(flags.strings('runtime-config')),
-    featureGates: parseFeatureGates(flags.strings('feature-gates')),
+    featureGates,
     verbosity: flags.number('v'),
+    reportedVersion: readReportedVersion(flags.string('version')),
+    serving: readServingOptions(flags, featureGates),
+    observability: readObservabilityOptions(flags, featureGates),
   };
   check(options, flags);
   return Object.freeze(options);
@@ -93,6 +103,8 @@ function check(options: ServerOptions, flags: FlagValues): void {
       throw new UsageError(`--api-domains: ${JSON.stringify(domain)} must be k8s.io or cluster.io`);
     }
   }
+  if (options.requestTimeoutMs <= 0) throw new UsageError('--request-timeout must be more than 0');
+  if (options.minRequestTimeoutMs <= 0) throw new UsageError('--min-request-timeout must be more than 0');
   if (options.deleteCollectionWorkers < 1)
     throw new UsageError('--delete-collection-workers must be at least 1');
 }

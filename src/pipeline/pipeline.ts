@@ -2,17 +2,20 @@ import type { MessageSchema } from '../api/schema.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
 import { answerErrors } from './answer-errors.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
+import { withDeadline } from './deadline.ts';
 import { type DocumentHandler, dispatch } from './dispatch.ts';
-import { measure } from './measure.ts';
+import { logRequest } from './log-request.ts';
+import { type MeasureOptions, measure } from './measure.ts';
+import { traceRequest, traceVerb } from './trace.ts';
 
-export interface PipelineOptions {
+export interface PipelineOptions extends MeasureOptions {
   readonly authenticator: Authenticator;
   /** --anonymous-auth */
   readonly anonymous: boolean;
@@ -23,7 +26,8 @@ export interface PipelineOptions {
   /** meta/v1 Status, for clients that read protobuf. */
   readonly statusSchema: MessageSchema;
   readonly logger: Logger;
-  readonly metrics: Metrics;
+  readonly tracing: Tracing;
+  readonly requestTimeoutMs: number;
 }
 
 /** Never rejects: whatever goes wrong becomes a Status. */
@@ -36,10 +40,16 @@ export type Pipeline = (request: ApiRequest) => Promise<ApiResponse>;
 export function createPipeline(options: PipelineOptions): Pipeline {
   return (request) =>
     measure(options, request, () =>
-      answerErrors(options, request, async () => {
-        const authenticated = await authenticate(options, request);
-        const authorized = await authorize(options, authenticated);
-        return dispatch(options, authorized);
-      }),
+      logRequest(options, request, () =>
+        traceRequest(options, request, () =>
+          answerErrors(options, request, () =>
+            withDeadline(options, request, async () => {
+              const authenticated = await authenticate(options, request);
+              const authorized = await authorize(options, authenticated);
+              return traceVerb(options, request, () => dispatch(options, authorized));
+            }),
+          ),
+        ),
+      ),
     );
 }
