@@ -5,11 +5,12 @@ import { loadTypes } from './api/idl/types.ts';
 import { type Authenticator, createUnion } from './authn/authenticator.ts';
 import { createCertificateAuthenticator } from './authn/client-certificate.ts';
 import { readTokenFile } from './authn/token-file.ts';
-import { allowAuthenticated } from './authz/authorizer.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
 import type { HealthCheck } from './diagnostics/health.ts';
+import { RoleAggregation } from './controllers/role-aggregation.ts';
+import { bootstrapRoles } from './controllers/role-bootstrap.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import type { PairFiles } from './http/tls/serving-tls.ts';
 import type { LogControl, Logger } from './observability/logger.ts';
@@ -22,6 +23,7 @@ import { Front } from './server/front.ts';
 import { createKubernetesService } from './server/kubernetes-service.ts';
 import { createStorageMetrics } from './server/storage-metrics.ts';
 import { traceCommits } from './server/traced-commits.ts';
+import { createAuthorization } from './server/authorization.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -49,7 +51,12 @@ export interface RunningServer {
 const POOL_SIZE = 8;
 
 /** What must be finished before the server is ready; /livez takes them for done during --livez-grace-period. */
-const STARTUP_STEPS = ['start-watch-cache', 'bootstrap-namespaces', 'start-kubernetes-service'];
+const STARTUP_STEPS = [
+  'start-watch-cache',
+  'bootstrap-namespaces',
+  'rbac/bootstrap-roles',
+  'start-kubernetes-service',
+];
 
 /**
  * The composition root: the only place that knows which implementation stands behind each interface.
@@ -80,7 +87,9 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   await Promise.race([store.ready(), services.failed]);
   front.startup.finished('start-watch-cache');
   const now = (): Date => new Date();
-  const admission = new AdmissionChain([createNamespaceLifecycle(store)]);
+  const authorization = await createAuthorization(options, store, logger);
+  services.start('authorization', (signal) => authorization.run(signal));
+  const admission = new AdmissionChain([createNamespaceLifecycle(store), authorization.guard]);
   const ownership = new Ownership({ types, registry, now });
   const writer = new ObjectWriter({
     store,
@@ -92,6 +101,8 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   });
   await bootstrapNamespaces(registry, writer);
   front.startup.finished('bootstrap-namespaces');
+  await bootstrapRoles({ store, registry, writer, isOn: (gate) => options.featureGates.isEnabled(gate) });
+  front.startup.finished('rbac/bootstrap-roles');
   services.start('compaction', (signal) => postgres.compactor.run(signal));
   services.start('expiry', (signal) => postgres.expirer.run(signal));
   const identity = new ControllerIdentity('namespace-controller');
@@ -110,6 +121,9 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     leases: postgres.leases,
     logger,
   });
+  startRoleAggregation({ store, registry, writer, services, logger });
+  await authorization.ready();
+  const { authorizer } = authorization;
   const authenticator = createAuthenticator(environment);
   const pages = front.pages(healthChecks(postgres, store, options));
   const discovery = createDiscovery({
@@ -122,7 +136,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const pipeline = createPipeline({
     authenticator,
     anonymous: options.anonymousAuth,
-    authorizer: allowAuthenticated,
+    authorizer,
     documents: async (request) => (await pages(request)) ?? discovery(request),
     resources: createResourceHandler({
       store,
@@ -130,7 +144,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
       types,
       writer,
       ownership,
-      virtual: new Map(createReviews({ authorizer: allowAuthenticated, authenticator })),
+      virtual: new Map(createReviews({ authorizer, authenticator })),
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       deleteCollectionWorkers: options.deleteCollectionWorkers,
@@ -154,6 +168,25 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
 function externalAddress({ serving, bindAddress, securePort }: ServerOptions): string {
   const advertised = findAdvertisedAddress(serving.advertiseAddress, bindAddress) ?? bindAddress;
   return `${serving.externalHostname === '' ? advertised : serving.externalHostname}:${securePort}`;
+}
+
+function startRoleAggregation(options: {
+  store: WatchCache;
+  registry: Registry;
+  writer: ObjectWriter;
+  services: Services;
+  logger: Logger;
+}): void {
+  const { store, writer, logger } = options;
+  const definition = options.registry.findStorage({
+    group: 'rbac.authorization.k8s.io',
+    resource: 'clusterroles',
+  });
+  if (definition === undefined) return;
+  const onError = (error: unknown): void => logger.error('role aggregation', error);
+  const identity = new ControllerIdentity('clusterrole-aggregation-controller');
+  const aggregation = new RoleAggregation({ store, writer, definition, identity, onError });
+  options.services.start('role aggregation', (signal) => aggregation.run(signal));
 }
 
 function openDatabase({ options, databaseUrls, logger }: ServerEnvironment): PostgresLog {
