@@ -8,9 +8,9 @@ import { readTokenFile } from './authn/token-file.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
-import type { HealthCheck } from './diagnostics/health.ts';
 import { RoleAggregation } from './controllers/role-aggregation.ts';
 import { bootstrapRoles } from './controllers/role-bootstrap.ts';
+import type { HealthCheck } from './diagnostics/health.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import type { PairFiles } from './http/tls/serving-tls.ts';
 import type { LogControl, Logger } from './observability/logger.ts';
@@ -19,11 +19,11 @@ import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { findAdvertisedAddress } from './server/advertised-address.ts';
+import { createAuthorization } from './server/authorization.ts';
 import { Front } from './server/front.ts';
 import { createKubernetesService } from './server/kubernetes-service.ts';
 import { createStorageMetrics } from './server/storage-metrics.ts';
 import { traceCommits } from './server/traced-commits.ts';
-import { createAuthorization } from './server/authorization.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -246,11 +246,10 @@ function healthChecks(postgres: PostgresLog, store: WatchCache, options: ServerO
   ];
 }
 
-/** Loops of the server, each with a name for the log; stopped together. */
+/** Loops of the server, each with a name for the log; stopped last first, because later ones work with earlier ones. */
 class Services {
   readonly #logger: Logger;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>[] = [];
+  readonly #running: { readonly stop: AbortController; readonly ended: Promise<void> }[] = [];
   #fail: (error: unknown) => void = () => {};
   /** Rejects with the first service that ends by an error. */
   readonly failed: Promise<never>;
@@ -264,16 +263,19 @@ class Services {
   }
 
   start(name: string, run: (signal: AbortSignal) => Promise<void>): void {
-    const running = run(this.#stop.signal).catch((error: unknown) => {
-      if (!this.#stop.signal.aborted) this.#logger.error(`${name} ended`, error);
+    const stop = new AbortController();
+    const ended = run(stop.signal).catch((error: unknown) => {
+      if (!stop.signal.aborted) this.#logger.error(`${name} ended`, error);
       this.#fail(error);
     });
-    this.#running.push(running);
+    this.#running.push({ stop, ended });
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await Promise.all(this.#running);
+    for (const { stop, ended } of this.#running.reverse()) {
+      stop.abort();
+      await ended;
+    }
   }
 }
 

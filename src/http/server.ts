@@ -5,7 +5,9 @@ import {
   type Http2ServerRequest,
   type Http2ServerResponse,
 } from 'node:http2';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import type { Logger } from '../observability/logger.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ApiResponse } from '../request/api-response.ts';
@@ -98,29 +100,43 @@ export function listen(options: HttpOptions): Promise<HttpServer> {
   });
 }
 
-function createServer({ tls, http2, requestTimeoutMs }: HttpOptions): Http2SecureServer {
-  const common = {
-    ...toContextOptions(tls.settings),
+type Listener = Http2SecureServer | HttpsServer;
+
+function createServer({ tls, http2, requestTimeoutMs }: HttpOptions): Listener {
+  const common = toContextOptions(tls.settings);
+  const options: TlsOptions = {
+    ...common,
+    ...tls.pair,
     // Asked for, not insisted on: who sends none may have a token.
     requestCert: true,
     rejectUnauthorized: false,
-  };
-  const server = createSecureServer({
-    ...common,
-    ...tls.pair,
     SNICallback: (servername, done) => done(null, tls.contextFor(servername)),
-    allowHTTP1: true,
-    ...(http2.disabled ? { ALPNProtocols: ['http/1.1'] } : {}),
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-    http1Options: http1Options(requestTimeoutMs),
+  };
+  const http1 = http1Options(requestTimeoutMs);
+  // The secure server of http2 offers h2 whatever its ALPNProtocols say.
+  const server = http2.disabled
+    ? createHttpsServer({ ...options, ...http1 })
+    : createHttp2Server(options, http1, http2);
+  tls.onServingChange((pair) => server.setSecureContext({ ...common, ...pair }));
+  return server;
+}
+
+function createHttp2Server(
+  options: TlsOptions,
+  http1: ReturnType<typeof http1Options>,
+  http2: Http2Options,
+): Http2SecureServer {
+  return createSecureServer({
+    ...options,
+    allowHTTP1: true,
+    http1Options: http1,
     settings: {
       maxConcurrentStreams: http2.maxStreams === 0 ? MAX_STREAMS : http2.maxStreams,
       maxHeaderListSize: MAX_HEADER_BYTES,
       initialWindowSize: 1024 * 1024,
     },
   });
-  tls.onServingChange((pair) => server.setSecureContext({ ...common, ...pair }));
-  return server;
 }
 
 const http1Options = (requestTimeoutMs: number) => ({
@@ -210,7 +226,7 @@ function isUnknown(request: IncomingRequest, { code }: ApiResponse): boolean {
 }
 
 async function drain(
-  server: Http2SecureServer,
+  server: Listener,
   open: OpenRequests,
   connections: Connections,
   { sendRetryAfter, watchGraceMs, requestGraceMs }: DrainPlan,

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { ALL_FLAGS } from './all-flags.ts';
-import { checkEmulatedVersions, readReportedVersion } from './emulated-version.ts';
 import { type AuthorizationOptions, allowsEverything, readAuthorization } from './authorization.ts';
+import { checkEmulatedVersions, readReportedVersion } from './emulated-version.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
 import { type ObservabilityOptions, readObservabilityOptions } from './observability-options.ts';
