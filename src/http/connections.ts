@@ -32,8 +32,11 @@ export class Connections {
     session.once('close', () => this.#sessions.delete(session));
   }
 
-  get size(): number {
-    return this.#sockets.size;
+  /** Resolves when no connection is left, or time is up. */
+  async emptied(withinMs: number): Promise<void> {
+    const deadline = Date.now() + withinMs;
+    while (this.#sockets.size > 0 && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
   /** Asks HTTP/2 clients to go elsewhere with their next request. */

@@ -6,7 +6,7 @@ import {
   type Http2ServerResponse,
 } from 'node:http2';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import type { Logger } from '../observability/logger.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
@@ -62,8 +62,10 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Bounds what one HTTP/2 connection can hold open; clients open another when they need more. */
 const MAX_STREAMS = 1000;
-/** After --shutdown-send-retry-after's last request: connections that were quiet hear of the end instead of a reset. */
-const LINGER_MS = 250;
+/** How long connections are kept for a next request, after --shutdown-send-retry-after's last one (Kubernetes: the same). */
+const LINGER_MS = 2000;
+/** For what has been written to be sent. */
+const FLUSH_MS = 20;
 
 /** The one TLS port, HTTP/2 and HTTP/1.1. Node's request and response go straight to the pipeline and back. */
 export function listen(options: HttpOptions): Promise<HttpServer> {
@@ -232,20 +234,22 @@ async function drain(
   { sendRetryAfter, watchGraceMs, requestGraceMs }: DrainPlan,
 ): Promise<void> {
   open.refuse(sendRetryAfter);
-  let closed: Promise<void> | undefined;
-  const close = (): void => {
-    closed = new Promise((resolve) => server.close(() => resolve()));
-    connections.goAway();
-  };
-  if (!sendRetryAfter) close();
+  let closed = sendRetryAfter ? undefined : stopListening(server, connections);
   await Promise.all([open.drained(requestGraceMs), open.endLongRunning(watchGraceMs)]);
-  if (sendRetryAfter) {
-    await new Promise((resolve) => setTimeout(resolve, LINGER_MS));
-    close();
-    await open.drained(requestGraceMs);
-  }
-  // What has been written is sent before the sockets end.
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  closed ??= stopListening(server, connections);
+  // Connections that are used hear of the end with their next request; one that was quiet for so long is not used.
+  await connections.emptied(sendRetryAfter ? LINGER_MS : FLUSH_MS);
   connections.destroy();
+  await closed;
+}
+
+/**
+ * Not the server's own close: that hangs up on HTTP/1.1 connections between two requests, one of which may be on its way.
+ * Directly after the event loop has accepted everybody who waited, because whoever waits later is reset.
+ */
+async function stopListening(server: Listener, connections: Connections): Promise<void> {
+  await new Promise(setImmediate);
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  connections.goAway();
   await closed;
 }

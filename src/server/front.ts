@@ -12,7 +12,7 @@ import { type PairFiles, ServingTls } from '../http/tls/serving-tls.ts';
 import type { LogControl } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';
-import { createTracing, NO_TRACING, type Tracing } from '../observability/tracing.ts';
+import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { VERSION } from '../version.ts';
@@ -45,22 +45,19 @@ export class Front {
 
   /** Resolves when the port is open. @throws Error when it, or a certificate, cannot be had */
   static async open(options: FrontOptions): Promise<Front> {
-    const front = new Front(options);
+    const front = new Front(options, await openTracing(options.options));
     await front.#listen(options);
     return front;
   }
 
-  private constructor({ options, logger, startupSteps }: FrontOptions) {
+  private constructor({ options, logger, startupSteps }: FrontOptions, tracing: Tracing) {
     const { serving, observability } = options;
     this.#options = options;
     this.#logger = logger;
     this.metrics = new Metrics(observability.metrics);
     this.requestMetrics = new RequestMetrics(this.metrics);
     this.startup = new Startup(startupSteps, serving.livezGraceMs);
-    this.tracing =
-      observability.tracing === undefined
-        ? NO_TRACING
-        : createTracing({ ...observability.tracing, version: VERSION.gitVersion });
+    this.tracing = tracing;
     this.#contention = new Contention(serving.contentionProfiling);
     this.#pipeline = startingPipeline(createHealthPages(this.startup.checks()));
   }
@@ -162,6 +159,13 @@ export class Front {
       },
     };
   }
+}
+
+/** The exporter takes a quarter of a second to load, which only those pay who trace. */
+async function openTracing({ observability }: ServerOptions): Promise<Tracing> {
+  if (observability.tracing === undefined) return NO_TRACING;
+  const { createTracing } = await import('../observability/otlp-tracing.ts');
+  return createTracing({ ...observability.tracing, version: VERSION.gitVersion });
 }
 
 /** Before anybody can be authenticated: health is told to everyone, and everything else is to come back. */

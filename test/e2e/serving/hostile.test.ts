@@ -161,7 +161,7 @@ test.each([
   socket.destroy();
   expect(['400', '401', '403', '404']).toContain(codes(text)[0]);
   expect(codes(text)).toHaveLength(1);
-  expect(text).not.toMatch(/# HELP|"name":"there"/);
+  expect(text).not.toMatch(/# HELP|"kind":"ConfigMap/);
 });
 
 test('streams reset in floods end their connection, and nobody else notices', async () => {

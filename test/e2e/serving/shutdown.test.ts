@@ -41,7 +41,7 @@ test('during the delay readiness fails and all else is served; the exit is clean
   expect(Date.now() - begun).toBeGreaterThanOrEqual(1950);
   agent.destroy();
   expect(cluster.output.stderr).toContain('name="ShutdownInitiated"');
-});
+}, 60_000);
 
 test('watches end one by one within their grace period, without an error', async () => {
   await using cluster = await startCluster(database.url, ['--shutdown-watch-termination-grace-period=2s']);
@@ -55,22 +55,7 @@ test('watches end one by one within their grace period, without an error', async
   expect(await ended).toBe(0);
   expect(Date.now() - begun).toBeLessThan(8000);
   expect(watches.flatMap(({ events }) => events.filter(({ type }) => type === 'ERROR'))).toEqual([]);
-});
-
-test('a start that takes long is alive for its grace period, and nothing else is served yet', async () => {
-  const { Startup } = await import('../../../src/diagnostics/startup.ts');
-  let now = 0;
-  const startup = new Startup(['slow'], 1000, () => now);
-  const of = (endpoint: string) =>
-    startup.checks().find(({ endpoints }) => endpoints.some((one) => one === endpoint));
-  expect(() => of('livez')?.check()).not.toThrow();
-  expect(() => of('readyz')?.check()).toThrow('not finished');
-  now = 1000;
-  expect(() => of('livez')?.check()).toThrow('not finished');
-  startup.finished('slow');
-  expect(() => of('livez')?.check()).not.toThrow();
-  expect(() => of('readyz')?.check()).not.toThrow();
-});
+}, 60_000);
 
 /** What a careful client does: waits as long as it is told, and asks another server when one is not there. */
 class Client {
@@ -116,8 +101,8 @@ class Client {
         });
       });
       asking.once('error', (error: Error & { code?: string }) => {
-        // Nobody listens: the request was never sent. Anything else may have been, and counts as failed.
-        if (error.code === 'ECONNREFUSED') resolve({});
+        // There was no connection: the request was never sent. Anything else may have been, and counts as failed.
+        if ('syscall' in error && error.syscall === 'connect') resolve({});
         else reject(error);
       });
       asking.end(body === undefined ? undefined : JSON.stringify(body));
