@@ -20,6 +20,7 @@ import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { findAdvertisedAddress } from './server/advertised-address.ts';
 import { createAuthorization } from './server/authorization.ts';
+import { createBackends } from './server/backends.ts';
 import { Front } from './server/front.ts';
 import { createKubernetesService } from './server/kubernetes-service.ts';
 import { createStorageMetrics } from './server/storage-metrics.ts';
@@ -143,7 +144,10 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
       registry,
       types,
       writer,
+      authorizer,
       ownership,
+      admission,
+      backends: createBackends(options),
       virtual: new Map(createReviews({ authorizer, authenticator })),
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,

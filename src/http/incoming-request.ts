@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Http2ServerRequest, Http2Session } from 'node:http2';
+import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Dialect } from '../api/dialect.ts';
 import { StatusError } from '../api/status.ts';
 import { parseRequestInfo, type RequestInfo } from '../pipeline/request-info.ts';
-import type { ApiRequest, PeerCertificate, ResourceTarget } from '../request/api-request.ts';
+import type { ApiRequest, PeerCertificate, RawRequest, ResourceTarget } from '../request/api-request.ts';
 import type { HeaderMap } from './response-policy.ts';
 
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -25,9 +26,15 @@ export class IncomingRequest implements ApiRequest {
   readonly #incoming: NodeRequest;
   readonly #abort = new AbortController();
 
-  /** @throws Error for a path with broken escapes or control characters */
-  constructor(incoming: NodeRequest) {
+  readonly #upgrade: string;
+
+  /**
+   * `upgrade` is the protocol that the connection can change to.
+   * @throws Error for a path with broken escapes or control characters
+   */
+  constructor(incoming: NodeRequest, upgrade = '') {
     this.#incoming = incoming;
+    this.#upgrade = upgrade;
     this.headers = incoming.headers;
     this.method = incoming.method ?? 'GET';
     const url = incoming.url ?? '/';
@@ -79,6 +86,12 @@ export class IncomingRequest implements ApiRequest {
 
   get peerCertificate(): PeerCertificate | undefined {
     return peerOf(this.#incoming);
+  }
+
+  get raw(): RawRequest {
+    const incoming = this.#incoming;
+    const body: Readable = incoming;
+    return { headers: incoming.rawHeaders, url: incoming.url ?? '/', body, upgrade: this.#upgrade };
   }
 
   abort(): void {

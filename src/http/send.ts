@@ -32,6 +32,8 @@ export async function send(
       return sendBytes(options, request, response, outgoing);
     case 'stream':
       return sendStream(options, request, response, outgoing);
+    case 'tunnel':
+      throw new Error('only a connection that asks for an upgrade can be taken over');
     default:
       response satisfies never;
   }
@@ -43,7 +45,7 @@ function headersOf(request: IncomingRequest, response: BytesResponse | StreamRes
   const headers: Headers = {
     'audit-id': request.id,
     'cache-control': 'no-cache, private',
-    'content-type': response.contentType,
+    ...(response.contentType === '' ? {} : { 'content-type': response.contentType }),
     ...request.addedHeaders,
   };
   for (const [name, value] of Object.entries(response.headers ?? {})) {

@@ -19,6 +19,7 @@ import { createHeaderChooser, type HeaderChooser, type ResponsePolicy } from './
 import { type NodeResponse, type SendOptions, send } from './send.ts';
 import { Throttle } from './throttle.ts';
 import { type ServingTls, toContextOptions } from './tls/serving-tls.ts';
+import { acceptUpgrades } from './upgrade.ts';
 
 export interface HttpOptions {
   readonly tls: ServingTls;
@@ -84,6 +85,12 @@ export function listen(options: HttpOptions): Promise<HttpServer> {
   server.on('request', (incoming: Http2ServerRequest, outgoing: Http2ServerResponse) => {
     // The compatibility types are those of HTTP/1 as far as we use them.
     void serve(front, incoming, outgoing as unknown as ServerResponse);
+  });
+  acceptUpgrades(server, {
+    open: front.open,
+    logger: options.logger,
+    sending: front.sending,
+    respond: (request) => answerUpgrade(front, request),
   });
   server.on('connection', (socket) => connections.addSocket(socket));
   server.on('session', (session) => connections.addSession(session));
@@ -205,10 +212,19 @@ async function answer(
   return response;
 }
 
+/** On a connection that changes to another protocol, and ends with it in any case. */
+async function answerUpgrade(
+  { options, open, headers }: FrontState,
+  request: IncomingRequest,
+): Promise<ApiResponse> {
+  request.addedHeaders = headers(request.headers.origin).headers;
+  return open.refusalOf(request) ?? options.pipeline(request);
+}
+
 const NO_CONTENT: ApiResponse = {
   kind: 'bytes',
   code: 204,
-  contentType: 'text/plain',
+  contentType: '',
   chunks: [],
   compressible: false,
 };

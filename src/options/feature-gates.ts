@@ -71,6 +71,8 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'AllAlpha',
   'AllBeta',
   'LoggingAlphaOptions',
+  'PortForwardWebsockets',
+  'TranslateStreamCloseWebsocketRequests',
   'UnauthenticatedHTTP2DOSMitigation',
   'WatchList',
 ]);

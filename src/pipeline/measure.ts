@@ -1,6 +1,6 @@
 import type { RequestKind, RequestMetrics } from '../observability/request-metrics.ts';
 import type { ApiRequest, ResourceTarget } from '../request/api-request.ts';
-import type { ApiResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
+import type { ApiResponse, ResponseSink, StreamResponse, TunnelResponse } from '../request/api-response.ts';
 import { isLongRunning } from '../request/long-running.ts';
 
 export interface MeasureOptions {
@@ -32,6 +32,7 @@ export async function measure(
   requestMetrics.answered(kind, response.code, seconds, sizeOf(response));
   if (response.code === 504) requestMetrics.terminated(kind, response.code);
   if (request.signal.aborted) requestMetrics.aborted(kind);
+  if (response.kind === 'tunnel') return measureTunnel(requestMetrics, kind, response);
   return response.kind === 'stream' ? measureStream(options, request, { kind, response }) : response;
 }
 
@@ -40,6 +41,17 @@ function sizeOf(response: ApiResponse): number | undefined {
   let sizeBytes = 0;
   for (const chunk of response.chunks) sizeBytes += chunk.length;
   return sizeBytes;
+}
+
+function measureTunnel(metrics: RequestMetrics, kind: RequestKind, response: TunnelResponse): TunnelResponse {
+  const gauge = metrics.longRunning(kind);
+  return {
+    ...response,
+    run: async (client) => {
+      gauge.add();
+      await response.run(client).finally(() => gauge.add(-1));
+    },
+  };
 }
 
 function measureStream(

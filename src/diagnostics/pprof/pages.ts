@@ -60,8 +60,12 @@ export function createProfilePages(contention: Contention): PageHandler {
 }
 
 const redirect = (): ApiResponse => ({
-  ...plainText(302, ''),
+  kind: 'bytes',
+  code: 302,
+  contentType: '',
   headers: { location: '/debug/pprof/' },
+  chunks: [],
+  compressible: false,
 });
 
 function timed(

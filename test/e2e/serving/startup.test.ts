@@ -31,7 +31,11 @@ test('while it starts a server is alive, not ready, and asks to come back', asyn
   await blocker.connect();
   await blocker.query('BEGIN; LOCK TABLE heads IN ACCESS EXCLUSIVE MODE');
   const port = await freePort();
-  const starting = startCluster(database.url, [`--secure-port=${port}`, '--livez-grace-period=1h', '--authorization-mode=RBAC']);
+  const starting = startCluster(database.url, [
+    `--secure-port=${port}`,
+    '--livez-grace-period=1h',
+    '--authorization-mode=RBAC',
+  ]);
   try {
     await eventually(async () => expect((await ask(port, '/livez')).text).toBe('ok'), 25_000);
     const ready = await ask(port, '/readyz');
