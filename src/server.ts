@@ -18,6 +18,7 @@ import type { ServerOptions } from './options/options.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
+import { createAuditor } from './server/audit.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -50,9 +51,11 @@ const POOL_SIZE = 8;
  */
 export async function startServer(environment: ServerEnvironment): Promise<RunningServer> {
   const { options, logger } = environment;
+  const types = loadTypes();
+  const metrics = new Metrics();
+  const auditor = await createAuditor(options.audit, { logger, metrics: metrics.registry, types });
   const postgres = openDatabase(environment);
   const registry = createRegistry(options);
-  const types = loadTypes();
   const store = new WatchCache({
     ...postgres,
     fieldsOf: (resource) => registry.findStorage(resource)?.fields.read ?? (() => ({})),
@@ -78,12 +81,12 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   const onError = (error: unknown): void => logger.error('namespace controller', error);
   const namespaces = new NamespaceDeletion({ store, registry, writer, identity, onError });
   services.start('namespace deletion', (signal) => namespaces.run(signal));
-  const metrics = new Metrics();
   const authenticator = createAuthenticator(environment);
   const pipeline = createPipeline({
     authenticator,
     anonymous: options.anonymousAuth,
     authorizer: allowAuthenticated,
+    auditor,
     documents: createDiscovery({
       registry,
       types,
@@ -118,7 +121,13 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
     metrics,
     logger,
   });
-  return { port: http.port, close: () => shutDown(http, services, postgres) };
+  return {
+    port: http.port,
+    close: async () => {
+      await shutDown(http, services, postgres);
+      await auditor?.close();
+    },
+  };
 }
 
 function openDatabase({ options, databaseUrls, logger }: ServerEnvironment): PostgresLog {

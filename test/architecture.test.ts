@@ -14,10 +14,12 @@ const LAYERS: Readonly<Record<string, number>> = {
   storage: 4,
   'storage/postgres': 5,
   'storage/watch-cache': 5,
+  webhook: 4,
   registry: 6,
   admission: 7,
   authn: 7,
   authz: 7,
+  audit: 7,
   verbs: 8,
   resources: 9,
   discovery: 9,
@@ -25,11 +27,12 @@ const LAYERS: Readonly<Record<string, number>> = {
   pipeline: 10,
   http: 11,
   options: 12,
+  server: 13,
   cli: 14,
 };
 
 /** Files at the top: the composition root stands above what it composes, the command line above it. */
-const TOP_FILES: Readonly<Record<string, number>> = { 'version.ts': 0, 'server.ts': 13, 'main.ts': 15 };
+const TOP_FILES: Readonly<Record<string, number>> = { 'version.ts': 0, 'server.ts': 13.5, 'main.ts': 15 };
 
 /** One file knows all implementations. Whoever else needs one is named here, with what it may import. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {

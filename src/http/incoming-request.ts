@@ -6,6 +6,7 @@ import type { Dialect } from '../api/dialect.ts';
 import { StatusError } from '../api/status.ts';
 import { parseRequestInfo, type RequestInfo } from '../pipeline/request-info.ts';
 import type { ApiRequest, PeerCertificate, ResourceTarget } from '../request/api-request.ts';
+import type { AuditTrail } from '../request/audit-trail.ts';
 
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
 
@@ -13,11 +14,13 @@ export type NodeRequest = IncomingMessage | Http2ServerRequest;
 export class IncomingRequest implements ApiRequest {
   readonly id: string;
   readonly method: string;
+  readonly uri: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly receivedAt = new Date();
   readonly warnings = new Set<string>();
+  audit: AuditTrail | undefined = undefined;
   readonly #info: RequestInfo;
   readonly #incoming: NodeRequest;
   readonly #abort = new AbortController();
@@ -29,6 +32,7 @@ export class IncomingRequest implements ApiRequest {
     this.method = incoming.method ?? 'GET';
     const url = incoming.url ?? '/';
     const at = url.indexOf('?');
+    this.uri = url;
     this.path = decodeURIComponent(at < 0 ? url : url.slice(0, at));
     this.query = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
     this.id = auditId(incoming.headers);

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { ALL_FLAGS } from './all-flags.ts';
+import { type AuditOptions, readAuditOptions } from './audit-options.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
 import { type FlagValues, parseFlags } from './parse.ts';
@@ -30,6 +31,7 @@ export interface ServerOptions {
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly deleteCollectionWorkers: number;
+  readonly audit: AuditOptions;
   readonly runtimeConfig: RuntimeConfig;
   readonly featureGates: FeatureGates;
   readonly verbosity: number;
@@ -61,6 +63,7 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     requestTimeoutMs: flags.duration('request-timeout'),
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),
+    audit: readAuditOptions(flags),
     runtimeConfig: parseRuntimeConfig(flags.strings('runtime-config')),
     featureGates: parseFeatureGates(flags.strings('feature-gates')),
     verbosity: flags.number('v'),

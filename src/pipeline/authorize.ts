@@ -1,6 +1,7 @@
 import { forbidden } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { type AuthenticatedRequest, type AuthorizedRequest, markAuthorized } from '../request/api-request.ts';
+import { annotateVerdict } from './audit.ts';
 import { forbiddenMessage } from './forbidden-message.ts';
 
 /** Whether the caller may. @throws StatusError 403 */
@@ -8,7 +9,9 @@ export async function authorize(
   { authorizer }: { readonly authorizer: Authorizer },
   request: AuthenticatedRequest,
 ): Promise<AuthorizedRequest> {
-  const { decision, reason } = await authorizer.authorize(request);
+  const verdict = await authorizer.authorize(request);
+  annotateVerdict(request, verdict);
+  const { decision, reason } = verdict;
   if (decision === 'allow') return markAuthorized(request);
   const { target } = request;
   const resource = { group: target?.group ?? '', resource: target?.resource ?? '' };

@@ -1,4 +1,5 @@
 import type { MessageSchema } from '../api/schema.ts';
+import type { Auditor } from '../audit/auditor.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -7,6 +8,7 @@ import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
 import { answerErrors } from './answer-errors.ts';
+import { audit, auditAuthentication } from './audit.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { type DocumentHandler, dispatch } from './dispatch.ts';
@@ -17,6 +19,8 @@ export interface PipelineOptions {
   /** --anonymous-auth */
   readonly anonymous: boolean;
   readonly authorizer: Authorizer;
+  /** Undefined: nothing is recorded. */
+  readonly auditor: Auditor | undefined;
   /** Discovery, OpenAPI, version. */
   readonly documents: DocumentHandler;
   readonly resources: ResourceHandler;
@@ -37,9 +41,13 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   return (request) =>
     measure(options, request, () =>
       answerErrors(options, request, async () => {
-        const authenticated = await authenticate(options, request);
-        const authorized = await authorize(options, authenticated);
-        return dispatch(options, authorized);
+        const authenticated = await auditAuthentication(options, request, () =>
+          authenticate(options, request),
+        );
+        return audit(options, authenticated, async () => {
+          const authorized = await authorize(options, authenticated);
+          return dispatch(options, authorized);
+        });
       }),
     );
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from '../api/dialect.ts';
+import type { AuditTrail } from './audit-trail.ts';
 
 /** What the caller wants, in the words that authorization, audit and metrics use. */
 export type ResourceVerb =
@@ -40,6 +41,8 @@ export interface ApiRequest {
   readonly id: string;
   /** HTTP method in upper case. */
   readonly method: string;
+  /** Path and query as the client sent them. */
+  readonly uri: string;
   /** Decoded path without query. */
   readonly path: string;
   readonly query: URLSearchParams;
@@ -54,6 +57,8 @@ export interface ApiRequest {
   readonly userAgent: string;
   readonly peerCertificate: PeerCertificate | undefined;
   readonly receivedAt: Date;
+  /** Set by the audit stage for a request that is recorded. */
+  audit?: AuditTrail | undefined;
   /** Aborts when the client goes away or the request's time is up. */
   readonly signal: AbortSignal;
   /**
