@@ -1,9 +1,8 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { Status, StatusError } from '../api/status.ts';
 
-import type { ApiRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
+import type { ApiRequest, AuditTrail, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import type { BytesResponse } from '../request/api-response.ts';
-import type { AuditTrail } from '../request/audit-trail.ts';
 import { readResponse, toBodyText } from './bodies.ts';
 import {
   type AuditEvent,
@@ -28,11 +27,14 @@ export interface RecordingContext {
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
+type Draft = Writable<Omit<AuditEvent, 'level' | 'auditID' | 'stage' | 'stageTimestamp'>>;
+
 /** The events of one request: what is known so far, and an event of it for each stage the rule wants. */
 export class RequestAudit implements AuditTrail {
   readonly #context: RecordingContext;
   readonly #rule: PolicyRule;
-  readonly #event: Writable<Omit<AuditEvent, 'stage' | 'stageTimestamp'>>;
+  readonly #identity: Pick<AuditEvent, 'level' | 'auditID'>;
+  readonly #event: Draft;
   readonly #bodies: Writable<EventBodies> = {};
   readonly #receivedAt: Date;
 
@@ -44,7 +46,8 @@ export class RequestAudit implements AuditTrail {
     this.#context = context;
     this.#rule = rule;
     this.#receivedAt = request.receivedAt;
-    this.#event = describe(request, rule);
+    this.#identity = { level: rule.level, auditID: request.id };
+    this.#event = describe(request);
   }
 
   requestObject(value: unknown): void {
@@ -90,8 +93,7 @@ export class RequestAudit implements AuditTrail {
     const { sink, now, onEvent } = this.#context;
     const at = stage === 'RequestReceived' ? this.#receivedAt : now();
     onEvent();
-    const { level, auditID } = this.#event;
-    const event = { level, auditID, stage, ...this.#event, stageTimestamp: toMicroTime(at) };
+    const event = { ...this.#identity, stage, ...this.#event, stageTimestamp: toMicroTime(at) };
     return sink.process([new AuditRecord(event, { ...this.#bodies })]);
   }
 
@@ -104,14 +106,9 @@ export class RequestAudit implements AuditTrail {
   }
 }
 
-function describe(
-  request: ApiRequest & { readonly user?: UserInfo },
-  { level }: PolicyRule,
-): Writable<Omit<AuditEvent, 'stage' | 'stageTimestamp'>> {
-  const { id, uri, verb, user, target, userAgent, receivedAt } = request;
+function describe(request: ApiRequest & { readonly user?: UserInfo }): Draft {
+  const { uri, verb, user, target, userAgent, receivedAt } = request;
   return {
-    level,
-    auditID: id,
     requestURI: uri,
     verb,
     user: user === undefined ? {} : toEventUser(user),

@@ -5,8 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Dialect } from '../api/dialect.ts';
 import { StatusError } from '../api/status.ts';
 import { parseRequestInfo, type RequestInfo } from '../pipeline/request-info.ts';
-import type { ApiRequest, PeerCertificate, ResourceTarget } from '../request/api-request.ts';
-import type { AuditTrail } from '../request/audit-trail.ts';
+import type { ApiRequest, AuditTrail, PeerCertificate, ResourceTarget } from '../request/api-request.ts';
 
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
 

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from '../api/dialect.ts';
-import type { AuditTrail } from './audit-trail.ts';
 
 /** What the caller wants, in the words that authorization, audit and metrics use. */
 export type ResourceVerb =
@@ -75,6 +74,16 @@ export interface UserInfo {
   readonly uid: string;
   readonly groups: readonly string[];
   readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What stages and verbs tell of a request while they serve it, for the events that are recorded of it. */
+export interface AuditTrail {
+  /** The body as the verb understood it. It is copied at once, if it is to be recorded, and may be changed after. */
+  requestObject(value: unknown): void;
+  /** The request is served as if this user had sent it. */
+  impersonated(user: UserInfo): void;
+  /** Belongs to level Metadata. The first value of a key stays. */
+  annotate(key: string, value: string): void;
 }
 
 export interface AuthenticatedRequest extends ApiRequest {

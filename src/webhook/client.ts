@@ -23,6 +23,8 @@ export interface Answer {
 /** What a server that talks on after its code may send before it is cut off. */
 const MAX_IDLE_BYTES = 64 * 1024;
 
+const UNAUTHORIZED = 401;
+
 interface Connection {
   readonly server: RemoteServer;
   readonly agent: HttpAgent | HttpsAgent;
@@ -51,12 +53,20 @@ export class WebhookClient {
     this.#connection ??= connect(await this.#read());
     const connection = this.#connection;
     try {
-      return await exchange(connection, body, options);
+      const answer = await exchange(connection, body, options);
+      if (answer.code === UNAUTHORIZED) this.#leave(connection);
+      return answer;
     } catch (error) {
-      if (this.#connection === connection) this.#connection = undefined;
-      connection.agent.destroy();
+      this.#leave(connection);
       throw error;
     }
+  }
+
+  /** Others may still be waiting for answers on it: sockets end as they become free. */
+  #leave({ agent }: Connection): void {
+    if (this.#connection?.agent === agent) this.#connection = undefined;
+    agent.maxFreeSockets = 0;
+    for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
   }
 
   close(): void {
