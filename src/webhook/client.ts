@@ -128,8 +128,12 @@ function readAnswer(
     let bytes = 0;
     response.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > most) request.destroy(new Error(`the answer is longer than ${most} bytes`));
-      else if (maxAnswerBytes > 0) chunks.push(chunk);
+      if (bytes <= most) {
+        if (maxAnswerBytes > 0) chunks.push(chunk);
+        return;
+      }
+      reject(new Error(`the answer is longer than ${most} bytes`));
+      request.destroy();
     });
     response.on('error', reject);
     response.once('end', () => resolve({ code, body: Buffer.concat(chunks) }));

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { ensureCertificates } from '../../src/cli/certificates.ts';
 
 export type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -30,7 +31,7 @@ export const accept: Respond = (_request, response) => void response.writeHead(2
 export async function startWebhook(): Promise<RemoteWebhook> {
   const folder = mkdtempSync(join(tmpdir(), 'webhook-'));
   const { ca, serving } = await ensureCertificates(join(folder, 'certificates'), []);
-  const sockets = new Set<Socket>();
+  const sockets = new Set<Duplex>();
   let server: Server;
   let port = 0;
   const webhook: RemoteWebhook = {

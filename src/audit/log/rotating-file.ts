@@ -47,9 +47,7 @@ export class RotatingFile implements LineWriter {
   write(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ text, resolve, reject });
-      this.#writing ??= this.#writeAll().finally(() => {
-        this.#writing = undefined;
-      });
+      this.#writing ??= this.#writeAll();
     });
   }
 
@@ -72,30 +70,32 @@ export class RotatingFile implements LineWriter {
         for (const { reject } of batch) reject(error);
       }
     }
+    // Not in a later turn: whoever waited for the last line may write the next one before that.
+    this.#writing = undefined;
   }
 
   #append(text: string): Promise<void> {
     this.#stream ??= this.#open();
     const stream = this.#stream;
     return new Promise((resolve, reject) => {
-      stream.once('error', reject);
       stream.write(text, (error) => {
-        stream.removeListener('error', reject);
-        if (error == null) resolve();
-        else reject(error);
+        if (error == null) {
+          resolve();
+          return;
+        }
+        // A stream that failed once stays failed (a full disk): the next line tries a new one.
+        this.#stream = undefined;
+        reject(error);
       });
     });
   }
 
-  /** A stream that failed once stays failed (a full disk): the next line tries a new one. */
   #open(): RotatingFileStream {
     const { maxSizeMb, mode } = this.#options;
     const name = (time: number | Date | null, index = 1): string =>
       time === null ? this.#path : rotatedName(this.#path, new Date(Number(time) + index - 1));
     const stream = createStream(name, { mode, ...(maxSizeMb === 0 ? {} : { size: `${maxSizeMb}M` }) });
-    stream.on('error', () => {
-      if (this.#stream === stream) this.#stream = undefined;
-    });
+    stream.on('error', () => {});
     stream.on('rotated', () => this.#tidy());
     return stream;
   }
