@@ -1,18 +1,19 @@
-import { forbidden } from '../api/status.ts';
+import { forbidden, internalError } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { type AuthenticatedRequest, type AuthorizedRequest, markAuthorized } from '../request/api-request.ts';
 import { annotateVerdict } from './audit.ts';
 import { forbiddenMessage } from './forbidden-message.ts';
 
-/** Whether the caller may. @throws StatusError 403 */
+/** Whether the caller may. @throws StatusError 403, or 500 when an authorizer could not say */
 export async function authorize(
   { authorizer }: { readonly authorizer: Authorizer },
   request: AuthenticatedRequest,
 ): Promise<AuthorizedRequest> {
   const verdict = await authorizer.authorize(request);
   annotateVerdict(request, verdict);
-  const { decision, reason } = verdict;
+  const { decision, reason, error } = verdict;
   if (decision === 'allow') return markAuthorized(request);
+  if (error !== undefined) throw internalError(error);
   const { target } = request;
   const resource = { group: target?.group ?? '', resource: target?.resource ?? '' };
   throw forbidden(resource, target?.name ?? '', forbiddenMessage(request, reason));

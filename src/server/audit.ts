@@ -19,8 +19,8 @@ import type {
   AuditOptions,
   AuditWebhookOptions,
 } from '../options/audit-options.ts';
-import { WebhookClient } from '../webhook/client.ts';
-import { readKubeconfig } from '../webhook/kubeconfig.ts';
+import { readClientConfig } from '../outbound/client-config.ts';
+import { WebhookClient } from '../outbound/webhook-client.ts';
 
 export interface AuditSurroundings {
   readonly logger: Logger;
@@ -45,7 +45,7 @@ export async function createAuditor(
   const report = createLossReport({ logger, metrics });
   const sinks = [
     ...(log.path === '' ? [] : [await createLog(log, logger, report)]),
-    ...(webhook.configFile === '' ? [] : [await createWebhook(webhook, report)]),
+    ...(webhook.configFile === '' ? [] : [createWebhook(webhook, report)]),
   ];
   if (sinks.length === 0) return undefined;
   return new Auditor({ policy, sink: unite(sinks), types, metrics, report, now: () => new Date() });
@@ -73,9 +73,9 @@ const WEBHOOK_TIMEOUT_MS = 30_000;
 /** Batches on their way to a slow webhook; they are held in memory for as long as they are tried. */
 const MAX_SENDING = 16;
 
-async function createWebhook(options: AuditWebhookOptions, report: LossReport): Promise<AuditSink> {
+function createWebhook(options: AuditWebhookOptions, report: LossReport): AuditSink {
   const { configFile, apiVersion, initialBackoffMs } = options;
-  const client = await WebhookClient.create(() => readKubeconfig(configFile));
+  const client = new WebhookClient(() => readClientConfig(configFile));
   const post = async (body: Buffer, signal: AbortSignal): Promise<void> => {
     // Only the code counts: events that were taken are not sent again because of what is said about them.
     const { code } = await client.post(body, { signal, timeoutMs: WEBHOOK_TIMEOUT_MS, maxAnswerBytes: 0 });

@@ -41,6 +41,7 @@ beforeAll(async () => {
     '--audit-log-maxbackup=2',
     '--audit-log-compress',
     `--token-auth-file=${join(folder, 'tokens.csv')}`,
+    '--authorization-mode=RBAC',
   ]);
 });
 
@@ -61,7 +62,7 @@ const eventsOf = (answer: { headers: Record<string, unknown> }) =>
   events().filter(({ auditID }) => auditID === idOf(answer));
 
 /** Without the administrator's certificate. */
-function anonymousRequest(
+function requestWith(
   headers: Record<string, string>,
 ): Promise<{ code: number; headers: Record<string, unknown> }> {
   return new Promise((resolve, reject) => {
@@ -190,7 +191,7 @@ test('a watch is recorded when it opens and when it ends', async () => {
 });
 
 test('refusals are recorded: unknown callers without a name, forbidden ones with the verdict, wrong names, wrong bodies', async () => {
-  const unknown = await anonymousRequest({ authorization: 'Bearer wrong-token-hunter2' });
+  const unknown = await requestWith({ authorization: 'Bearer wrong-token-hunter2' });
   expect(unknown.code).toBe(401);
   expect(eventsOf(unknown)).toMatchObject([
     {
@@ -199,12 +200,12 @@ test('refusals are recorded: unknown callers without a name, forbidden ones with
       responseStatus: { message: 'Authentication failed, attempted: bearer', code: 401 },
     },
   ]);
-  const forbidden = await anonymousRequest({});
+  const forbidden = await requestWith({ authorization: 'Bearer restricted' });
   expect(forbidden.code).toBe(403);
   expect(eventsOf(forbidden)).toMatchObject([
     {
       stage: 'ResponseComplete',
-      user: { username: 'system:anonymous' },
+      user: { username: 'bob' },
       annotations: { 'authorization.k8s.io/decision': 'forbid' },
       responseStatus: { status: 'Failure', reason: 'Forbidden', code: 403 },
     },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type PostOptions, WebhookClient } from '../../src/webhook/client.ts';
-import { readKubeconfig } from '../../src/webhook/kubeconfig.ts';
+import { readClientConfig } from '../../src/outbound/client-config.ts';
+import { type PostOptions, WebhookClient } from '../../src/outbound/webhook-client.ts';
 import { accept, type RemoteWebhook, startWebhook } from '../kit/https-server.ts';
 
 let webhook: RemoteWebhook;
@@ -17,16 +17,16 @@ afterEach(async () => {
 
 const OPTIONS: PostOptions = { timeoutMs: 2000, signal: new AbortController().signal, maxAnswerBytes: 1000 };
 
-async function connect(cluster = {}, user = {}): Promise<void> {
+function connect(cluster = {}, user = {}): void {
   const path = webhook.kubeconfig(cluster, user);
-  client = await WebhookClient.create(() => readKubeconfig(path));
+  client = new WebhookClient(() => readClientConfig(path));
 }
 
 const post = (options: Partial<PostOptions> = {}) =>
   client.post(Buffer.from('{"a":1}'), { ...OPTIONS, ...options });
 
 test('a post brings the answer and its code, with the credentials of the file, on one connection', async () => {
-  await connect({}, { token: 'secret' });
+  connect({}, { token: 'secret' });
   webhook.respond = (_request, response) => void response.writeHead(418).end('tea');
   expect(await post()).toEqual({ code: 418, body: Buffer.from('tea') });
   await post();
@@ -41,19 +41,19 @@ test('a post brings the answer and its code, with the credentials of the file, o
 });
 
 test('a server whose certificate another authority signed gets nothing', async () => {
-  await connect({ 'certificate-authority-data': undefined });
+  connect({ 'certificate-authority-data': undefined });
   await expect(post()).rejects.toThrow(/certificate/);
   client.close();
-  await connect({ 'tls-server-name': 'not-in-the-certificate' });
+  connect({ 'tls-server-name': 'not-in-the-certificate' });
   await expect(post()).rejects.toThrow(/altnames/i);
   expect(webhook.requests).toHaveLength(0);
   client.close();
-  await connect({ 'certificate-authority-data': undefined, 'insecure-skip-tls-verify': true });
+  connect({ 'certificate-authority-data': undefined, 'insecure-skip-tls-verify': true });
   expect((await post()).code).toBe(200);
 });
 
 test('silence ends in time, and so does an answer that drips', async () => {
-  await connect();
+  connect();
   webhook.respond = () => {};
   await expect(post({ timeoutMs: 100 })).rejects.toThrow('no answer within 0.1s');
   webhook.respond = (_request, response) => {
@@ -65,13 +65,13 @@ test('silence ends in time, and so does an answer that drips', async () => {
 });
 
 test('an answer that is too long is cut off', async () => {
-  await connect();
+  connect();
   webhook.respond = (_request, response) => void response.writeHead(200).end('x'.repeat(2000));
   await expect(post()).rejects.toThrow('longer than 1000 bytes');
 });
 
 test('when only the code counts, the answer is not waited for and may not go on for ever', async () => {
-  await connect();
+  connect();
   const cut = Promise.withResolvers<void>();
   webhook.respond = (_request, response) => {
     response.writeHead(200);
@@ -88,9 +88,9 @@ test('when only the code counts, the answer is not waited for and may not go on 
 test('one request that fails leaves others their connection, and the next reads the file anew', async () => {
   let reads = 0;
   const path = webhook.kubeconfig();
-  client = await WebhookClient.create(() => {
+  client = new WebhookClient(() => {
     reads += 1;
-    return readKubeconfig(path);
+    return readClientConfig(path);
   });
   const release = Promise.withResolvers<void>();
   webhook.respond = (_request, response) => void release.promise.then(() => accept(_request, response, ''));
@@ -104,7 +104,7 @@ test('one request that fails leaves others their connection, and the next reads 
 });
 
 test('a dead server is an error, and one that came back is reached again', async () => {
-  await connect();
+  connect();
   await webhook.stop();
   await expect(post()).rejects.toThrow('ECONNREFUSED');
   await webhook.start();
@@ -112,7 +112,7 @@ test('a dead server is an error, and one that came back is reached again', async
 });
 
 test('who is in no hurry any more calls it off', async () => {
-  await connect();
+  connect();
   webhook.respond = () => {};
   const controller = new AbortController();
   const posting = post({ signal: controller.signal });

@@ -5,7 +5,7 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import type { RemoteServer } from './kubeconfig.ts';
+import type { RemoteServer } from './client-config.ts';
 
 export interface PostOptions {
   /** For all of it, the answer included. */
@@ -26,7 +26,8 @@ const MAX_IDLE_BYTES = 64 * 1024;
 const UNAUTHORIZED = 401;
 
 interface Connection {
-  readonly server: RemoteServer;
+  readonly url: URL;
+  readonly authorization: string | undefined;
   readonly agent: HttpAgent | HttpsAgent;
 }
 
@@ -35,22 +36,18 @@ interface Connection {
  * may be what was wrong, and have been renewed since.
  */
 export class WebhookClient {
-  readonly #read: () => Promise<RemoteServer>;
+  readonly #read: () => RemoteServer;
   #connection: Connection | undefined;
 
-  /** `read` must succeed once. @throws Error */
-  static async create(read: () => Promise<RemoteServer>): Promise<WebhookClient> {
-    return new WebhookClient(read, await read());
-  }
-
-  private constructor(read: () => Promise<RemoteServer>, server: RemoteServer) {
+  /** @throws Error when `read` does */
+  constructor(read: () => RemoteServer) {
     this.#read = read;
-    this.#connection = connect(server);
+    this.#connection = connect(read());
   }
 
   /** @throws Error for anything but an answer, whatever its code; redirects are answers and not followed */
   async post(body: Buffer, options: PostOptions): Promise<Answer> {
-    this.#connection ??= connect(await this.#read());
+    this.#connection ??= connect(this.#read());
     const connection = this.#connection;
     try {
       const answer = await exchange(connection, body, options);
@@ -76,20 +73,24 @@ export class WebhookClient {
 }
 
 function connect(server: RemoteServer): Connection {
-  if (server.url.protocol === 'http:') return { server, agent: new HttpAgent({ keepAlive: true }) };
-  const { ca, certificate, key, serverName, insecure } = server;
+  const { ca, certificate, key, serverName, insecureSkipVerify, authorization } = server;
+  const url = new URL(server.url);
+  if (url.protocol === 'http:') return { url, authorization, agent: new HttpAgent({ keepAlive: true }) };
   const agent = new HttpsAgent({
     keepAlive: true,
-    rejectUnauthorized: !insecure,
+    rejectUnauthorized: !insecureSkipVerify,
     ...(ca === undefined ? {} : { ca }),
     ...(certificate === undefined || key === undefined ? {} : { cert: certificate, key }),
     ...(serverName === undefined ? {} : { servername: serverName }),
   });
-  return { server, agent };
+  return { url, authorization, agent };
 }
 
-function exchange({ server, agent }: Connection, body: Buffer, options: PostOptions): Promise<Answer> {
-  const { url, authorization } = server;
+function exchange(
+  { url, authorization, agent }: Connection,
+  body: Buffer,
+  options: PostOptions,
+): Promise<Answer> {
   const send = url.protocol === 'http:' ? httpRequest : httpsRequest;
   return new Promise((resolve, reject) => {
     const request: ClientRequest = send(url, {
