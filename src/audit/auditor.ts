@@ -1,9 +1,8 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
-import type { ApiRequest, UserInfo } from '../request/api-request.ts';
 import type { AuditMetrics } from './metrics.ts';
 import { findRule } from './policy/match.ts';
 import type { Policy } from './policy/policy.ts';
-import { type RecordingContext, RequestAudit } from './request-audit.ts';
+import { type ReceivedRequest, type RecordingContext, RequestAudit } from './request-audit.ts';
 import type { AuditSink, LossReport } from './sink.ts';
 
 export interface AuditorOptions {
@@ -28,7 +27,7 @@ export class Auditor {
   }
 
   /** Undefined for a request of which nothing is recorded. A request without a user is one that nobody could authenticate. */
-  begin(request: ApiRequest & { readonly user?: UserInfo }): RequestAudit | undefined {
+  begin(request: ReceivedRequest): RequestAudit | undefined {
     const rule = findRule(this.#policy, request);
     this.#metrics.decided(rule?.level ?? 'None');
     if (rule === undefined || rule.level === 'None') return undefined;

@@ -7,7 +7,6 @@ import { readResponse, toBodyText } from './bodies.ts';
 import {
   type AuditEvent,
   AuditRecord,
-  type EventBodies,
   type EventStatus,
   type EventUser,
   type ObjectReference,
@@ -25,58 +24,57 @@ export interface RecordingContext {
   readonly now: () => Date;
 }
 
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-type Draft = Writable<Omit<AuditEvent, 'level' | 'auditID' | 'stage' | 'stageTimestamp'>>;
-
 /** The events of one request: what is known so far, and an event of it for each stage the rule wants. */
 export class RequestAudit implements AuditTrail {
   readonly #context: RecordingContext;
   readonly #rule: PolicyRule;
-  readonly #identity: Pick<AuditEvent, 'level' | 'auditID'>;
-  readonly #event: Draft;
-  readonly #bodies: Writable<EventBodies> = {};
-  readonly #receivedAt: Date;
+  readonly #received: ReceivedRequest;
+  readonly #user: EventUser;
+  readonly #sourceIPs: readonly string[];
+  readonly #receivedAt: string;
+  #objectRef: ObjectReference | undefined;
+  #impersonatedUser: EventUser | undefined;
+  #annotations: Readonly<Record<string, string>> | undefined;
+  #responseStatus: EventStatus | undefined;
+  #requestObject: string | undefined;
+  #responseObject: string | undefined;
 
-  constructor(
-    context: RecordingContext,
-    rule: PolicyRule,
-    request: ApiRequest & { readonly user?: UserInfo },
-  ) {
+  constructor(context: RecordingContext, rule: PolicyRule, request: ReceivedRequest) {
+    const { user, target, receivedAt } = request;
     this.#context = context;
     this.#rule = rule;
-    this.#receivedAt = request.receivedAt;
-    this.#identity = { level: rule.level, auditID: request.id };
-    this.#event = describe(request);
+    this.#received = request;
+    // Who acts, and what the headers say, may change while the request is served.
+    this.#user = user === undefined ? {} : toEventUser(user);
+    this.#sourceIPs = sourceAddresses(request);
+    this.#receivedAt = toMicroTime(receivedAt);
+    this.#objectRef = target === undefined ? undefined : toReference(target);
   }
 
   requestObject(value: unknown): void {
-    const { objectRef } = this.#event;
-    if (objectRef !== undefined) this.#event.objectRef = complete(objectRef, value);
+    if (this.#objectRef !== undefined) this.#objectRef = complete(this.#objectRef, value);
     if (!isAtLeast(this.#rule.level, 'Request')) return;
-    const text = toBodyText(value, this.#rule.omitManagedFields);
-    if (text !== undefined) this.#bodies.requestObject = text;
+    this.#requestObject = toBodyText(value, this.#rule.omitManagedFields);
   }
 
   impersonated(user: UserInfo): void {
-    this.#event.impersonatedUser = toEventUser(user);
+    this.#impersonatedUser = toEventUser(user);
   }
 
   annotate(key: string, value: string): void {
-    if (this.#event.annotations?.[key] !== undefined) return;
-    this.#event.annotations = { ...this.#event.annotations, [key]: value };
+    if (this.#annotations?.[key] === undefined) this.#annotations = { ...this.#annotations, [key]: value };
   }
 
   /** What the request is answered with, as far as a status tells it. */
   status(status: Omit<EventStatus, 'metadata'>): void {
-    this.#event.responseStatus = { metadata: {}, ...status };
+    this.#responseStatus = { metadata: {}, ...status };
   }
 
   answered(response: BytesResponse): void {
     this.status({ code: response.code });
     if (!this.#wantsResponse()) return;
     try {
-      this.#respond(readResponse(response, this.#rule.omitManagedFields, this.#context.types));
+      this.#responseObject = readResponse(response, this.#rule.omitManagedFields, this.#context.types);
     } catch (error) {
       this.#context.report('response', error, []);
     }
@@ -84,73 +82,79 @@ export class RequestAudit implements AuditTrail {
 
   refused({ status }: StatusError): void {
     this.status(fieldsOf(status));
-    if (this.#wantsResponse()) this.#respond(JSON.stringify(status));
+    if (this.#wantsResponse()) this.#responseObject = JSON.stringify(status);
   }
 
   /** Hands an event of the request to the back ends. True where there is none to store. */
   stage(stage: Stage): Stored {
     if (this.#rule.omitStages.has(stage)) return true;
-    const { sink, now, onEvent } = this.#context;
-    const at = stage === 'RequestReceived' ? this.#receivedAt : now();
-    onEvent();
-    const event = { ...this.#identity, stage, ...this.#event, stageTimestamp: toMicroTime(at) };
-    return sink.process([new AuditRecord(event, { ...this.#bodies })]);
+    this.#context.onEvent();
+    const bodies = { requestObject: this.#requestObject, responseObject: this.#responseObject };
+    return this.#context.sink.process([new AuditRecord(this.#describe(stage), bodies)]);
+  }
+
+  #describe(stage: Stage): AuditEvent {
+    const { id, uri, verb, userAgent } = this.#received;
+    return {
+      level: this.#rule.level,
+      auditID: id,
+      stage,
+      requestURI: uri,
+      verb,
+      user: this.#user,
+      impersonatedUser: this.#impersonatedUser,
+      sourceIPs: this.#sourceIPs,
+      userAgent: userAgent === '' ? undefined : shorten(userAgent),
+      objectRef: this.#objectRef,
+      responseStatus: this.#responseStatus,
+      requestReceivedTimestamp: this.#receivedAt,
+      stageTimestamp: stage === 'RequestReceived' ? this.#receivedAt : toMicroTime(this.#context.now()),
+      annotations: this.#annotations,
+    };
   }
 
   #wantsResponse(): boolean {
-    return this.#rule.level === 'RequestResponse' && this.#event.objectRef !== undefined;
-  }
-
-  #respond(text: string | undefined): void {
-    if (text !== undefined) this.#bodies.responseObject = text;
+    return this.#rule.level === 'RequestResponse' && this.#objectRef !== undefined;
   }
 }
 
-function describe(request: ApiRequest & { readonly user?: UserInfo }): Draft {
-  const { uri, verb, user, target, userAgent, receivedAt } = request;
-  return {
-    requestURI: uri,
-    verb,
-    user: user === undefined ? {} : toEventUser(user),
-    sourceIPs: sourceAddresses(request),
-    ...(userAgent === '' ? {} : { userAgent: shorten(userAgent) }),
-    ...(target === undefined ? {} : { objectRef: toReference(target) }),
-    requestReceivedTimestamp: toMicroTime(receivedAt),
-  };
-}
+/** Without a user: one that nobody could authenticate. */
+export type ReceivedRequest = ApiRequest & { readonly user?: UserInfo };
 
-function toEventUser({ username, uid, groups, extra }: UserInfo): EventUser {
-  return {
-    username,
-    ...(uid === '' ? {} : { uid }),
-    ...(groups.length === 0 ? {} : { groups }),
-    ...(Object.keys(extra).length === 0 ? {} : { extra }),
-  };
-}
+const toEventUser = ({ username, uid, groups, extra }: UserInfo): EventUser => ({
+  username,
+  uid: orNothing(uid),
+  groups: groups.length === 0 ? undefined : groups,
+  extra: Object.keys(extra).length === 0 ? undefined : extra,
+});
 
-const toReference = (target: ResourceTarget): ObjectReference =>
-  withoutEmpty({
-    resource: target.resource,
-    namespace: target.namespace,
-    name: target.name,
-    apiGroup: target.group,
-    apiVersion: target.version,
-    subresource: target.subresource,
-  });
+const toReference = (target: ResourceTarget): ObjectReference => ({
+  resource: target.resource,
+  namespace: orNothing(target.namespace),
+  name: orNothing(target.name),
+  uid: undefined,
+  apiGroup: orNothing(target.group),
+  apiVersion: target.version,
+  resourceVersion: undefined,
+  subresource: orNothing(target.subresource),
+});
 
 /** The path may leave a name out that the body has; uid and resourceVersion are in the body alone. */
 function complete(reference: ObjectReference, body: unknown): ObjectReference {
   const { metadata } = isRecord(body) ? body : {};
   if (!isRecord(metadata)) return reference;
   const { namespace, name, uid, resourceVersion } = metadata;
-  return { ...withoutEmpty({ namespace, name, uid, resourceVersion }), ...reference };
+  return {
+    ...reference,
+    namespace: reference.namespace ?? orNothing(namespace),
+    name: reference.name ?? orNothing(name),
+    uid: orNothing(uid),
+    resourceVersion: orNothing(resourceVersion),
+  };
 }
 
-function withoutEmpty(fields: Readonly<Record<keyof ObjectReference | string, unknown>>): ObjectReference {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => typeof value === 'string' && value !== ''),
-  );
-}
+const orNothing = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 
 /** Bounded fields only: an answer's own fields are its body's, and belong to the last level. */
 function fieldsOf({ status, message, reason, details, code }: Status): Omit<EventStatus, 'metadata'> {
@@ -170,7 +174,7 @@ const shorten = (userAgent: string): string =>
   userAgent.length > MAX_USER_AGENT ? `${userAgent.slice(0, MAX_USER_AGENT)}...TRUNCATED` : userAgent;
 
 /** RFC 3339 with six digits after the point, as MicroTime has them. */
-const toMicroTime = (date: Date): string => date.toISOString().replace('Z', '000Z');
+const toMicroTime = (date: Date): string => `${date.toISOString().slice(0, -1)}000Z`;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
