@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LogSink } from '../../../src/audit/log/log-sink.ts';
 import { openLog } from '../../../src/audit/log/open-log.ts';
 import { rotatedName, tidyRotated } from '../../../src/audit/log/rotated-files.ts';
@@ -133,6 +133,28 @@ test('a file that cannot be written for a while is written again after', async (
     auditID: 'b',
   });
   troubles.length = 0;
+});
+
+test('a dash is standard output, and a reader that has gone is a lost line', async () => {
+  const losses = new Losses();
+  const log = await openLog('-', DEFAULTS);
+  const sink = new LogSink(log, { format: 'legacy', apiVersion: 'audit.k8s.io/v1', report: losses.report });
+  const written: string[] = [];
+  let failure: Error | undefined;
+  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text, done) => {
+    written.push(String(text));
+    if (typeof done === 'function') done(failure);
+    return true;
+  });
+  expect(await sink.process([makeRecord('a'), makeRecord('b')])).toBe(true);
+  failure = new Error('EPIPE');
+  expect(await sink.process([makeRecord('c')])).toBe(false);
+  spy.mockRestore();
+  expect(written[0]?.trim().split('\n')).toEqual([
+    expect.stringContaining('AUDIT: id="a"'),
+    expect.stringContaining('AUDIT: id="b"'),
+  ]);
+  expect(losses.lost).toMatchObject([{ part: 'log', ids: ['c'] }]);
 });
 
 test('a log that cannot be opened is an error at once', async () => {
