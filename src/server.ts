@@ -107,6 +107,7 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
       registry,
       types,
       writer,
+      authorizer,
       ownership,
       virtual: new Map(createReviews({ authorizer, authenticator })),
       watchList: options.featureGates.isEnabled('WatchList'),

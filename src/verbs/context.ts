@@ -1,4 +1,5 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { Store } from '../storage/store.ts';
@@ -13,6 +14,7 @@ export interface VerbContext {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly writer: ObjectWriter;
+  readonly authorizer: Authorizer;
   readonly ownership: Ownership;
   readonly virtual: VirtualHandlers;
   /** Feature gate WatchList. */

@@ -18,7 +18,13 @@ export interface Cluster extends AsyncDisposable {
   helm(args: string): Promise<ToolResult>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Like request, as whoever has the token rather than as the administrator. */
-  bearer(token: string, method: string, path: string, body?: unknown): Promise<Answer>;
+  bearer(
+    token: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
   /** Lines of a watch, until `stop`. */
   watch(path: string): Watch;
   start(): Promise<void>;
@@ -155,9 +161,20 @@ class ProcessCluster implements Cluster {
     return this.#send(this.#agent, { method, path, body, headers });
   }
 
-  bearer(token: string, method: string, path: string, body?: unknown): Promise<Answer> {
+  bearer(
+    token: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
     const agent = new Agent({ ca: readFileSync(join(this.folder, 'certificates', 'ca.crt')) });
-    return this.#send(agent, { method, path, body, headers: { authorization: `Bearer ${token}` } });
+    return this.#send(agent, {
+      method,
+      path,
+      body,
+      headers: { ...headers, authorization: `Bearer ${token}` },
+    });
   }
 
   #send(

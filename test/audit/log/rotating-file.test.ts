@@ -141,7 +141,7 @@ test('a dash is standard output, and a reader that has gone is a lost line', asy
   const sink = new LogSink(log, { format: 'legacy', apiVersion: 'audit.k8s.io/v1', report: losses.report });
   const written: string[] = [];
   let failure: Error | undefined;
-  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text, done) => {
+  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text: unknown, done: unknown) => {
     written.push(String(text));
     if (typeof done === 'function') done(failure);
     return true;
