@@ -57,6 +57,9 @@ const events = (): any[] =>
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
+/** Other suites may be running. */
+const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
+
 const idOf = ({ headers }: { headers: Record<string, unknown> }): string => String(headers['audit-id']);
 const eventsOf = (answer: { headers: Record<string, unknown> }) =>
   events().filter(({ auditID }) => auditID === idOf(answer));
@@ -184,9 +187,9 @@ test('a watch is recorded when it opens and when it ends', async () => {
   const watch = cluster.watch(`${MAPS}?watch=1&timeoutSeconds=2`);
   await watch.reached(1);
   const mine = () => events().filter(({ verb }) => verb === 'watch');
-  expect(mine()).toMatchObject([{ stage: 'ResponseStarted', responseStatus: { code: 200 } }]);
+  await eventually(mine).toMatchObject([{ stage: 'ResponseStarted', responseStatus: { code: 200 } }]);
   await watch.ended;
-  expect(mine()).toMatchObject([{ stage: 'ResponseStarted' }, { stage: 'ResponseComplete' }]);
+  await eventually(mine).toMatchObject([{ stage: 'ResponseStarted' }, { stage: 'ResponseComplete' }]);
   expect(mine()[1].stageTimestamp > mine()[0].stageTimestamp).toBe(true);
 });
 
@@ -234,9 +237,10 @@ test('a full log is put aside, compressed, and so many of them are kept', async 
     expect(answer.code).toBe(201);
   }
   const rotated = (): string[] => readdirSync(join(folder, 'logs')).filter((name) => name !== 'audit.log');
-  await expect.poll(rotated, { timeout: 10_000 }).toHaveLength(2);
-  await expect
-    .poll(rotated)
-    .toEqual([expect.stringMatching(/\.log\.gz$/), expect.stringMatching(/\.log\.gz$/)]);
+  await eventually(rotated).toHaveLength(2);
+  await eventually(rotated).toEqual([
+    expect.stringMatching(/\.log\.gz$/),
+    expect.stringMatching(/\.log\.gz$/),
+  ]);
   expect(existsSync(log)).toBe(true);
 });
