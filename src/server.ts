@@ -21,6 +21,7 @@ import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { createAuditor } from './server/audit.ts';
 import { createAuthorization } from './server/authorization.ts';
+import { createBackends } from './server/backends.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -109,6 +110,8 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
       writer,
       authorizer,
       ownership,
+      admission,
+      backends: createBackends(options),
       virtual: new Map(createReviews({ authorizer, authenticator })),
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,

@@ -29,6 +29,7 @@ export class RequestAudit implements AuditTrail {
   readonly #context: RecordingContext;
   readonly #rule: PolicyRule;
   readonly #received: ReceivedRequest;
+  readonly #uri: string;
   readonly #user: EventUser;
   readonly #sourceIPs: readonly string[];
   readonly #receivedAt: string;
@@ -44,6 +45,7 @@ export class RequestAudit implements AuditTrail {
     this.#context = context;
     this.#rule = rule;
     this.#received = request;
+    this.#uri = request.raw.url;
     // Who acts, and what the headers say, may change while the request is served.
     this.#user = user === undefined ? {} : toEventUser(user);
     this.#sourceIPs = sourceAddresses(request);
@@ -94,12 +96,12 @@ export class RequestAudit implements AuditTrail {
   }
 
   #describe(stage: Stage): AuditEvent {
-    const { id, uri, verb, userAgent } = this.#received;
+    const { id, verb, userAgent } = this.#received;
     return {
       level: this.#rule.level,
       auditID: id,
       stage,
-      requestURI: uri,
+      requestURI: this.#uri,
       verb,
       user: this.#user,
       impersonatedUser: this.#impersonatedUser,

@@ -3,7 +3,7 @@ import type { Auditor } from '../audit/auditor.ts';
 import type { RequestAudit } from '../audit/request-audit.ts';
 import type { Verdict } from '../authz/authorizer.ts';
 import type { ApiRequest, AuthenticatedRequest } from '../request/api-request.ts';
-import type { ApiResponse, StreamResponse } from '../request/api-response.ts';
+import type { ApiResponse, StreamResponse, TunnelResponse } from '../request/api-response.ts';
 
 interface AuditOptions {
   readonly auditor: Auditor | undefined;
@@ -31,10 +31,18 @@ async function record(
   }
   request.audit = trail;
   const response = await recordFailure(trail, next);
-  if (response.kind === 'stream') return recordStream(trail, response);
-  trail.answered(response);
-  await trail.stage('ResponseComplete');
-  return response;
+  switch (response.kind) {
+    case 'stream':
+      return recordStream(trail, response);
+    case 'tunnel':
+      return recordTunnel(trail, response);
+    case 'bytes':
+      trail.answered(response);
+      await trail.stage('ResponseComplete');
+      return response;
+    default:
+      return response satisfies never;
+  }
 }
 
 async function recordFailure<T>(trail: RequestAudit, work: () => Promise<T>): Promise<T> {
@@ -78,6 +86,19 @@ function recordStream(trail: RequestAudit, response: StreamResponse): StreamResp
         }),
       );
       start();
+      await started;
+      await trail.stage('ResponseComplete');
+    },
+  };
+}
+
+function recordTunnel(trail: RequestAudit, response: TunnelResponse): TunnelResponse {
+  return {
+    ...response,
+    run: async (client) => {
+      trail.status({ code: response.code });
+      const started = trail.stage('ResponseStarted');
+      await recordFailure(trail, () => response.run(client));
       await started;
       await trail.stage('ResponseComplete');
     },

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { part, text } from '../cells.ts';
+import { nodeProxy } from '../connect/proxies.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { roundUpToMilli } from '../validation/quantity-values.ts';
 import { strings } from '../validation/values.ts';
@@ -14,6 +15,7 @@ export const nodes = define({
   shortNames: ['no'],
   versions: [{ version: 'v1', type: 'core/v1.Node' }],
   emptyStatus: {},
+  subresources: [nodeProxy],
   prepareStatus,
   validateStatus: validateNodeStatus,
   table: {
