@@ -2,6 +2,7 @@ import { AdmissionChain } from './admission/admission.ts';
 import { createNamespaceLifecycle } from './admission/plugins/namespace-lifecycle.ts';
 import type { Dialect } from './api/dialect.ts';
 import { loadTypes } from './api/idl/types.ts';
+import type { Auditor } from './audit/auditor.ts';
 import { type Authenticator, createUnion } from './authn/authenticator.ts';
 import { createCertificateAuthenticator } from './authn/client-certificate.ts';
 import { readTokenFile } from './authn/token-file.ts';
@@ -19,6 +20,7 @@ import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { findAdvertisedAddress } from './server/advertised-address.ts';
+import { createAuditor } from './server/audit.ts';
 import { createAuthorization } from './server/authorization.ts';
 import { createBackends } from './server/backends.ts';
 import { createFlowControl } from './server/flow-control.ts';
@@ -76,9 +78,11 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
 
 async function startBehind(front: Front, environment: ServerEnvironment): Promise<RunningServer> {
   const { options, logger } = environment;
+  const types = loadTypes();
+  const { metrics, requestMetrics, tracing } = front;
+  const auditor = await createAuditor(options.audit, { logger, metrics: metrics.registry, types });
   const postgres = openDatabase(environment);
   const registry = createRegistry(options);
-  const types = loadTypes();
   const store = new WatchCache({
     ...postgres,
     committer: traceCommits(postgres.committer, front.tracing),
@@ -111,7 +115,6 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const onError = (error: unknown): void => logger.error('namespace controller', error);
   const namespaces = new NamespaceDeletion({ store, registry, writer, identity, onError });
   services.start('namespace deletion', (signal) => namespaces.run(signal));
-  const { metrics, requestMetrics, tracing } = front;
   const { countPollMs, sizePollMs } = options.observability;
   for (const poll of createStorageMetrics({ metrics, postgres, store, countPollMs, sizePollMs, logger }))
     services.start('metrics', poll);
@@ -151,6 +154,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     anonymous: options.anonymousAuth,
     authorizer,
     flowControl,
+    auditor,
     documents: async (request) => (await pages(request)) ?? dumps(request) ?? discovery(request),
     resources: createResourceHandler({
       store,
@@ -178,7 +182,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   services.start('kubernetes service', (signal) => kubernetes.run(signal));
   front.startup.finished('start-kubernetes-service');
   const leave = (): Promise<void> => kubernetes.leave();
-  return { port: front.port, close: () => shutDown({ front, services, postgres, leave }) };
+  return { port: front.port, close: () => shutDown({ front, services, postgres, leave, auditor }) };
 }
 
 /** How clients are told to reach the server: --external-hostname, or what members of the cluster use. */
@@ -301,10 +305,12 @@ interface Running {
   readonly services: Services;
   readonly postgres: PostgresLog;
   readonly leave: () => Promise<void>;
+  readonly auditor: Auditor | undefined;
 }
 
-async function shutDown({ front, services, postgres, leave }: Running): Promise<void> {
+async function shutDown({ front, services, postgres, leave, auditor }: Running): Promise<void> {
   await front.end(leave);
   await services.stop();
   await postgres.close();
+  await auditor?.close();
 }

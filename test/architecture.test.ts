@@ -20,6 +20,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   authn: 7,
   authz: 7,
   'flow-control': 7,
+  audit: 7,
   proxy: 7,
   verbs: 8,
   resources: 9,

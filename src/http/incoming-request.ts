@@ -6,7 +6,13 @@ import type { TLSSocket } from 'node:tls';
 import type { Dialect } from '../api/dialect.ts';
 import { StatusError } from '../api/status.ts';
 import { parseRequestInfo, type RequestInfo } from '../pipeline/request-info.ts';
-import type { ApiRequest, PeerCertificate, RawRequest, ResourceTarget } from '../request/api-request.ts';
+import type {
+  ApiRequest,
+  AuditTrail,
+  PeerCertificate,
+  RawRequest,
+  ResourceTarget,
+} from '../request/api-request.ts';
 import type { HeaderMap } from './response-policy.ts';
 
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -22,6 +28,7 @@ export class IncomingRequest implements ApiRequest {
   readonly warnings = new Set<string>();
   /** Headers that every response to this request has. */
   addedHeaders: HeaderMap = {};
+  audit: AuditTrail | undefined = undefined;
   readonly #info: RequestInfo;
   readonly #incoming: NodeRequest;
   readonly #abort = new AbortController();
@@ -100,6 +107,10 @@ export class IncomingRequest implements ApiRequest {
 
   warn(text: string): void {
     this.warnings.add(text);
+  }
+
+  addHeader(name: string, value: string): void {
+    this.addedHeaders = { ...this.addedHeaders, [name]: value };
   }
 
   body(limitBytes: number): Promise<Buffer> {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { ALL_FLAGS } from './all-flags.ts';
+import { type AuditOptions, readAuditOptions } from './audit-options.ts';
 import { type AuthorizationOptions, allowsEverything, readAuthorization } from './authorization.ts';
 import { checkEmulatedVersions, readReportedVersion } from './emulated-version.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
@@ -37,6 +38,7 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly priorityAndFairness: boolean;
   readonly maxRequestsInflight: number;
   readonly maxMutatingRequestsInflight: number;
+  readonly audit: AuditOptions;
   readonly runtimeConfig: RuntimeConfig;
   readonly featureGates: FeatureGates;
   readonly agentCertificateAuthority: string;
@@ -84,6 +86,7 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     priorityAndFairness: flags.bool('enable-priority-and-fairness'),
     maxRequestsInflight: flags.number('max-requests-inflight'),
     maxMutatingRequestsInflight: flags.number('max-mutating-requests-inflight'),
+    audit: readAuditOptions(flags),
     runtimeConfig: parseRuntimeConfig(flags.strings('runtime-config')),
     featureGates,
     agentCertificateAuthority: flags.string('agent-certificate-authority'),

@@ -1,4 +1,5 @@
 import type { MessageSchema } from '../api/schema.ts';
+import type { Auditor } from '../audit/auditor.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
@@ -8,6 +9,7 @@ import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
 import { answerErrors } from './answer-errors.ts';
+import { audit, auditAuthentication } from './audit.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { withDeadline } from './deadline.ts';
@@ -24,6 +26,8 @@ export interface PipelineOptions extends MeasureOptions {
   /** Undefined: as much at once as anybody likes. */
   readonly flowControl: FlowControl | undefined;
   readonly authorizer: Authorizer;
+  /** Undefined: nothing is recorded. */
+  readonly auditor: Auditor | undefined;
   /** Discovery, OpenAPI, version. */
   readonly documents: DocumentHandler;
   readonly resources: ResourceHandler;
@@ -52,11 +56,11 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     )();
 }
 
+/** The way of a request whose caller is to be known. */
 async function serve(options: PipelineOptions, request: ApiRequest): Promise<ApiResponse> {
-  const authenticated = await authenticate(options, request);
-  // Errors become answers inside of the turn too, because they carry its headers.
-  return takeTurn(options, authenticated, () =>
-    answerErrors(options, request, async () => {
+  const authenticated = await auditAuthentication(options, request, () => authenticate(options, request));
+  return audit(options, authenticated, () =>
+    takeTurn(options, authenticated, async () => {
       const authorized = await authorize(options, authenticated);
       return traceVerb(options, request, () => dispatch(options, authorized));
     }),
