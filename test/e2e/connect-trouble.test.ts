@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NodeAgent, startAgent } from '../kit/agent/agent.ts';
-import { makeCertificates, servingPair } from '../kit/agent/certificates.ts';
 import { createStage, eventually, type Stage } from '../kit/agent/stage.ts';
+import { makeCertificates, servingPair } from '../kit/certificates.ts';
 
 /** Node agents that are dead, slow or not who they say; clients and servers that leave. */
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { ClusterCertificates } from '../../../src/cli/certificates.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { makeCertificates, servingPair } from '../certificates.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
 import { kubectlPath } from '../tools.ts';
 import { type NodeAgent, startAgent } from './agent.ts';
-import { makeCertificates, servingPair } from './certificates.ts';
 
 /** A server, a node, its agent, and a pod named `one` on it. */
 export interface Stage extends AsyncDisposable {

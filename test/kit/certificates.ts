@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type ClusterCertificates, ensureCertificates } from '../../../src/cli/certificates.ts';
+import { type ClusterCertificates, ensureCertificates } from '../../src/cli/certificates.ts';
 
 /** Certificates of a cluster of its own, made in the folder, good for the addresses. */
 export const makeCertificates = (
