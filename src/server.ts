@@ -6,6 +6,7 @@ import { type Authenticator, createUnion } from './authn/authenticator.ts';
 import { createCertificateAuthenticator } from './authn/client-certificate.ts';
 import { readTokenFile } from './authn/token-file.ts';
 import { allowAuthenticated } from './authz/authorizer.ts';
+import { repairAllocations } from './controllers/allocation-repair.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
@@ -18,6 +19,7 @@ import type { ServerOptions } from './options/options.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
+import { createAllocation } from './server/allocation.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -63,15 +65,22 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   const now = (): Date => new Date();
   const admission = new AdmissionChain([createNamespaceLifecycle(store)]);
   const ownership = new Ownership({ types, registry, now });
+  const allocation = createAllocation(options, postgres.allocations);
   const writer = new ObjectWriter({
     store,
     admission,
     types,
     ownership,
+    allocator: allocation.allocator,
     now,
     eventTtlMs: options.eventTtlMs,
   });
   await bootstrapNamespaces(registry, writer);
+  await repairAllocations({
+    ...{ store, registry, writer, now },
+    ...{ allocations: postgres.allocations, pools: allocation.pools },
+    onTrouble: (message) => logger.warn('allocations', { message }),
+  });
   services.start('compaction', (signal) => postgres.compactor.run(signal));
   services.start('expiry', (signal) => postgres.expirer.run(signal));
   const identity = new ControllerIdentity('namespace-controller');

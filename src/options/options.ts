@@ -1,9 +1,11 @@
 import { isIP } from 'node:net';
+import type { IpRange } from '../object/ip.ts';
 import { ALL_FLAGS } from './all-flags.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
 import { type FlagValues, parseFlags } from './parse.ts';
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts';
+import { parseClusterIpRanges, parseNodePortRange } from './service-ranges.ts';
 
 /** What the server is told, checked once at the edge and trusted inside. Times are in milliseconds. */
 export interface ServerOptions {
@@ -24,6 +26,9 @@ export interface ServerOptions {
   readonly healthTimeoutMs: number;
   readonly readyTimeoutMs: number;
   readonly eventTtlMs: number;
+  /** One or two, of different families, the preferred one first. */
+  readonly serviceClusterIpRanges: readonly IpRange[];
+  readonly serviceNodePortRange: { readonly first: number; readonly last: number };
   readonly clientCaFile: string;
   readonly tokenAuthFile: string;
   readonly anonymousAuth: boolean;
@@ -55,6 +60,8 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     healthTimeoutMs: flags.duration('kvstore-healthcheck-timeout'),
     readyTimeoutMs: flags.duration('kvstore-readycheck-timeout'),
     eventTtlMs: flags.duration('event-ttl'),
+    serviceClusterIpRanges: parseClusterIpRanges(flags.string('service-cluster-ip-range')),
+    serviceNodePortRange: parseNodePortRange(flags.string('service-node-port-range')),
     clientCaFile: flags.string('client-ca-file'),
     tokenAuthFile: flags.string('token-auth-file'),
     anonymousAuth: flags.bool('anonymous-auth'),
