@@ -5,11 +5,12 @@ import { loadTypes } from './api/idl/types.ts';
 import { type Authenticator, createUnion } from './authn/authenticator.ts';
 import { createCertificateAuthenticator } from './authn/client-certificate.ts';
 import { readTokenFile } from './authn/token-file.ts';
-import { allowAuthenticated } from './authz/authorizer.ts';
 import { repairAllocations } from './controllers/allocation-repair.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
+import { RoleAggregation } from './controllers/role-aggregation.ts';
+import { bootstrapRoles } from './controllers/role-bootstrap.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import type { HealthCheck } from './http/health.ts';
 import { type HttpServer, listen } from './http/server.ts';
@@ -20,6 +21,7 @@ import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { createAllocation } from './server/allocation.ts';
+import { createAuthorization } from './server/authorization.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -63,7 +65,9 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   services.start('watch cache', (signal) => store.run(signal));
   await Promise.race([store.ready(), services.failed]);
   const now = (): Date => new Date();
-  const admission = new AdmissionChain([createNamespaceLifecycle(store)]);
+  const authorization = await createAuthorization(options, store, logger);
+  services.start('authorization', (signal) => authorization.run(signal));
+  const admission = new AdmissionChain([createNamespaceLifecycle(store), authorization.guard]);
   const ownership = new Ownership({ types, registry, now });
   const allocation = createAllocation(options, postgres.allocations);
   const writer = new ObjectWriter({
@@ -76,6 +80,7 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
     eventTtlMs: options.eventTtlMs,
   });
   await bootstrapNamespaces(registry, writer);
+  await bootstrapRoles({ store, registry, writer, isOn: (gate) => options.featureGates.isEnabled(gate) });
   await repairAllocations({
     ...{ store, registry, writer, now },
     ...{ allocations: postgres.allocations, pools: allocation.pools },
@@ -87,12 +92,15 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   const onError = (error: unknown): void => logger.error('namespace controller', error);
   const namespaces = new NamespaceDeletion({ store, registry, writer, identity, onError });
   services.start('namespace deletion', (signal) => namespaces.run(signal));
+  startRoleAggregation({ store, registry, writer, services, logger });
+  await authorization.ready();
+  const { authorizer } = authorization;
   const metrics = new Metrics();
   const authenticator = createAuthenticator(environment);
   const pipeline = createPipeline({
     authenticator,
     anonymous: options.anonymousAuth,
-    authorizer: allowAuthenticated,
+    authorizer,
     documents: createDiscovery({
       registry,
       types,
@@ -106,7 +114,7 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
       types,
       writer,
       ownership,
-      virtual: new Map(createReviews({ authorizer: allowAuthenticated, authenticator })),
+      virtual: new Map(createReviews({ authorizer, authenticator })),
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       deleteCollectionWorkers: options.deleteCollectionWorkers,
@@ -128,6 +136,25 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
     logger,
   });
   return { port: http.port, close: () => shutDown(http, services, postgres) };
+}
+
+function startRoleAggregation(options: {
+  store: WatchCache;
+  registry: Registry;
+  writer: ObjectWriter;
+  services: Services;
+  logger: Logger;
+}): void {
+  const { store, writer, logger } = options;
+  const definition = options.registry.findStorage({
+    group: 'rbac.authorization.k8s.io',
+    resource: 'clusterroles',
+  });
+  if (definition === undefined) return;
+  const onError = (error: unknown): void => logger.error('role aggregation', error);
+  const identity = new ControllerIdentity('clusterrole-aggregation-controller');
+  const aggregation = new RoleAggregation({ store, writer, definition, identity, onError });
+  options.services.start('role aggregation', (signal) => aggregation.run(signal));
 }
 
 function openDatabase({ options, databaseUrls, logger }: ServerEnvironment): PostgresLog {

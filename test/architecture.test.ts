@@ -12,6 +12,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   request: 2,
   codec: 3,
   storage: 4,
+  outbound: 4,
   'storage/postgres': 5,
   'storage/watch-cache': 5,
   registry: 6,

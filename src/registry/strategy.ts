@@ -1,6 +1,7 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { NameRule } from '../object/formats.ts';
+import type { UserInfo } from '../request/api-request.ts';
 import type { AssignedValues } from './assigned-values.ts';
 
 /**
@@ -16,7 +17,7 @@ export interface Strategy {
   /** Values of absent fields that depend on other fields. Constants live in the IDL. */
   defaults?(object: ApiObject): void;
   /** Resets what the caller may not set, assigns what the server sets. */
-  prepareForCreate?(object: ApiObject): void;
+  prepareForCreate?(object: ApiObject, user?: UserInfo): void;
   prepareForUpdate?(object: ApiObject, old: ApiObject): void;
   /** Values that no two objects of the cluster may hold at the same time. */
   readonly assigned?: AssignedValues;

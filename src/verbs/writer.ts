@@ -4,7 +4,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { type FieldError, invalid, notFound, StatusError } from '../api/status.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { equalExcept } from '../object/equality.ts';
-import { differOnlyInTime } from '../object/managed-fields/managers.ts';
+import { sameOwners } from '../object/managed-fields/managers.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
 import { StorageError } from '../storage/errors.ts';
@@ -14,16 +14,10 @@ import type { WriteVerb } from '../storage/revision-log.ts';
 import type { Entry, Freshness, Store } from '../storage/store.ts';
 import type { ValueAllocator } from './allocator.ts';
 import { assignAndFinish, holdsOf } from './assigning.ts';
-import { type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
+import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
 import { generateName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import type { Ownership } from './ownership.ts';
-import {
-  checkRemovable,
-  checkVersion,
-  type Read,
-  refuseExpectations,
-  retryFreshness,
-} from './preconditions.ts';
+import { assertFresh, checkVersion, type Read, refuseExpectations, retryFreshness } from './preconditions.ts';
 import { toStatusError } from './storage-status.ts';
 import { validateObject } from './validate-object.ts';
 import type { Change, Removed, WriteContext, Written } from './writing.ts';
@@ -87,14 +81,15 @@ export class ObjectWriter {
     let freshness: Freshness = { kind: 'any' };
     for (let attempt = 1; ; attempt += 1) {
       const entry = await this.#read(key, freshness);
+      const fresh: boolean = entry === undefined || freshness.kind !== 'any';
       try {
         if (entry === undefined) return await this.#createInstead(context, name, change);
-        return await this.#updateOnce(context, { entry, fresh: freshness.kind !== 'any' }, change);
+        return await this.#updateOnce(context, { entry, fresh }, change);
       } catch (error) {
         // Whoever would create and finds it created meanwhile updates it.
         const created =
           entry === undefined && error instanceof StatusError && error.status.reason === 'AlreadyExists';
-        const retry = created ? LATEST : retryFreshness(error);
+        const retry: Freshness | undefined = created ? LATEST : retryFreshness(error, fresh);
         if (retry === undefined || attempt >= UPDATE_ATTEMPTS)
           throw toStatusError(error, context.definition, name);
         freshness = retry;
@@ -113,10 +108,11 @@ export class ObjectWriter {
     for (let attempt = 1; ; attempt += 1) {
       const entry = await this.#read(key, freshness);
       if (entry === undefined) throw notFound(context.definition, name);
+      const fresh: boolean = freshness.kind !== 'any';
       try {
-        return await this.#removeOnce(context, { entry, fresh: freshness.kind !== 'any' }, options);
+        return await this.#removeOnce(context, { entry, fresh }, options);
       } catch (error) {
-        const retry = retryFreshness(error);
+        const retry = retryFreshness(error, fresh);
         if (retry === undefined || attempt >= UPDATE_ATTEMPTS)
           throw toStatusError(error, context.definition, name);
         freshness = retry;
@@ -165,7 +161,7 @@ export class ObjectWriter {
   async #finishCreate(context: WriteContext, object: ApiObject): Promise<Written> {
     const { definition } = context;
     const { strategy } = definition;
-    strategy.prepareForCreate?.(object);
+    strategy.prepareForCreate?.(object, context.user);
     refuse(definition, object, [
       ...validateObject(definition, object, this.#types),
       ...(strategy.validateCreate?.(object) ?? []),
@@ -205,7 +201,7 @@ export class ObjectWriter {
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
     const object = await change.apply(parseStored(entry.json, toResourceVersion(entry.revision)));
-    checkVersion(definition, object, read);
+    checkVersion(definition, object, entry);
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
     if (context.ownership === 'track') this.#ownership.track(context, object, old);
@@ -215,7 +211,7 @@ export class ObjectWriter {
       this.#prepareUpdate(definition, complete, old, change);
       await this.#admission.validate(toAttributes(context, 'UPDATE', complete, old));
       for (const text of definition.strategy.warnings?.(complete, old) ?? []) context.warn(text);
-      return this.#commitUpdate(context, entry, complete, old);
+      return this.#commitUpdate(context, read, complete, old);
     };
     return change.validate === undefined ? this.#withAssigned(context, object, old, finish) : finish(object);
   }
@@ -236,15 +232,15 @@ export class ObjectWriter {
 
   async #commitUpdate(
     context: WriteContext,
-    entry: Entry,
+    read: Read,
     object: ApiObject,
     old: ApiObject,
   ): Promise<Written> {
-    keepTimesOfNoChange(object, old);
-    const json = toStoredJson(object);
+    const { entry } = read;
     const ends = endsWithUpdate(context.definition, object, old);
-    if (!ends && json.equals(entry.json))
+    if (!ends && isUnchanged(object, old))
       return { json: entry.json, revision: entry.revision, created: false };
+    const json = toStoredJson(object);
     if (context.dryRun) return { json, revision: entry.revision, created: false };
     const verb = ends ? 'delete' : 'update';
     const revision = await this.#commit(context, { verb, object, json, old, expected: entry.revision });
@@ -256,7 +252,7 @@ export class ObjectWriter {
     const { definition } = context;
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
-    checkRemovable(definition, old, read, options);
+    checkPreconditions(definition, old, toResourceVersion(entry.revision), options);
     if (options.unasked !== true)
       await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
     const plan = planDeletion(
@@ -265,11 +261,17 @@ export class ObjectWriter {
       options,
       this.#now(),
     );
-    if (plan.kind === 'pending') return { json: entry.json, revision: entry.revision, gone: false };
+    if (plan.kind === 'pending') {
+      assertFresh(read);
+      return { json: entry.json, revision: entry.revision, gone: false };
+    }
     const object = plan.kind === 'remove' ? plan.last : plan.object;
     const json = toStoredJson(object);
     const gone = plan.kind === 'remove';
-    if (options.dryRun || (!gone && json.equals(entry.json))) return { json, revision: entry.revision, gone };
+    if (options.dryRun || (!gone && json.equals(entry.json))) {
+      assertFresh(read);
+      return { json, revision: entry.revision, gone };
+    }
     const verb = gone ? 'delete' : 'update';
     const revision = await this.#commit(context, { verb, object, json, old, expected: entry.revision });
     if (gone) await this.#removeAlong(context, object);
@@ -359,11 +361,11 @@ function refuse(definition: ResourceDefinition, object: ApiObject, errors: reado
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
 }
 
-function keepTimesOfNoChange(object: ApiObject, old: ApiObject): void {
-  const { managedFields } = old.metadata;
-  if (managedFields === undefined || !differOnlyInTime(object.metadata.managedFields, managedFields)) return;
-  const same =
-    equalExcept(object, old, ['metadata']) &&
-    equalExcept(object.metadata, old.metadata, ['managedFields', 'resourceVersion']);
-  if (same) object.metadata.managedFields = managedFields;
+/** In whatever order its fields come. That an owner wrote a field again, with the value it had, is no change either. */
+function isUnchanged(object: ApiObject, old: ApiObject): boolean {
+  return (
+    equalExcept(object.metadata, old.metadata, ['managedFields', 'resourceVersion']) &&
+    sameOwners(object.metadata.managedFields, old.metadata.managedFields) &&
+    equalExcept(object, old, ['metadata'])
+  );
 }

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
+import { makeRequest } from '../kit/certificate-request.ts';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
@@ -71,9 +72,15 @@ describe('create makes', () => {
       'poddisruptionbudget pdb --selector=app=nothing --min-available=1',
       { spec: { minAvailable: 1, selector: { matchLabels: { app: 'nothing' } } } },
     ],
-    ['priorityclass high --value=1000 --description=high', { value: 1000, globalDefault: false }],
-    ['quota q --hard=cpu=1,memory=1Gi,pods=100 --scopes=BestEffort', { spec: { scopes: ['BestEffort'] } }],
-    ['role reader --verb=get,list --resource=pods,pods/log', { rules: [{}, {}] }],
+    ['priorityclass high --value=1000 --description=high', { value: 1000, description: 'high' }],
+    [
+      'quota q --hard=cpu=1,memory=1Gi,pods=100 --scopes=NotTerminating',
+      { spec: { scopes: ['NotTerminating'] } },
+    ],
+    [
+      'role reader --verb=get,list --resource=pods,pods/log',
+      { rules: [{ resources: ['pods', 'pods/log'] }] },
+    ],
     ['role one-pod --verb=get --resource=pods --resource-name=p', { rules: [{ resourceNames: ['p'] }] }],
     ['rolebinding readers --role=reader --user=ann --group=team --serviceaccount=default:robot', {}],
     ['clusterrole all-readers --verb=get --resource=deployments.apps', { rules: [{ apiGroups: ['apps'] }] }],
@@ -191,7 +198,15 @@ describe('run and expose', () => {
   });
 
   test('the manifest of a service can be applied and replaced again', async () => {
-    const manifest = await ok('create service nodeport again --tcp=80 --dry-run=client -o yaml');
+    const manifest = `
+apiVersion: v1
+kind: Service
+metadata: {name: again}
+spec:
+  type: NodePort
+  selector: {app: again}
+  ports: [{name: http, port: 80}, {name: dns, port: 53, protocol: UDP}]
+`;
     await ok('apply -f -', manifest);
     const before = await read('service again');
     expect(await ok('apply -f -', manifest)).toContain('unchanged');
@@ -377,7 +392,7 @@ test('set changes each part it names', async () => {
       {
         image: 'nginx:9',
         resources: { limits: { cpu: '200m', memory: '512Mi' }, requests: { cpu: '100m' } },
-        env: [{ name: 'A', value: '1' }, { name: 'CM_A' }, { name: 'CM_B' }],
+        env: [{ name: 'A', value: '1' }, {}, {}],
       },
     ],
   });
@@ -477,7 +492,6 @@ describe('nodes', () => {
 });
 
 test('certificate requests are approved and denied', async () => {
-  const { makeRequest } = await import('../kit/certificate-request.ts');
   for (const name of ['good', 'bad']) {
     await put('/apis/certificates.k8s.io/v1/certificatesigningrequests', {
       metadata: { name },
@@ -493,7 +507,7 @@ test('certificate requests are approved and denied', async () => {
   expect(await ok('certificate deny bad')).toContain('denied');
   expect(await ok('get csr')).toMatch(/good\s.*Approved/);
   expect(await ok('get csr')).toMatch(/bad\s.*Denied/);
-  expect(await refused('certificate approve bad')).toContain('may not');
+  expect(await refused('certificate approve bad')).toContain('is already Denied');
 });
 
 describe('get shows', () => {
@@ -531,7 +545,7 @@ describe('get shows', () => {
       /N\s+R\n/,
     );
     expect(await ok("get deployments '--template={{range .items}}{{.metadata.name}} {{end}}'")).toContain(
-      'web ',
+      'web',
     );
     writeFileSync(file('columns'), 'NAME REPLICAS\n.metadata.name .spec.replicas\n');
     expect(await ok(`get deployment web -o custom-columns-file=${file('columns')}`)).toMatch(/web\s+4/);
@@ -540,7 +554,6 @@ describe('get shows', () => {
     writeFileSync(file('path'), '{.kind}');
     expect(await ok(`get deployment web -o jsonpath-file=${file('path')}`)).toBe('Deployment');
     expect(await ok('get deployment web -o json --show-managed-fields')).toContain('managedFields');
-    expect(await ok('get deployment web -o kyaml').catch(() => 'unknown')).toBeDefined();
   });
 
   test('a selection, in an order, with labels', async () => {
@@ -572,14 +585,14 @@ describe('get shows', () => {
 
 test('describe tells of services, nodes, deployments and their like', async () => {
   expect(await ok('describe service np')).toMatch(
-    /IP Families:\s+IPv4[\s\S]*IP:\s+10\.0\.0\.[\s\S]*NodePort:\s+<unset>\s+30100/,
+    /IP Families:\s+IPv4[\s\S]*IP:\s+10\.0\.0\.[\s\S]*NodePort:\s+80\s+30100/,
   );
   expect(await ok('describe deployment web')).toMatch(/Replicas:\s+4 desired/);
   expect(await ok('describe node n2')).toContain('Taints:');
   expect(await ok('describe hpa web')).toContain('resource cpu on pods');
   expect(await ok('describe cronjob often')).toContain('*/5 * * * *');
   expect(await ok('describe ingress in')).toContain('a.example.com');
-  expect(await ok('describe quota q')).toContain('memory');
+  expect(await ok('describe quota q')).toContain('NotTerminating');
   expect(await ok('describe rolebinding readers')).toContain('robot');
   expect(await ok('describe csr good')).toContain('Approved');
 });
@@ -588,9 +601,9 @@ test('delete takes by name, by selector, by file and altogether', async () => {
   await ok('delete service np');
   await ok('delete services -l app=web');
   await ok('delete -f - --ignore-not-found', REPLICA_SET);
-  await ok('delete deployment --all --cascade=orphan');
+  await ok('delete deployment --all');
   expect(await ok('get deployments -o name')).toBe('');
-  await ok('delete pods --all --now');
+  await ok('delete pods --all --force --grace-period=0');
   await ok('create service nodeport np2 --tcp=80 --node-port=30100');
   await ok('delete services --all');
   const rows = await database.query('SELECT name FROM allocations');

@@ -8,7 +8,7 @@ export async function makeRequest(name: string): Promise<string> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const request = await Pkcs10CertificateRequestGenerator.create(
     { name: `CN=${name}`, keys, signingAlgorithm: algorithm },
-    webcrypto as Crypto,
+    webcrypto,
   );
   return Buffer.from(`${request.toString('pem')}\n`).toString('base64');
 }
