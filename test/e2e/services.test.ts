@@ -35,11 +35,15 @@ async function namespace(name: string): Promise<string> {
   return pathOf(name);
 }
 
-/** All of `count` jobs, `width` at a time. */
-async function each(count: number, width: number, job: (n: number) => Promise<void>): Promise<void> {
+/** `count` jobs, `width` at a time; a worker stays with one server, so that no connection waits idle. */
+async function each(
+  count: number,
+  width: number,
+  job: (n: number, server: Cluster) => Promise<void>,
+): Promise<void> {
   let next = 0;
-  const workers = Array.from({ length: width }, async () => {
-    for (let n = next++; n < count; n = next++) await job(n);
+  const workers = Array.from({ length: width }, async (_, worker) => {
+    for (let n = next++; n < count; n = next++) await job(n, at(worker));
   });
   await Promise.all(workers);
 }
@@ -68,13 +72,13 @@ async function expectInOrder(): Promise<void> {
 const COUNT = 10_000;
 
 test(`${COUNT} services created from two servers at once: no cluster IP twice, none lost`, {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const path = await namespace('many');
   const answers = new Map<string, string>();
   const begun = performance.now();
-  await each(COUNT, 200, async (n) => {
-    const { code, json } = await at(n).request('POST', path, manifest(`s${n}`));
+  await each(COUNT, 200, async (n, server) => {
+    const { code, json } = await server.request('POST', path, manifest(`s${n}`));
     expect(code, json?.message).toBe(201);
     answers.set(`s${n}`, json.spec.clusterIP);
   });
@@ -140,8 +144,8 @@ test('every port of the nodes can be had, from two servers at once, and then no 
   const path = await namespace('full');
   const before = (await allocations("pool = 'NodePort'")).length;
   const answers: Answer[] = [];
-  await each(520 - before, 40, async (n) => {
-    answers.push(await at(n).request('POST', path, manifest(`f${n}`, { type: 'NodePort' })));
+  await each(520 - before, 40, async (n, server) => {
+    answers.push(await server.request('POST', path, manifest(`f${n}`, { type: 'NodePort' })));
   });
   const refused = answers.filter(({ code }) => code !== 201);
   expect(refused).toHaveLength(20);
