@@ -1,7 +1,7 @@
 -- Values that one object of the cluster holds at a time: cluster IPs, node ports.
 --
--- Rows are written by commit_revisions, in the transaction of the revision that claims or releases the value, so that no
--- server can hand out what another one has, and nothing stays behind what is gone.
+-- Rows are written by commit_holding_revisions, in the transaction of the revision that claims or releases the value, so that
+-- no server can hand out what another one has, and nothing stays behind what is gone.
 CREATE TABLE allocations (
     pool         text        COLLATE "C" NOT NULL,
     value        text        COLLATE "C" NOT NULL,
@@ -18,13 +18,13 @@ CREATE INDEX allocations_by_holder ON allocations (api_group, resource, namespac
 COMMENT ON TABLE allocations IS 'Values that one object of the cluster holds at a time: cluster IPs, node ports.';
 COMMENT ON COLUMN allocations.pool IS 'IPv4, IPv6 or NodePort.';
 
--- As before, and: a write may carry `holds`, an array of {pool, value, kept}: all values the object holds once it is written.
--- What it held besides is released. A value that is not `kept` from before must be free: a write that claims one which
--- another object holds fails alone, and the answer says which value it was. Without `holds`, nothing changes hands.
+-- commit_revisions for batches in which writes carry `holds`, an array of {pool, value, kept}: all values the object holds
+-- once it is written. What it held besides is released. A value that is not `kept` from before must be free: a write that
+-- claims one which another object holds fails alone, and the answer says which value it was. Without `holds`, nothing changes
+-- hands. No two writes of one batch may claim the same value.
 --
--- No two writes of one batch may claim the same value.
-DROP FUNCTION commit_revisions(json, json[]);
-CREATE FUNCTION commit_revisions(batch json, objects json[])
+-- It is a function of its own so that the writes of everything else, which are nearly all, do not pay for it.
+CREATE FUNCTION commit_holding_revisions(batch json, objects json[])
 RETURNS TABLE (ordinal integer, accepted_revision bigint, live_revision bigint, taken_pool text, taken_value text)
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -32,82 +32,61 @@ SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
-DECLARE
-    moment timestamptz;
 BEGIN
+    -- The lock of commit_revisions, taken before anything is looked at. Below, what is not refused is asked for rather than
+    -- what is accepted: that is looked up in a hash, where joins of the batch with itself would be quadratic.
     PERFORM pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'));
-    -- Clocks are set back and failovers change clocks; time in the log never runs backwards.
-    SELECT greatest(clock_timestamp(), max(r.committed_at)) INTO moment
-    FROM (SELECT committed_at FROM revisions ORDER BY revision DESC LIMIT 1) r;
     RETURN QUERY
-    WITH checked AS MATERIALIZED (
-        SELECT w.*, h.revision AS live
+    WITH writes AS MATERIALIZED (
+        SELECT w.*
         FROM ROWS FROM (
             unnest(objects),
+            json_array_elements(batch),
             json_to_recordset(batch) AS (
-                ordinal integer, verb text, api_group text, resource text, namespace text, name text, uid text,
-                expected bigint, encoded bytea, media_type text, write_id uuid, expires_at timestamptz,
-                username text, user_agent text, source_address text, request_id text, field_manager text, holds json
+                ordinal integer, api_group text, resource text, namespace text, name text, holds json
             )
-        ) AS w (object)
-        LEFT JOIN heads h USING (api_group, resource, namespace, name)
-        ORDER BY w.ordinal
+        ) AS w (object, element)
     ), held AS MATERIALIZED (
-        SELECT c.ordinal, v.pool, v.value, v.kept, l.value IS NULL AS free,
+        SELECT w.ordinal, w.api_group, w.resource, w.namespace, w.name, v.pool, v.value, v.kept, l.value IS NULL AS free,
             (l.api_group, l.resource, l.namespace, l.name) IS DISTINCT FROM
-            (c.api_group, c.resource, c.namespace, c.name) AS foreign_to_it
-        FROM checked c
-        CROSS JOIN LATERAL json_to_recordset(c.holds) AS v (pool text, value text, kept boolean)
+            (w.api_group, w.resource, w.namespace, w.name) AS foreign_to_it
+        FROM writes w
+        CROSS JOIN LATERAL json_to_recordset(w.holds) AS v (pool text, value text, kept boolean)
         LEFT JOIN allocations l ON l.pool = v.pool AND l.value = v.value
-        WHERE c.holds IS NOT NULL
-    ), refused AS MATERIALIZED (
+        WHERE w.holds IS NOT NULL
+    ), taken AS MATERIALIZED (
         SELECT DISTINCT ON (ordinal) ordinal, pool, value
         FROM held
         WHERE NOT kept AND NOT free AND foreign_to_it
-    ), accepted AS MATERIALIZED (
-        SELECT nextval('revisions_revision_seq') AS id, c.*
-        FROM checked c
-        WHERE c.live IS NOT DISTINCT FROM c.expected
-          AND NOT EXISTS (SELECT FROM refused r WHERE r.ordinal = c.ordinal)
-    ), appended AS (
-        INSERT INTO revisions (
-            revision, api_group, resource, namespace, name, uid, verb, previous_revision, object, encoded, media_type,
-            committed_at, write_id, expires_at, username, user_agent, source_address, request_id, field_manager
-        )
-        SELECT id, api_group, resource, namespace, name, uid, verb, live, object, encoded, media_type,
-            moment, write_id, expires_at, username, user_agent, source_address, request_id, field_manager
-        FROM accepted
-    ), kept AS (
-        INSERT INTO heads AS h (api_group, resource, namespace, name, revision, uid, expires_at)
-        SELECT api_group, resource, namespace, name, id, uid, expires_at
-        FROM accepted
-        WHERE verb <> 'delete'
-        ON CONFLICT (api_group, resource, namespace, name)
-        DO UPDATE SET revision = excluded.revision, uid = excluded.uid, expires_at = excluded.expires_at
-    ), dropped AS (
-        DELETE FROM heads h
-        USING accepted a
-        WHERE a.verb = 'delete'
-          AND h.api_group = a.api_group AND h.resource = a.resource
-          AND h.namespace = a.namespace AND h.name = a.name
+    ), open AS MATERIALIZED (
+        SELECT json_agg(w.element ORDER BY w.ordinal) AS batch, array_agg(w.object ORDER BY w.ordinal) AS objects
+        FROM writes w
+        WHERE w.ordinal NOT IN (SELECT ordinal FROM taken)
+        HAVING count(*) > 0
+    ), committed AS MATERIALIZED (
+        SELECT c.ordinal, c.accepted_revision, c.live_revision
+        FROM open o
+        CROSS JOIN LATERAL commit_revisions(o.batch, o.objects) c
+    ), refused AS MATERIALIZED (
+        SELECT ordinal FROM taken
+        UNION ALL
+        SELECT ordinal FROM committed WHERE accepted_revision IS NULL
     ), claimed AS (
         INSERT INTO allocations (pool, value, api_group, resource, namespace, name, allocated_at)
-        SELECT v.pool, v.value, a.api_group, a.resource, a.namespace, a.name, moment
-        FROM accepted a
-        JOIN held v ON v.ordinal = a.ordinal
-        WHERE v.free
+        SELECT v.pool, v.value, v.api_group, v.resource, v.namespace, v.name, clock_timestamp()
+        FROM held v
+        WHERE v.free AND v.ordinal NOT IN (SELECT ordinal FROM refused)
     ), released AS (
         DELETE FROM allocations l
-        USING accepted a
-        WHERE a.holds IS NOT NULL
-          AND l.api_group = a.api_group AND l.resource = a.resource
-          AND l.namespace = a.namespace AND l.name = a.name
+        USING writes w
+        WHERE w.holds IS NOT NULL AND w.ordinal NOT IN (SELECT ordinal FROM refused)
+          AND l.api_group = w.api_group AND l.resource = w.resource
+          AND l.namespace = w.namespace AND l.name = w.name
           AND NOT EXISTS (
-              SELECT FROM held v WHERE v.ordinal = a.ordinal AND v.pool = l.pool AND v.value = l.value
+              SELECT FROM held v WHERE v.ordinal = w.ordinal AND v.pool = l.pool AND v.value = l.value
           )
     )
-    SELECT c.ordinal, a.id, c.live, r.pool, r.value
-    FROM checked c
-    LEFT JOIN accepted a ON a.ordinal = c.ordinal
-    LEFT JOIN refused r ON r.ordinal = c.ordinal AND c.live IS NOT DISTINCT FROM c.expected;
+    SELECT c.ordinal, c.accepted_revision, c.live_revision, NULL, NULL FROM committed c
+    UNION ALL
+    SELECT n.ordinal, NULL, NULL, n.pool, n.value FROM taken n;
 END $$;

@@ -81,9 +81,10 @@ export async function commitBatch(
   { client, prepares }: Connection,
   batch: readonly PendingWrite[],
 ): Promise<CommitOutcome[]> {
+  const [name, columns] = batch.some(({ write }) => write.holds !== undefined) ? COMMIT_HOLDING : COMMIT;
   const { rows } = await client.query<OutcomeRow>({
-    ...(prepares ? { name: 'commit_revisions' } : {}),
-    text: `SELECT ${OUTCOME_COLUMNS} FROM commit_revisions($1::json, $2::json[])`,
+    ...(prepares ? { name } : {}),
+    text: `SELECT ${columns} FROM ${name}($1::json, $2::json[])`,
     values: [encodeColumns(batch), encodeObjects(batch)],
   });
   const outcomes: CommitOutcome[] = [];
@@ -91,15 +92,18 @@ export async function commitBatch(
   return outcomes;
 }
 
-const OUTCOME_COLUMNS = 'ordinal, accepted_revision, live_revision, taken_pool, taken_value';
-type OutcomeRow = { readonly ordinal: string } & {
-  readonly [column in 'accepted_revision' | 'live_revision' | 'taken_pool' | 'taken_value']: string | null;
-};
+/** Most batches have no values to change hands, and do not look for any. */
+const COMMIT = ['commit_revisions', 'ordinal, accepted_revision, live_revision'];
+const COMMIT_HOLDING = ['commit_holding_revisions', `${COMMIT[1]}, taken_pool, taken_value`];
+
+type OutcomeRow = TextRow<'ordinal'> & {
+  readonly [column in 'accepted_revision' | 'live_revision']: string | null;
+} & { readonly [column in 'taken_pool' | 'taken_value']?: string | null };
 
 function toOutcome(row: OutcomeRow): CommitOutcome {
   const { accepted_revision: accepted, live_revision: live, taken_pool: pool, taken_value: value } = row;
   if (accepted !== null) return { accepted: toRevision(accepted) };
-  if (pool !== null && value !== null) return { taken: { pool, value } };
+  if (typeof pool === 'string' && typeof value === 'string') return { taken: { pool, value } };
   return { refused: live === null ? undefined : toRevision(live) };
 }
 
