@@ -22,6 +22,7 @@ import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { createAllocation } from './server/allocation.ts';
 import { createAuthorization } from './server/authorization.ts';
+import { createBackends } from './server/backends.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -113,7 +114,10 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
       registry,
       types,
       writer,
+      authorizer,
       ownership,
+      admission,
+      backends: createBackends(options),
       virtual: new Map(createReviews({ authorizer, authenticator })),
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,

@@ -65,7 +65,13 @@ const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; 
   },
 ];
 
-const EFFECTIVE: ReadonlySet<string> = new Set(['WatchList', 'AllAlpha', 'AllBeta']);
+const EFFECTIVE: ReadonlySet<string> = new Set([
+  'AllAlpha',
+  'AllBeta',
+  'PortForwardWebsockets',
+  'TranslateStreamCloseWebsocketRequests',
+  'WatchList',
+]);
 
 export interface FeatureGates {
   isEnabled(name: string): boolean;

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Dialect } from '../api/dialect.ts';
 
 /** What the caller wants, in the words that authorization, audit and metrics use. */
@@ -31,6 +32,18 @@ export interface PeerCertificate {
   readonly chain: readonly Buffer[];
 }
 
+/** A request as it came, for those who pass it on. */
+export interface RawRequest {
+  /** Names and values in turn, in the sender's spelling and order. A stage may have taken a name out of `headers`. */
+  readonly headers: readonly string[];
+  /** Path and query, still escaped. */
+  readonly url: string;
+  /** Not to be read beside {@link ApiRequest.body}. */
+  readonly body: Readable;
+  /** The protocol that the client wants to change to, in lower case: `websocket`, `spdy/3.1`. '' for none. */
+  readonly upgrade: string;
+}
+
 /**
  * One request, independent of how it came in. Its type tells how far it has got: a stage takes one type and hands on the
  * next, so that a verb cannot be called with a request that nobody authorized.
@@ -61,6 +74,8 @@ export interface ApiRequest {
    * @throws StatusError 413 when it is larger than `limitBytes`, 400 when the client broke off
    */
   body(limitBytes: number): Promise<Buffer>;
+  /** For whoever hands the request on to another server. */
+  readonly raw: RawRequest;
   /** Adds a Warning header to the response, once a text. To be called before the response is returned. */
   warn(text: string): void;
 }
