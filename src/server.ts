@@ -6,6 +6,7 @@ import type { Auditor } from './audit/auditor.ts';
 import { type Authenticator, createUnion } from './authn/authenticator.ts';
 import { createCertificateAuthenticator } from './authn/client-certificate.ts';
 import { readTokenFile } from './authn/token-file.ts';
+import { repairAllocations } from './controllers/allocation-repair.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
@@ -20,6 +21,7 @@ import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { findAdvertisedAddress } from './server/advertised-address.ts';
+import { createAllocation } from './server/allocation.ts';
 import { createAuditor } from './server/audit.ts';
 import { createAuthorization } from './server/authorization.ts';
 import { createBackends } from './server/backends.ts';
@@ -97,11 +99,13 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   services.start('authorization', (signal) => authorization.run(signal));
   const admission = new AdmissionChain([createNamespaceLifecycle(store), authorization.guard]);
   const ownership = new Ownership({ types, registry, now });
+  const allocation = createAllocation(options, postgres.allocations);
   const writer = new ObjectWriter({
     store,
     admission,
     types,
     ownership,
+    allocator: allocation.allocator,
     now,
     eventTtlMs: options.eventTtlMs,
   });
@@ -109,6 +113,11 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   front.startup.finished('bootstrap-namespaces');
   await bootstrapRoles({ store, registry, writer, isOn: (gate) => options.featureGates.isEnabled(gate) });
   front.startup.finished('rbac/bootstrap-roles');
+  await repairAllocations({
+    ...{ store, registry, writer, now },
+    ...{ allocations: postgres.allocations, pools: allocation.pools },
+    onTrouble: (message) => logger.warn('allocations', { message }),
+  });
   services.start('compaction', (signal) => postgres.compactor.run(signal));
   services.start('expiry', (signal) => postgres.expirer.run(signal));
   const identity = new ControllerIdentity('namespace-controller');

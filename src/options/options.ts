@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { IpRange } from '../object/ip.ts';
 import { ALL_FLAGS } from './all-flags.ts';
 import { type AuditOptions, readAuditOptions } from './audit-options.ts';
 import { type AuthorizationOptions, allowsEverything, readAuthorization } from './authorization.ts';
@@ -8,6 +9,7 @@ import { UsageError } from './flag.ts';
 import { type ObservabilityOptions, readObservabilityOptions } from './observability-options.ts';
 import { type FlagValues, parseFlags } from './parse.ts';
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts';
+import { parseClusterIpRanges, parseNodePortRange } from './service-ranges.ts';
 import { readServingOptions, type ServingOptions } from './serving-options.ts';
 
 /** What the server is told, checked once at the edge and trusted inside. Times are in milliseconds. */
@@ -28,6 +30,9 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly healthTimeoutMs: number;
   readonly readyTimeoutMs: number;
   readonly eventTtlMs: number;
+  /** One or two, of different families, the preferred one first. */
+  readonly serviceClusterIpRanges: readonly IpRange[];
+  readonly serviceNodePortRange: { readonly first: number; readonly last: number };
   readonly clientCaFile: string;
   readonly tokenAuthFile: string;
   readonly anonymousAuth: boolean;
@@ -75,6 +80,8 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     healthTimeoutMs: flags.duration('kvstore-healthcheck-timeout'),
     readyTimeoutMs: flags.duration('kvstore-readycheck-timeout'),
     eventTtlMs: flags.duration('event-ttl'),
+    serviceClusterIpRanges: parseClusterIpRanges(flags.string('service-cluster-ip-range')),
+    serviceNodePortRange: parseNodePortRange(flags.string('service-node-port-range')),
     clientCaFile: flags.string('client-ca-file'),
     tokenAuthFile: flags.string('token-auth-file'),
     ...authorization,

@@ -33,6 +33,10 @@ export interface ResourceDefinition extends GroupResource {
   cells(object: ApiObject, now: number): readonly Cell[];
   readonly fields: SelectableFields;
   readonly strategy: Strategy;
+  /** Resources whose object of the same name goes along when one of these is gone. */
+  readonly removedAlong?: readonly ResourceDefinition[];
+  /** For what is only posted: the action, on the object the body names, that a create of this is. */
+  readonly actsOn?: { readonly resource: GroupResource; readonly subresource: string };
 }
 
 export type DefinedVerb =

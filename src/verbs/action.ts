@@ -22,6 +22,35 @@ export async function act(
   served: ServedResource,
   action: ActionSubresource,
 ): Promise<ApiResponse> {
+  return perform(context, request, { served, action, nameOf: () => request.target.name });
+}
+
+/** POST to a collection that stands for an action, on the object that the body names. */
+export async function actOnNamed(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  { definition, version }: ServedResource,
+): Promise<ApiResponse> {
+  const { resource, subresource } = definition.actsOn ?? { resource: definition, subresource: '' };
+  const served = context.registry.find(resource.group, version.version, resource.resource);
+  const action = served?.definition.subresources.find(({ name }) => name === subresource);
+  if (served === undefined || action?.access !== 'action') {
+    throw internalError(`no ${resource.resource}/${subresource}`);
+  }
+  return perform(context, request, { served, action, nameOf: ({ metadata }) => metadata.name ?? '' });
+}
+
+interface Performance {
+  readonly served: ServedResource;
+  readonly action: ActionSubresource;
+  readonly nameOf: (body: ApiObject) => string;
+}
+
+async function perform(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  { served, action, nameOf }: Performance,
+): Promise<ApiResponse> {
   const representation = negotiate(request.headers.accept, {
     pretty: wantsPretty(request.query, request.userAgent),
     protobuf: false,
@@ -30,7 +59,7 @@ export async function act(
   const expected = { ...action.served, schema: context.types.message(action.type) };
   const body = await readObject(request, expected, options.fieldValidation);
   const writing = toWriteContext(request, served, { ...options, subresource: action.name });
-  const { code, object } = await action.create(body, new Actions(context, writing, request.target.name));
+  const { code, object } = await action.create(body, new Actions(context, writing, nameOf(body)));
   return {
     kind: 'bytes',
     code,
