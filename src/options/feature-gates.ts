@@ -66,10 +66,14 @@ const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; 
 ];
 
 const EFFECTIVE: ReadonlySet<string> = new Set([
+  'APIResponseCompression',
+  'APIServerTracing',
   'AllAlpha',
   'AllBeta',
+  'LoggingAlphaOptions',
   'PortForwardWebsockets',
   'TranslateStreamCloseWebsocketRequests',
+  'UnauthenticatedHTTP2DOSMitigation',
   'WatchList',
 ]);
 

@@ -1,10 +1,14 @@
 import { isIP } from 'node:net';
 import { ALL_FLAGS } from './all-flags.ts';
+import { type AuditOptions, readAuditOptions } from './audit-options.ts';
 import { type AuthorizationOptions, allowsEverything, readAuthorization } from './authorization.ts';
+import { checkEmulatedVersions, readReportedVersion } from './emulated-version.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
+import { type ObservabilityOptions, readObservabilityOptions } from './observability-options.ts';
 import { type FlagValues, parseFlags } from './parse.ts';
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts';
+import { readServingOptions, type ServingOptions } from './serving-options.ts';
 
 /** What the server is told, checked once at the edge and trusted inside. Times are in milliseconds. */
 export interface ServerOptions extends AuthorizationOptions {
@@ -13,7 +17,6 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly apiDomains: readonly string[];
   readonly bindAddress: string;
   readonly securePort: number;
-  readonly disableHttp2: boolean;
   readonly tlsCertFile: string;
   readonly tlsKeyFile: string;
   /** Empty: the embedded PostgreSQL. */
@@ -35,6 +38,7 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly priorityAndFairness: boolean;
   readonly maxRequestsInflight: number;
   readonly maxMutatingRequestsInflight: number;
+  readonly audit: AuditOptions;
   readonly runtimeConfig: RuntimeConfig;
   readonly featureGates: FeatureGates;
   readonly agentCertificateAuthority: string;
@@ -43,11 +47,17 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly agentPreferredAddressTypes: readonly string[];
   readonly agentTimeoutMs: number;
   readonly verbosity: number;
+  /** --version=vX.Y.Z; undefined: what it is. */
+  readonly reportedVersion: string | undefined;
+  readonly serving: ServingOptions;
+  readonly observability: ObservabilityOptions;
 }
 
 /** @throws UsageError, one line that names the flag */
 export function parseOptions(args: readonly string[]): ServerOptions {
   const flags = parseFlags(args, ALL_FLAGS);
+  const featureGates = parseFeatureGates(flags.strings('feature-gates'));
+  checkEmulatedVersions(flags.strings('emulated-version'));
   const authorization = readAuthorization(flags);
   const options: ServerOptions = {
     dataDir: flags.string('data-dir'),
@@ -55,7 +65,6 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     apiDomains: flags.strings('api-domains'),
     bindAddress: flags.string('bind-address'),
     securePort: flags.number('secure-port'),
-    disableHttp2: flags.bool('disable-http2-serving'),
     tlsCertFile: flags.string('tls-cert-file'),
     tlsKeyFile: flags.string('tls-private-key-file'),
     databaseUrls: flags.strings('kvstore-servers'),
@@ -77,14 +86,18 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     priorityAndFairness: flags.bool('enable-priority-and-fairness'),
     maxRequestsInflight: flags.number('max-requests-inflight'),
     maxMutatingRequestsInflight: flags.number('max-mutating-requests-inflight'),
+    audit: readAuditOptions(flags),
     runtimeConfig: parseRuntimeConfig(flags.strings('runtime-config')),
-    featureGates: parseFeatureGates(flags.strings('feature-gates')),
+    featureGates,
     agentCertificateAuthority: flags.string('agent-certificate-authority'),
     agentClientCertificate: flags.string('agent-client-certificate'),
     agentClientKey: flags.string('agent-client-key'),
     agentPreferredAddressTypes: flags.strings('agent-preferred-address-types'),
     agentTimeoutMs: flags.duration('agent-timeout'),
     verbosity: flags.number('v'),
+    reportedVersion: readReportedVersion(flags.string('version')),
+    serving: readServingOptions(flags, featureGates),
+    observability: readObservabilityOptions(flags, featureGates),
   };
   check(options, flags);
   return Object.freeze(options);
@@ -119,6 +132,8 @@ function check(options: ServerOptions, flags: FlagValues): void {
       throw new UsageError(`--api-domains: ${JSON.stringify(domain)} must be k8s.io or cluster.io`);
     }
   }
+  if (options.requestTimeoutMs <= 0) throw new UsageError('--request-timeout must be more than 0');
+  if (options.minRequestTimeoutMs <= 0) throw new UsageError('--min-request-timeout must be more than 0');
   if (options.deleteCollectionWorkers < 1)
     throw new UsageError('--delete-collection-workers must be at least 1');
   checkFlowControl(options);

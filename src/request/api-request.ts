@@ -67,6 +67,8 @@ export interface ApiRequest {
   readonly userAgent: string;
   readonly peerCertificate: PeerCertificate | undefined;
   readonly receivedAt: Date;
+  /** Set by the audit stage for a request that is recorded. */
+  audit?: AuditTrail | undefined;
   /** Aborts when the client goes away or the request's time is up. */
   readonly signal: AbortSignal;
   /**
@@ -78,6 +80,8 @@ export interface ApiRequest {
   readonly raw: RawRequest;
   /** Adds a Warning header to the response, once a text. To be called before the response is returned. */
   warn(text: string): void;
+  /** Adds a header to the response, whatever it will be. To be called before the response is returned. */
+  addHeader(name: string, value: string): void;
 }
 
 export interface UserInfo {
@@ -85,6 +89,16 @@ export interface UserInfo {
   readonly uid: string;
   readonly groups: readonly string[];
   readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What stages and verbs tell of a request while they serve it, for the events that are recorded of it. */
+export interface AuditTrail {
+  /** The body as the verb understood it. It is copied at once, if it is to be recorded, and may be changed after. */
+  requestObject(value: unknown): void;
+  /** The request is served as if this user had sent it. */
+  impersonated(user: UserInfo): void;
+  /** Belongs to level Metadata. The first value of a key stays. */
+  annotate(key: string, value: string): void;
 }
 
 export interface AuthenticatedRequest extends ApiRequest {

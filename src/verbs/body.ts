@@ -32,7 +32,9 @@ export async function readObject(
   const format = bodyFormat(request.headers['content-type']);
   const bytes = await request.body(MAX_BODY_BYTES);
   const document = parseDocument(bytes, format, expected);
-  return toObject(request, document, expected, validation);
+  const object = toObject(request, document, expected, validation);
+  request.audit?.requestObject(object);
+  return object;
 }
 
 /** @throws StatusError 400 */

@@ -67,7 +67,9 @@ function contentTypeOf({ headers }: AuthorizedResourceRequest): string {
 async function readPatch(request: AuthorizedResourceRequest): Promise<ParsedDocument> {
   const bytes = await request.body(MAX_BODY_BYTES);
   try {
-    return parseJsonText(bytes);
+    const document = parseJsonText(bytes);
+    request.audit?.requestObject(document.value);
+    return document;
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`error decoding patch: ${error.message}`);
     throw error;

@@ -34,7 +34,7 @@ test.each([
   [['--secure-port=abc'], '--secure-port: "abc" is not a whole number'],
   [['--secure-port=0'], 'between 1 and 65535'],
   [['--event-ttl=soon'], '"soon" is not a duration'],
-  [['--audit-log-path=/tmp/x'], '--audit-log-path has no effect in this version'],
+  [['--audit-log-mode=sometimes'], '"sometimes" must be one of batch, blocking, blocking-strict'],
   [['--kubelet-client-key=x'], '--agent-client-certificate and --agent-client-key belong together'],
   [['--kvstore-servers=http://x'], 'must begin with postgres://'],
   [['--feature-gates=WatchLst=true'], 'did you mean WatchList?'],

@@ -32,6 +32,5 @@ export const limitsFlags = defineFlags('Limits', [
     type: 'int',
     default: 0,
     meaning: 'throttle per user connection; long-running requests only',
-    effective: false,
   },
 ]);
