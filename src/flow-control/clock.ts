@@ -6,6 +6,8 @@ export interface FlowClock {
   toDate(now: number): Date;
   /** Calls back once after `ms` milliseconds. What it returns calls that off. */
   after(ms: number, callback: () => void): () => void;
+  /** Calls back when everything has had its turn that arrived meanwhile: in the next round of the event loop. */
+  soon(callback: () => void): void;
 }
 
 export const systemClock: FlowClock = {
@@ -16,4 +18,5 @@ export const systemClock: FlowClock = {
     timer.unref();
     return () => clearTimeout(timer);
   },
+  soon: (callback) => void setImmediate(callback),
 };

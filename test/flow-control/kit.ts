@@ -27,6 +27,10 @@ export class TurnedClock implements FlowClock {
     };
   }
 
+  soon(callback: () => void): void {
+    this.after(0, callback);
+  }
+
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {

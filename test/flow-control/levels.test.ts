@@ -95,6 +95,7 @@ test('a level lends what it does not need to one that needs more, and gets it ba
   all.adjust();
   expect(level('lender').seats).toBe(10);
   expect(level('borrower').seats).toBeGreaterThan(80);
+  clock.advance(0);
   expect(level('borrower').queues.totals.executing).toBe(level('borrower').seats);
   expect(level('proud').seats).toBeGreaterThanOrEqual(49);
 

@@ -87,7 +87,7 @@ test('a request whose client goes away leaves its queue', async () => {
 });
 
 test('a quiet user is served although a noisy one fills everything it can, and only the noisy one is refused', async () => {
-  const { engine, totals } = create(SMALL);
+  const { clock, engine, totals } = create(SMALL);
   const { holders, waiting } = fill(engine);
   const served: string[] = [];
   const refused: string[] = [];
@@ -106,9 +106,11 @@ test('a quiet user is served although a noisy one fills everything it can, and o
   expect(new Set(refused)).toEqual(new Set(['noisy']));
   expect(refused.length).toBeGreaterThan(50);
   for (const holder of holders) holder.end();
+  const round = setInterval(() => clock.advance(0));
   const mine = await waiting;
   if (mine.admitted) mine.end();
   await Promise.all(all);
+  clearInterval(round);
   const places = served.flatMap((user, at) => (user === 'quiet' ? [at] : []));
   // Of six noisy queues and one or two quiet ones each has its turn.
   expect(places).toHaveLength(2);
@@ -143,7 +145,7 @@ test('requests that last as long as the caller likes are not counted at all', ()
 });
 
 test('a changed configuration decides on the next request, and who waits is not forgotten', async () => {
-  const { engine } = create(SMALL);
+  const { clock, engine } = create(SMALL);
   const { holders, waiting } = fill(engine);
   const level: PriorityLevel = {
     name: 'vip',
@@ -161,6 +163,7 @@ test('a changed configuration decides on the next request, and who waits is not 
   const turn = admitted(engine.begin(toRequest({})));
   expect(turn.classification).toEqual({ schemaUid: 'vip schema', levelUid: 'vip level' });
   for (const holder of holders) holder.end();
+  clock.advance(0);
   expect((await waiting)?.admitted).toBe(true);
 
   engine.configure(freshSchemas(), freshLevels());
@@ -179,6 +182,7 @@ test('what happens is told to the metrics, and everything that was begun is also
   const { holders, waiting } = fill(engine);
   const both = [waiting, Promise.resolve(engine.begin(toRequest({})))];
   holders.shift()?.end();
+  clock.advance(0);
   await Promise.race(both);
   clock.advance(20_000);
   for (const turn of await Promise.all(both)) if (turn?.admitted === true) turn.end();

@@ -48,6 +48,12 @@ class Desk {
   end(ticket: Ticket): void {
     this.#running.delete(ticket);
     this.set.finish(ticket);
+    this.settle();
+  }
+
+  /** Lets the round of the event loop end. */
+  settle(): void {
+    this.clock.advance(0);
     this.#look();
   }
 
@@ -218,6 +224,7 @@ test('who gives up leaves the queue and lets others through', () => {
   const narrow = desk.come('b');
   expect([wide?.state, narrow?.state]).toEqual(['waiting', 'waiting']);
   if (wide !== undefined) desk.set.giveUp(wide, 'time-out');
+  desk.settle();
   expect([wide?.state, narrow?.state]).toEqual(['rejected', 'executing']);
   expect(desk.set.totals).toMatchObject({ waiting: 0, seatsWaiting: 0, timedOut: 1, rejected: 1 });
   if (wide !== undefined) desk.set.giveUp(wide, 'cancelled');
@@ -228,6 +235,7 @@ test('more seats let waiting requests in at once, fewer stop nobody who runs', (
   const desk = new Desk(QUEUING, 1);
   const tickets = Array.from({ length: 5 }, (_, n) => desk.come(`f${n}`));
   desk.set.configure(QUEUING, 4);
+  desk.settle();
   expect(tickets.filter((ticket) => ticket?.state === 'executing')).toHaveLength(4);
   desk.set.configure(QUEUING, 1);
   expect(desk.set.totals.executing).toBe(4);
@@ -252,4 +260,27 @@ test('a request that ends twice gives its seats back once', () => {
     desk.end(ticket);
   }
   expect(desk.set.totals).toMatchObject({ executing: 0, seatsInUse: 0 });
+});
+
+test('a burst is let in a few at a time, so that who comes meanwhile is not behind all of it', () => {
+  const desk = new Desk(QUEUING, 100);
+  for (let n = 0; n < 40; n += 1) desk.come('noisy');
+  expect(desk.begun).toHaveLength(10);
+  desk.come('quiet');
+  desk.settle();
+  expect(desk.begun).toContain('quiet');
+  for (let n = 0; n < 4; n += 1) desk.settle();
+  expect(desk.begun).toHaveLength(41);
+});
+
+test('requests that end together all count for what they took before the next ones are chosen', () => {
+  const desk = new Desk(QUEUING, 6);
+  const first = Array.from({ length: 6 }, () => desk.come('noisy'));
+  for (let n = 0; n < 60; n += 1) desk.come('noisy');
+  desk.clock.advance(200);
+  desk.come('quiet');
+  desk.clock.advance(1);
+  for (const ticket of first) if (ticket !== undefined) desk.set.finish(ticket);
+  desk.settle();
+  expect(desk.begun.slice(6, 12)).toContain('quiet');
 });
