@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { makeCertificates, servingPair } from './certificates.ts';
+import { ensureCertificates } from '../../src/cli/certificates.ts';
 
 export type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -30,9 +30,7 @@ export const accept: Respond = (_request, response) => void response.writeHead(2
 
 export async function startWebhook(): Promise<RemoteWebhook> {
   const folder = mkdtempSync(join(tmpdir(), 'webhook-'));
-  const certificates = await makeCertificates(join(folder, 'certificates'), []);
-  const { ca } = certificates;
-  const pair = servingPair(certificates);
+  const { ca, serving } = await ensureCertificates(join(folder, 'certificates'), []);
   const sockets = new Set<Duplex>();
   let server: Server;
   let port = 0;
@@ -61,7 +59,7 @@ export async function startWebhook(): Promise<RemoteWebhook> {
       return new Promise((resolve) => server.close(() => resolve()));
     },
     start: async () => {
-      server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
+      server = createServer({ cert: serving.certificate, key: serving.key }, (request, response) => {
         webhook.requests.push(request);
         const chunks: Buffer[] = [];
         request.on('data', (chunk: Buffer) => chunks.push(chunk));
