@@ -4,9 +4,16 @@ import { type Flag, type FlagValue, parseDuration, parseFlagValue, UsageError } 
 /** The values of all flags by name, defaults filled in. */
 export class FlagValues {
   readonly #values: ReadonlyMap<string, FlagValue>;
+  readonly #given: ReadonlySet<string>;
 
-  constructor(values: ReadonlyMap<string, FlagValue>) {
+  constructor(values: ReadonlyMap<string, FlagValue>, given: Iterable<string>) {
     this.#values = values;
+    this.#given = new Set(given);
+  }
+
+  /** Whether the flag was given, with whatever value. */
+  isSet(name: string): boolean {
+    return this.#given.has(name);
   }
 
   string(name: string): string {
@@ -55,6 +62,7 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[]): Fla
   for (const [name, value] of given) assertEffective(byName.get(name), value);
   return new FlagValues(
     new Map(flags.map((flag) => [flag.name, given.has(flag.name) ? given.get(flag.name) : flag.default])),
+    given.keys(),
   );
 }
 

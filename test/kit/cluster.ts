@@ -15,6 +15,8 @@ export interface Cluster extends AsyncDisposable {
   kubectl(args: string, input?: string, env?: Record<string, string>): Promise<ToolResult>;
   helm(args: string): Promise<ToolResult>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Like request, as whoever has the token rather than as the administrator. */
+  bearer(token: string, method: string, path: string, body?: unknown): Promise<Answer>;
   /** Lines of a watch, until `stop`. */
   watch(path: string): Watch;
   start(): Promise<void>;
@@ -139,6 +141,23 @@ class ProcessCluster implements Cluster {
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
+    return this.#send(this.#agent, { method, path, body, headers });
+  }
+
+  bearer(token: string, method: string, path: string, body?: unknown): Promise<Answer> {
+    const agent = new Agent({ ca: readFileSync(join(this.folder, 'certificates', 'ca.crt')) });
+    return this.#send(agent, { method, path, body, headers: { authorization: `Bearer ${token}` } });
+  }
+
+  #send(
+    agent: Agent | undefined,
+    {
+      method,
+      path,
+      body,
+      headers,
+    }: { method: string; path: string; body: unknown; headers: Record<string, string> },
+  ): Promise<Answer> {
     const bytes =
       body === undefined
         ? undefined
@@ -148,7 +167,7 @@ class ProcessCluster implements Cluster {
             ? body
             : JSON.stringify(body);
     return new Promise((resolve, reject) => {
-      const options = { method, agent: this.#agent, host: '127.0.0.1', port: this.port, path };
+      const options = { method, agent, host: '127.0.0.1', port: this.port, path };
       const type = bytes === undefined ? {} : { 'content-type': 'application/json' };
       const request = httpsRequest({ ...options, headers: { ...type, ...headers } }, (response) => {
         const chunks: Buffer[] = [];

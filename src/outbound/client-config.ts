@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import { parseYamlText } from '../codec/yaml-text.ts';
+import { isObject } from '../object/merge-patch.ts';
+
+/** Another server that this one asks, as a client configuration file (kubeconfig) describes it. PEM texts, not paths. */
+export interface RemoteServer {
+  readonly url: string;
+  readonly ca: string | undefined;
+  /** Undefined: the host of the URL. */
+  readonly serverName: string | undefined;
+  readonly insecureSkipVerify: boolean;
+  readonly certificate: string | undefined;
+  readonly key: string | undefined;
+  /** Value of the Authorization header. */
+  readonly authorization: string | undefined;
+}
+
+/**
+ * The server of the file's current context. Paths in the file are relative to it.
+ * @throws Error that names the file and what is wrong with it
+ */
+export function readClientConfig(path: string): RemoteServer {
+  try {
+    return toRemote(parse(path), dirname(path));
+  } catch (error) {
+    throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+function parse(path: string): JsonObject {
+  const { value } = parseYamlText(readFileSync(path));
+  if (!isObject(value)) throw new Error('a client configuration must be an object');
+  return value;
+}
+
+function toRemote(config: JsonObject, folder: string): RemoteServer {
+  const context = named(config, 'contexts', text(config['current-context']), 'context');
+  const cluster = named(config, 'clusters', text(context.cluster), 'cluster');
+  const user = text(context.user) === '' ? {} : named(config, 'users', text(context.user), 'user');
+  const url = text(cluster.server);
+  if (!/^https?:\/\//.test(url)) throw new Error(`server ${JSON.stringify(url)} must begin with https://`);
+  const certificate = pem(user, 'client-certificate', folder);
+  const key = pem(user, 'client-key', folder);
+  if ((certificate === undefined) !== (key === undefined))
+    throw new Error('client-certificate and client-key belong together');
+  return {
+    url,
+    ca: pem(cluster, 'certificate-authority', folder),
+    serverName: text(cluster['tls-server-name']) || undefined,
+    insecureSkipVerify: cluster['insecure-skip-tls-verify'] === true,
+    certificate,
+    key,
+    authorization: toAuthorization(user, folder),
+  };
+}
+
+/** A file with one context does not need to say which. */
+function named(config: JsonObject, list: string, wanted: string, field: string): JsonObject {
+  const entries = Array.isArray(config[list]) ? config[list].filter(isObject) : [];
+  const found =
+    wanted === '' && entries.length === 1 ? entries[0] : entries.find(({ name }) => name === wanted);
+  if (found === undefined) throw new Error(`${list} has no ${JSON.stringify(wanted)}`);
+  return isObject(found[field]) ? found[field] : {};
+}
+
+const text = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
+
+/** `<name>-data` in base64, or the path `<name>`. */
+function pem(object: JsonObject, name: string, folder: string): string | undefined {
+  const data = text(object[`${name}-data`]);
+  if (data !== '') return Buffer.from(data, 'base64').toString();
+  const path = text(object[name]);
+  return path === '' ? undefined : readFileSync(resolve(folder, path), 'utf8');
+}
+
+function toAuthorization(user: JsonObject, folder: string): string | undefined {
+  const file = text(user.tokenFile);
+  const token = file === '' ? text(user.token) : readFileSync(resolve(folder, file), 'utf8').trim();
+  if (token !== '') return `Bearer ${token}`;
+  const name = text(user.username);
+  return name === ''
+    ? undefined
+    : `Basic ${Buffer.from(`${name}:${text(user.password)}`).toString('base64')}`;
+}
