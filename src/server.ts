@@ -5,10 +5,11 @@ import { loadTypes } from './api/idl/types.ts';
 import { type Authenticator, createUnion } from './authn/authenticator.ts';
 import { createCertificateAuthenticator } from './authn/client-certificate.ts';
 import { readTokenFile } from './authn/token-file.ts';
-import { allowAuthenticated } from './authz/authorizer.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
+import { RoleAggregation } from './controllers/role-aggregation.ts';
+import { bootstrapRoles } from './controllers/role-bootstrap.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import type { HealthCheck } from './http/health.ts';
 import { type HttpServer, listen } from './http/server.ts';
@@ -18,6 +19,7 @@ import type { ServerOptions } from './options/options.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
+import { createAuthorization } from './server/authorization.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -61,7 +63,9 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   services.start('watch cache', (signal) => store.run(signal));
   await Promise.race([store.ready(), services.failed]);
   const now = (): Date => new Date();
-  const admission = new AdmissionChain([createNamespaceLifecycle(store)]);
+  const authorization = await createAuthorization(options, store, logger);
+  services.start('authorization', (signal) => authorization.run(signal));
+  const admission = new AdmissionChain([createNamespaceLifecycle(store), authorization.guard]);
   const ownership = new Ownership({ types, registry, now });
   const writer = new ObjectWriter({
     store,
@@ -72,18 +76,22 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
     eventTtlMs: options.eventTtlMs,
   });
   await bootstrapNamespaces(registry, writer);
+  await bootstrapRoles({ store, registry, writer, isOn: (gate) => options.featureGates.isEnabled(gate) });
   services.start('compaction', (signal) => postgres.compactor.run(signal));
   services.start('expiry', (signal) => postgres.expirer.run(signal));
   const identity = new ControllerIdentity('namespace-controller');
   const onError = (error: unknown): void => logger.error('namespace controller', error);
   const namespaces = new NamespaceDeletion({ store, registry, writer, identity, onError });
   services.start('namespace deletion', (signal) => namespaces.run(signal));
+  startRoleAggregation({ store, registry, writer, services, logger });
+  await authorization.ready();
+  const { authorizer } = authorization;
   const metrics = new Metrics();
   const authenticator = createAuthenticator(environment);
   const pipeline = createPipeline({
     authenticator,
     anonymous: options.anonymousAuth,
-    authorizer: allowAuthenticated,
+    authorizer,
     documents: createDiscovery({
       registry,
       types,
@@ -97,7 +105,7 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
       types,
       writer,
       ownership,
-      virtual: new Map(createReviews({ authorizer: allowAuthenticated, authenticator })),
+      virtual: new Map(createReviews({ authorizer, authenticator })),
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       deleteCollectionWorkers: options.deleteCollectionWorkers,
@@ -119,6 +127,25 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
     logger,
   });
   return { port: http.port, close: () => shutDown(http, services, postgres) };
+}
+
+function startRoleAggregation(options: {
+  store: WatchCache;
+  registry: Registry;
+  writer: ObjectWriter;
+  services: Services;
+  logger: Logger;
+}): void {
+  const { store, writer, logger } = options;
+  const definition = options.registry.findStorage({
+    group: 'rbac.authorization.k8s.io',
+    resource: 'clusterroles',
+  });
+  if (definition === undefined) return;
+  const onError = (error: unknown): void => logger.error('role aggregation', error);
+  const identity = new ControllerIdentity('clusterrole-aggregation-controller');
+  const aggregation = new RoleAggregation({ store, writer, definition, identity, onError });
+  options.services.start('role aggregation', (signal) => aggregation.run(signal));
 }
 
 function openDatabase({ options, databaseUrls, logger }: ServerEnvironment): PostgresLog {

@@ -71,21 +71,3 @@ export const allowMasters: Authorizer = {
   authorize: ({ user }) => (isMaster(user) ? ALLOW : NO_OPINION),
   rules: () => NO_RULES,
 };
-
-/** Paths that Kubernetes' default roles open to everybody (system:public-info-viewer). */
-const PUBLIC = ['/healthz', '/livez', '/readyz', '/version'];
-
-const isPublic = (path: string): boolean => PUBLIC.some((open) => path === open || path === `${open}/`);
-const isKnown = (user: UserInfo): boolean => user.groups.includes('system:authenticated');
-
-/** Whoever is known may do everything; whoever is not may do nothing but ask after health and version. */
-export const allowAuthenticated: Authorizer = {
-  authorize: ({ user, target, path }) => {
-    if (isKnown(user)) return ALLOW;
-    return target === undefined && isPublic(path) ? ALLOW : NO_OPINION;
-  },
-  rules: (user) =>
-    isKnown(user)
-      ? EVERYTHING
-      : { resourceRules: [], nonResourceRules: [{ verbs: ['get'], nonResourceURLs: PUBLIC }] },
-};

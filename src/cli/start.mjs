@@ -37,10 +37,12 @@ if (modified(join(root, 'dist', 'api', 'idl', 'types.json')) < newest(join(root,
 
 // On a laptop nobody else should reach the server unless asked for.
 const given = process.argv.slice(2);
-const local = given.some((argument) => argument.startsWith('--bind-address'))
-  ? []
-  : ['--bind-address=127.0.0.1'];
-const server = spawn(join(bin, 'node'), [join(root, 'dist', 'main.js'), ...given, ...local], {
+const absent = (flag, argument) => (given.some((one) => one.startsWith(flag)) ? [] : [argument]);
+const usual = [
+  ...absent('--bind-address', '--bind-address=127.0.0.1'),
+  ...absent('--authorization-', '--authorization-mode=Node,RBAC'),
+];
+const server = spawn(join(bin, 'node'), [join(root, 'dist', 'main.js'), ...given, ...usual], {
   env,
   stdio: 'inherit',
 });

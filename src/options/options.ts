@@ -1,12 +1,13 @@
 import { isIP } from 'node:net';
 import { ALL_FLAGS } from './all-flags.ts';
+import { type AuthorizationOptions, allowsEverything, readAuthorization } from './authorization.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
 import { type FlagValues, parseFlags } from './parse.ts';
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts';
 
 /** What the server is told, checked once at the edge and trusted inside. Times are in milliseconds. */
-export interface ServerOptions {
+export interface ServerOptions extends AuthorizationOptions {
   readonly dataDir: string;
   readonly historyWindowMs: number;
   readonly apiDomains: readonly string[];
@@ -38,6 +39,7 @@ export interface ServerOptions {
 /** @throws UsageError, one line that names the flag */
 export function parseOptions(args: readonly string[]): ServerOptions {
   const flags = parseFlags(args, ALL_FLAGS);
+  const authorization = readAuthorization(flags);
   const options: ServerOptions = {
     dataDir: flags.string('data-dir'),
     historyWindowMs: flags.duration('history-window'),
@@ -57,7 +59,9 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     eventTtlMs: flags.duration('event-ttl'),
     clientCaFile: flags.string('client-ca-file'),
     tokenAuthFile: flags.string('token-auth-file'),
-    anonymousAuth: flags.bool('anonymous-auth'),
+    ...authorization,
+    // Nobody unknown comes in where everything is allowed (Kubernetes does the same).
+    anonymousAuth: flags.bool('anonymous-auth') && !allowsEverything(authorization),
     requestTimeoutMs: flags.duration('request-timeout'),
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),

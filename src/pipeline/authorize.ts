@@ -1,15 +1,16 @@
-import { forbidden } from '../api/status.ts';
+import { forbidden, internalError } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { type AuthenticatedRequest, type AuthorizedRequest, markAuthorized } from '../request/api-request.ts';
 import { forbiddenMessage } from './forbidden-message.ts';
 
-/** Whether the caller may. @throws StatusError 403 */
+/** Whether the caller may. @throws StatusError 403, or 500 when an authorizer could not say */
 export async function authorize(
   { authorizer }: { readonly authorizer: Authorizer },
   request: AuthenticatedRequest,
 ): Promise<AuthorizedRequest> {
-  const { decision, reason } = await authorizer.authorize(request);
+  const { decision, reason, error } = await authorizer.authorize(request);
   if (decision === 'allow') return markAuthorized(request);
+  if (error !== undefined) throw internalError(error);
   const { target } = request;
   const resource = { group: target?.group ?? '', resource: target?.resource ?? '' };
   throw forbidden(resource, target?.name ?? '', forbiddenMessage(request, reason));

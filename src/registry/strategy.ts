@@ -1,6 +1,7 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { NameRule } from '../object/formats.ts';
+import type { UserInfo } from '../request/api-request.ts';
 
 /**
  * What a resource does with its objects besides storing them. All functions work on the storage version of the object,
@@ -14,7 +15,7 @@ export interface Strategy {
   /** Values of absent fields that depend on other fields. Constants live in the IDL. */
   defaults?(object: ApiObject): void;
   /** Resets what the caller may not set, assigns what the server sets. */
-  prepareForCreate?(object: ApiObject): void;
+  prepareForCreate?(object: ApiObject, user?: UserInfo): void;
   prepareForUpdate?(object: ApiObject, old: ApiObject): void;
   /** All errors at once. Runs on create and on update. */
   validate?(object: ApiObject): FieldError[];

@@ -179,9 +179,9 @@ function withStatusReset({ emptyStatus, strategy, subresources = [] }: ResourceO
   return {
     resetFields: [['status']],
     ...strategy,
-    prepareForCreate: (object) => {
+    prepareForCreate: (object, user) => {
       if (strategy.prepareForCreate === undefined) object.status = structuredClone(emptyStatus);
-      else strategy.prepareForCreate(object);
+      else strategy.prepareForCreate(object, user);
     },
     prepareForUpdate: (object, old) => {
       if (old.status === undefined) delete object.status;

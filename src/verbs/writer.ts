@@ -130,7 +130,7 @@ export class ObjectWriter {
     if (context.ownership === 'track') this.#ownership.track(context, object, undefined);
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
-    strategy.prepareForCreate?.(object);
+    strategy.prepareForCreate?.(object, context.user);
     refuse(definition, object, [
       ...validateObject(definition, object, this.#types),
       ...(strategy.validateCreate?.(object) ?? []),

@@ -3,6 +3,7 @@ import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import type { ResourceDefinition } from '../../src/registry/definition.ts';
 import { validateObjectMetaUpdate } from '../../src/registry/validate-metadata.ts';
+import type { UserInfo } from '../../src/request/api-request.ts';
 import { validateObject } from '../../src/verbs/validate-object.ts';
 
 /** Manifests through a resource's strategy in the order of a real write, without a server and a database. */
@@ -22,10 +23,10 @@ function decode(definition: ResourceDefinition, manifest: JsonObject): ApiObject
 }
 
 /** What a create would store: defaults filled in, and reset what callers may not set. */
-export function created(definition: ResourceDefinition, manifest: JsonObject): ApiObject {
+export function created(definition: ResourceDefinition, manifest: JsonObject, user?: UserInfo): ApiObject {
   const object = decode(definition, manifest);
   definition.strategy.defaults?.(object);
-  definition.strategy.prepareForCreate?.(object);
+  definition.strategy.prepareForCreate?.(object, user);
   return object;
 }
 
@@ -58,6 +59,25 @@ export function problemsOnUpdate(
     ...validateObject(definition, object, types),
     ...validateObjectMetaUpdate(object.metadata, old.metadata),
     ...(definition.strategy.validateUpdate?.(object, old) ?? []),
+  ]);
+}
+
+/** What writing a status over another answers, through `status` unless another view is named. */
+export function problemsOnView(
+  definition: ResourceDefinition,
+  manifest: JsonObject,
+  change: { readonly before: JsonObject; readonly after: JsonObject; readonly view: string | undefined },
+): string[] {
+  const name = change.view ?? 'status';
+  const view = definition.subresources.find((subresource) => subresource.name === name);
+  if (view?.access !== 'view') throw new Error(`${definition.resource} has no view ${name}`);
+  const old = { ...created(definition, manifest), status: change.before };
+  const written = { ...structuredClone(old), status: change.after };
+  const object = view.write(structuredClone(written), structuredClone(old));
+  return lines([
+    ...validateObject(definition, object, types),
+    ...validateObjectMetaUpdate(object.metadata, old.metadata),
+    ...(view.validate?.(object, old) ?? []),
   ]);
 }
 

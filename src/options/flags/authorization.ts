@@ -6,8 +6,8 @@ export const authorizationFlags = defineFlags('Authorization', [
     name: 'authorization-mode',
     type: 'strings',
     default: [],
-    meaning: 'ordered plug-ins: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node',
-    effective: false,
+    meaning:
+      'ordered plug-ins: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node; AlwaysAllow when there is no --authorization-config',
   },
   {
     name: 'authorization-config',
@@ -15,41 +15,35 @@ export const authorizationFlags = defineFlags('Authorization', [
     default: '',
     meaning:
       'authorizer chain file; needs StructuredAuthorizationConfiguration; exclusive with the other authorization-mode and authorization-webhook flags',
-    effective: false,
   },
   {
     name: 'authorization-policy-file',
     type: 'string',
     default: '',
     meaning: 'line-by-line JSON policy for the ABAC mode',
-    effective: false,
   },
   {
     name: 'authorization-webhook-config-file',
     type: 'string',
     default: '',
     meaning: 'client configuration format file for the Webhook mode',
-    effective: false,
   },
   {
     name: 'authorization-webhook-version',
     type: 'string',
     default: 'v1beta1',
     meaning: 'SubjectAccessReview version sent and expected',
-    effective: false,
   },
   {
     name: 'authorization-webhook-cache-authorized-ttl',
     type: 'duration',
     default: '5m0s',
     meaning: 'cache time of allow answers',
-    effective: false,
   },
   {
     name: 'authorization-webhook-cache-unauthorized-ttl',
     type: 'duration',
     default: '30s',
     meaning: 'cache time of deny answers',
-    effective: false,
   },
 ]);

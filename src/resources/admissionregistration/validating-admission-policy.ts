@@ -1,4 +1,8 @@
-import { define } from '../define.ts';
+import { age, part, parts, text } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { has } from '../validation/fields.ts';
+import { defaultMatchResources } from './validate-match.ts';
+import { validatePolicy, validatePolicyStatus } from './validate-policy.ts';
 
 export const validatingadmissionpolicies = define({
   group: 'admissionregistration.k8s.io',
@@ -20,10 +24,31 @@ export const validatingadmissionpolicies = define({
     },
   ],
   emptyStatus: {},
+  statusResets: [['spec'], ['metadata']],
+  validateStatus: validatePolicyStatus,
+  table: {
+    columns: [nameColumn(), column('Validations', 0, 'integer'), column('ParamKind'), column('Age')],
+    cells: (policy, now) => {
+      const spec = part(policy, 'spec');
+      const { apiVersion, kind } = part(spec, 'paramKind');
+      return [
+        policy.metadata.name ?? '',
+        parts(spec, 'validations').length,
+        has(spec, 'paramKind') ? `${text(apiVersion)}/${text(kind)}` : '<unset>',
+        age(policy, now),
+      ];
+    },
+  },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
+    defaults: (policy) => {
+      const spec = part(policy, 'spec');
+      spec.failurePolicy ??= 'Fail';
+      defaultMatchResources(part(spec, 'matchConstraints'));
+    },
+    validate: validatePolicy,
   },
 });

@@ -1,4 +1,8 @@
-import { define } from '../define.ts';
+import type { JsonObject } from '../../api/object-meta.ts';
+import { age, part, parts, text } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { has } from '../validation/fields.ts';
+import { validateStorageVersion, validateStorageVersionStatus } from './validate-storage-version.ts';
 
 export const storageversions = define({
   group: 'internal.apiserver.k8s.io',
@@ -9,10 +13,36 @@ export const storageversions = define({
     { version: 'v1alpha1', type: 'apiserverinternal/v1alpha1.StorageVersion', enabledByDefault: false },
   ],
   emptyStatus: {},
+  statusResets: [['spec'], ['metadata']],
+  validateStatus: validateStorageVersionStatus,
+  table: {
+    columns: [nameColumn(), column('CommonEncodingVersion'), column('StorageVersions'), column('Age')],
+    cells: (storage, now) => {
+      const status = part(storage, 'status');
+      return [
+        storage.metadata.name ?? '',
+        has(status, 'commonEncodingVersion') ? text(status.commonEncodingVersion) : UNSET,
+        serversText(parts(status, 'storageVersions')),
+        age(storage, now),
+      ];
+    },
+  },
   strategy: {
-    nameRule: 'dns-subdomain',
+    nameRule: 'path-segment',
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
+    validate: validateStorageVersion,
   },
 });
+
+const UNSET = '<unset>';
+const SHOWN = 3;
+
+function serversText(servers: readonly JsonObject[]): string {
+  const shown = servers
+    .slice(0, SHOWN)
+    .map(({ apiServerID, encodingVersion }) => `${text(apiServerID)}=${text(encodingVersion)}`)
+    .join(',');
+  return servers.length > SHOWN ? `${shown} + ${servers.length - SHOWN} more...` : text(shown, UNSET);
+}

@@ -1,22 +1,35 @@
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { ViewSubresource } from '../../registry/definition.ts';
 import { part } from '../cells.ts';
+import { has } from '../validation/fields.ts';
+import { conditionsToStore, type StatusWriter, validateStatusChange } from './request-status.ts';
 
-/** Where a signing request is approved or denied: conditions, and nothing else of the status. */
-export const approval: ViewSubresource = {
-  access: 'view',
-  name: 'approval',
-  served: { group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest' },
-  type: 'certificates/v1.CertificateSigningRequest',
-  verbs: ['get', 'patch', 'update'],
-  resetFields: [['spec'], ['status', 'certificate']],
-  read: (request) => request,
-  write: (view, old) => {
-    const { conditions } = part(view, 'status');
-    const { conditions: _, ...status } = part(old, 'status');
-    return {
-      ...old,
-      metadata: view.metadata,
-      status: { ...status, ...(conditions === undefined ? {} : { conditions }) },
-    };
-  },
-};
+/** The two doors to the status of a signing request: one for whoever judges it, one for whoever signs it. */
+function statusDoor(name: string, writer: StatusWriter): ViewSubresource {
+  return {
+    access: 'view',
+    name,
+    served: { group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest' },
+    type: 'certificates/v1.CertificateSigningRequest',
+    verbs: ['get', 'patch', 'update'],
+    resetFields: [['spec'], ['status', writer === 'signer' ? 'conditions' : 'certificate']],
+    read: (request) => request,
+    write: (view, old) => {
+      const conditions = conditionsToStore(view, old, writer);
+      const status = {
+        ...(conditions.length === 0 ? {} : { conditions }),
+        ...certificateOf(writer === 'signer' ? view : old),
+      };
+      return { ...old, metadata: view.metadata, status };
+    },
+    validate: (request, old) => validateStatusChange(request, old, writer),
+  };
+}
+
+function certificateOf(request: ApiObject): JsonObject {
+  const status = part(request, 'status');
+  return has(status, 'certificate') ? { certificate: status.certificate } : {};
+}
+
+export const approval = statusDoor('approval', 'approver');
+export const signing = statusDoor('status', 'signer');

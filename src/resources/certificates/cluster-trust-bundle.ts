@@ -1,4 +1,7 @@
-import { define } from '../define.ts';
+import { NONE, part, text } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
+import { validateTrustBundle } from './validate-trust-bundle.ts';
 
 export const clustertrustbundles = define({
   group: 'certificates.k8s.io',
@@ -8,6 +11,10 @@ export const clustertrustbundles = define({
   versions: [
     { version: 'v1alpha1', type: 'certificates/v1alpha1.ClusterTrustBundle', enabledByDefault: false },
   ],
+  table: {
+    columns: [nameColumn(), column('SignerName')],
+    cells: (bundle) => [bundle.metadata.name ?? '', text(part(bundle, 'spec').signerName, NONE)],
+  },
   fields: {
     paths: {
       'spec.signerName': ['spec.signerName'],
@@ -18,5 +25,12 @@ export const clustertrustbundles = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
+    validate: validateTrustBundle,
+    validateUpdate: (bundle, old) =>
+      validateImmutableField(
+        'spec.signerName',
+        part(bundle, 'spec').signerName,
+        part(old, 'spec').signerName,
+      ),
   },
 });

@@ -1,4 +1,6 @@
-import { column, define, nameColumn } from '../define.ts';
+import { define } from '../define.ts';
+import { validateAggregation } from './aggregation.ts';
+import { validatePolicyRules } from './validate-rules.ts';
 
 export const clusterroles = define({
   group: 'rbac.authorization.k8s.io',
@@ -6,14 +8,11 @@ export const clusterroles = define({
   kind: 'ClusterRole',
   namespaced: false,
   versions: [{ version: 'v1', type: 'rbac/v1.ClusterRole' }],
-  table: {
-    columns: [nameColumn(), column('Created At')],
-    cells: ({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? ''],
-  },
   strategy: {
     nameRule: 'path-segment',
     tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: true,
+    validate: (role) => [...validatePolicyRules(role, 'cluster'), ...validateAggregation(role)],
   },
 });

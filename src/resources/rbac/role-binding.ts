@@ -1,5 +1,5 @@
-import { age, part, text } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
+import { define } from '../define.ts';
+import { bindingTable, validateBinding, validateBindingUpdate } from './binding.ts';
 import { defaultSubjects } from './subjects.ts';
 
 export const rolebindings = define({
@@ -8,18 +8,14 @@ export const rolebindings = define({
   kind: 'RoleBinding',
   namespaced: true,
   versions: [{ version: 'v1', type: 'rbac/v1.RoleBinding' }],
-  table: {
-    columns: [nameColumn(), column('Role'), column('Age')],
-    cells: (binding, now) => {
-      const role = part(binding, 'roleRef');
-      return [binding.metadata.name ?? '', `${text(role.kind)}/${text(role.name)}`, age(binding, now)];
-    },
-  },
+  table: bindingTable,
   strategy: {
     nameRule: 'path-segment',
     tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: true,
     defaults: defaultSubjects,
+    validate: (binding) => validateBinding(binding, ['Role', 'ClusterRole']),
+    validateUpdate: validateBindingUpdate,
   },
 });

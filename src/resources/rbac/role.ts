@@ -1,4 +1,5 @@
-import { column, define, nameColumn } from '../define.ts';
+import { define } from '../define.ts';
+import { validatePolicyRules } from './validate-rules.ts';
 
 export const roles = define({
   group: 'rbac.authorization.k8s.io',
@@ -6,14 +7,11 @@ export const roles = define({
   kind: 'Role',
   namespaced: true,
   versions: [{ version: 'v1', type: 'rbac/v1.Role' }],
-  table: {
-    columns: [nameColumn(), column('Created At')],
-    cells: ({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? ''],
-  },
   strategy: {
     nameRule: 'path-segment',
     tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: true,
+    validate: (role) => validatePolicyRules(role, 'namespace'),
   },
 });

@@ -1,4 +1,6 @@
-import { define } from '../define.ts';
+import { age, part, text } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { validateSlice, validateSliceUpdate } from './validate-slice.ts';
 
 export const resourceslices = define({
   group: 'resource.k8s.io',
@@ -12,11 +14,26 @@ export const resourceslices = define({
       'spec.driver': ['spec.driver'],
     },
   },
+  table: {
+    columns: [nameColumn(), column('Node'), column('Driver'), column('Pool'), column('Age')],
+    cells: (slice, now) => {
+      const spec = part(slice, 'spec');
+      return [
+        slice.metadata.name ?? '',
+        text(spec.nodeName),
+        text(spec.driver),
+        text(part(spec, 'pool').name),
+        age(slice, now),
+      ];
+    },
+  },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
+    validate: validateSlice,
+    validateUpdate: validateSliceUpdate,
   },
 });

@@ -1,5 +1,6 @@
-import { age, count, text } from '../cells.ts';
+import { age, count } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { validatePriorityClass, validatePriorityClassUpdate } from './validate-priority.ts';
 
 export const priorityclasses = define({
   group: 'scheduling.k8s.io',
@@ -11,17 +12,15 @@ export const priorityclasses = define({
   table: {
     columns: [
       nameColumn(),
-      column('Value'),
-      column('Global-Default'),
+      column('Value', 0, 'integer'),
+      column('Global-Default', 0, 'boolean'),
       column('Age'),
-      column('PreemptionPolicy'),
     ],
     cells: (priority, now) => [
       priority.metadata.name ?? '',
       count(priority.value),
       priority.globalDefault === true,
       age(priority, now),
-      text(priority.preemptionPolicy),
     ],
   },
   strategy: {
@@ -29,5 +28,7 @@ export const priorityclasses = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
+    validate: validatePriorityClass,
+    validateUpdate: validatePriorityClassUpdate,
   },
 });

@@ -1,4 +1,6 @@
-import { define } from '../define.ts';
+import { part, text } from '../cells.ts';
+import { column, define } from '../define.ts';
+import { validateMigration, validateMigrationStatus, validateMigrationUpdate } from './validate-migration.ts';
 
 export const storageversionmigrations = define({
   group: 'storagemigration.k8s.io',
@@ -13,10 +15,21 @@ export const storageversionmigrations = define({
     },
   ],
   emptyStatus: {},
+  statusResets: [['spec'], ['metadata']],
+  validateStatus: validateMigrationStatus,
+  table: {
+    columns: [column('Name'), column('Resource')],
+    cells: (migration) => {
+      const { resource, version, group } = part(migration, 'spec', 'resource');
+      return [migration.metadata.name ?? '', `${text(resource)}.${text(version)}.${text(group)}`];
+    },
+  },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
+    validate: validateMigration,
+    validateUpdate: validateMigrationUpdate,
   },
 });

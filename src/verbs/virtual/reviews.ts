@@ -1,3 +1,4 @@
+import { canonicalGroup } from '../../api/dialect.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { badRequest } from '../../api/status.ts';
 import type { Authenticator } from '../../authn/authenticator.ts';
@@ -72,11 +73,12 @@ function subjectOf(body: ApiObject): UserInfo {
 }
 
 async function reviewAccess(authorizer: Authorizer, body: ApiObject, user: UserInfo): Promise<JsonObject> {
-  const { decision, reason } = await authorizer.authorize(toAttributes(specOf(body), user));
+  const { decision, reason, error } = await authorizer.authorize(toAttributes(specOf(body), user));
   const status = {
     allowed: decision === 'allow',
     ...(decision === 'deny' ? { denied: true } : {}),
     ...(reason === '' ? {} : { reason }),
+    ...(error === undefined ? {} : { evaluationError: error }),
   };
   return { ...body, status };
 }
@@ -110,7 +112,7 @@ function toAttributes(spec: JsonObject, user: UserInfo): AuthorizationAttributes
 }
 
 const toTarget = (asked: JsonObject): ResourceTarget => ({
-  group: text(asked.group),
+  group: canonicalGroup(text(asked.group)).group,
   version: text(asked.version),
   resource: text(asked.resource),
   namespace: text(asked.namespace),
@@ -120,14 +122,17 @@ const toTarget = (asked: JsonObject): ResourceTarget => ({
 });
 
 function reviewRules(authorizer: Authorizer, body: ApiObject, user: UserInfo): JsonObject {
-  const { resourceRules, nonResourceRules } = authorizer.rules(user);
+  const namespace = text(specOf(body).namespace);
+  if (namespace === '') throw badRequest('no namespace on request');
+  const { resourceRules, nonResourceRules, incomplete = false, error } = authorizer.rules(user, namespace);
   const copy = (rules: readonly object[]): JsonObject[] => structuredClone([...rules]) as JsonObject[];
   return {
     ...body,
     status: {
       resourceRules: copy(resourceRules),
       nonResourceRules: copy(nonResourceRules),
-      incomplete: false,
+      incomplete,
+      ...(error === undefined ? {} : { evaluationError: error }),
     },
   };
 }

@@ -1,0 +1,70 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import { type AggregatedRole, aggregatedRules } from '../authz/rbac/aggregation.ts';
+import { RBAC_GROUP } from '../authz/rbac/policy.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
+import { observe } from '../storage/observe.ts';
+import type { Store } from '../storage/store.ts';
+import { pause } from '../util/pause.ts';
+import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ControllerIdentity } from './identity.ts';
+
+const RETRY_MS = 1000;
+
+/**
+ * Fills ClusterRoles that gather the rules of others (admin, edit, view). Without it a cluster that has no controller manager
+ * would have them empty; with one, both come to the same rules.
+ */
+export class RoleAggregation {
+  readonly #store: Store;
+  readonly #writer: ObjectWriter;
+  readonly #definition: ResourceDefinition;
+  readonly #identity: ControllerIdentity;
+  readonly #onError: (error: unknown) => void;
+
+  constructor(options: {
+    store: Store;
+    writer: ObjectWriter;
+    definition: ResourceDefinition;
+    identity: ControllerIdentity;
+    onError: (error: unknown) => void;
+  }) {
+    this.#store = options.store;
+    this.#writer = options.writer;
+    this.#definition = options.definition;
+    this.#identity = options.identity;
+    this.#onError = options.onError;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        for await (const _ of observe(this.#store, { group: RBAC_GROUP, resource: 'clusterroles' }, signal)) {
+          await this.aggregate();
+        }
+      } catch (error) {
+        this.#onError(error);
+        await pause(RETRY_MS, signal);
+      }
+    }
+  }
+
+  /** Until nothing changes any more: a role that gathers may itself be gathered. */
+  async aggregate(): Promise<void> {
+    const roles = await this.#roles();
+    for (const role of roles) {
+      const rules = aggregatedRules(role as AggregatedRole, roles as AggregatedRole[]);
+      if (rules === undefined) continue;
+      const { name = '' } = role.metadata;
+      await this.#writer.update(this.#identity.context(this.#definition, ''), name, {
+        apply: (copy) => ({ ...copy, rules: structuredClone(rules) as never }),
+      });
+    }
+  }
+
+  async #roles(): Promise<ApiObject[]> {
+    const resource = { group: RBAC_GROUP, resource: 'clusterroles' };
+    const { entries } = await this.#store.list({ resource, scope: {}, freshness: { kind: 'any' }, limit: 0 });
+    return entries.map(({ json }) => parseStored(json));
+  }
+}

@@ -1,0 +1,40 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { forbiddenField } from '../../object/field-errors.ts';
+import { count } from '../cells.ts';
+import { validateImmutableField } from '../validation/immutable-field.ts';
+
+const HIGHEST_OF_USERS = 1_000_000_000;
+const SYSTEM_PREFIX = 'system-';
+/** The classes the server itself makes: the only ones with the prefix, and above what users can reach. */
+const SYSTEM_VALUES: Readonly<Record<string, number>> = {
+  'system-node-critical': 2_000_001_000,
+  'system-cluster-critical': 2_000_000_000,
+};
+
+export function validatePriorityClass(priority: ApiObject): FieldError[] {
+  const { name = '' } = priority.metadata;
+  if (name.startsWith(SYSTEM_PREFIX)) {
+    const wrong = whyNoSystemClass(name, count(priority.value), priority.globalDefault === true);
+    if (wrong === undefined) return [];
+    const why = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${wrong}`;
+    return [forbiddenField('metadata.name', why)];
+  }
+  const why = `maximum allowed value of a user defined priority is ${HIGHEST_OF_USERS}`;
+  return count(priority.value) > HIGHEST_OF_USERS ? [forbiddenField('value', why)] : [];
+}
+
+function whyNoSystemClass(name: string, value: number, isDefault: boolean): string | undefined {
+  const known = SYSTEM_VALUES[name];
+  if (known === undefined) return `${name} is not a known system priority class`;
+  if (value !== known) return `value of ${name} PriorityClass must be ${known}`;
+  return isDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;
+}
+
+export function validatePriorityClassUpdate(priority: ApiObject, old: ApiObject): FieldError[] {
+  const changed = count(priority.value) !== count(old.value);
+  return [
+    ...(changed ? [forbiddenField('value', 'may not be changed in an update.')] : []),
+    ...validateImmutableField('preemptionPolicy', priority.preemptionPolicy, old.preemptionPolicy),
+  ];
+}

@@ -1,0 +1,131 @@
+import { readFile } from 'node:fs/promises';
+import type { AdmissionPlugin } from '../admission/admission.ts';
+import type { JsonObject } from '../api/object-meta.ts';
+import { readPolicyFile } from '../authz/abac.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
+import { buildChain, type Engines, fromModes } from '../authz/config/modes.ts';
+import { ReloadingAuthorizer } from '../authz/config/reloading.ts';
+import type { WebhookConfig } from '../authz/config/webhook-config.ts';
+import { Follower } from '../authz/follower.ts';
+import { createNodeAuthorizer } from '../authz/node.ts';
+import { NodeGraph } from '../authz/node-graph.ts';
+import { nodeRules } from '../authz/rbac/bootstrap/policy.ts';
+import { EscalationGuard, type RbacWrite } from '../authz/rbac/escalation-guard.ts';
+import { RBAC_GROUP } from '../authz/rbac/policy.ts';
+import { RbacAuthorizer } from '../authz/rbac/rbac.ts';
+import { WebhookAuthorizer } from '../authz/webhook.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { ServerOptions } from '../options/options.ts';
+import { readClientConfig } from '../outbound/client-config.ts';
+import { createJsonPost, isTransient } from '../outbound/json-post.ts';
+import type { Store } from '../storage/store.ts';
+
+/** What authorization consists of in a running server. */
+export interface Authorization {
+  readonly authorizer: Authorizer;
+  /** Refuses roles and bindings that give more than their writer has. */
+  readonly guard: AdmissionPlugin;
+  /** Resolves when decisions are made from what is in the database. */
+  ready(): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** @throws Error that names the flag or file that is wrong */
+export async function createAuthorization(
+  options: ServerOptions,
+  store: Store,
+  logger: Logger,
+): Promise<Authorization> {
+  const rbac = new RbacAuthorizer();
+  const graph = new NodeGraph();
+  const isOn = (gate: string): boolean => options.featureGates.isEnabled(gate);
+  const modes = options.authorizationModes;
+  const engines: Engines = {
+    rbac,
+    node: createNodeAuthorizer(graph, nodeRules(isOn)),
+    ...(options.authorizationPolicyFile === ''
+      ? {}
+      : { abac: readPolicyFile(options.authorizationPolicyFile) }),
+    webhook: (_, config) => createWebhook(config),
+  };
+  const configured =
+    options.authorizationConfig === ''
+      ? undefined
+      : await readConfigured(options.authorizationConfig, engines, logger);
+  const authorizer = configured ?? buildChain(fromModes(modes, webhookFlags(options)), engines);
+  // Escalation is checked in every mode, so roles are followed in every mode.
+  const sources = [
+    ...rbac.sources,
+    ...(configured !== undefined || modes.includes('Node') ? graph.sources : []),
+  ];
+  const onError = (error: unknown): void => logger.error('authorization', error);
+  const follower = new Follower({ store, sources, onError });
+  return {
+    authorizer,
+    guard: toPlugin(new EscalationGuard(authorizer, rbac)),
+    ready: () => follower.ready(),
+    run: async (signal) => {
+      await Promise.all([follower.run(signal), configured?.run(signal)]);
+    },
+  };
+}
+
+function readConfigured(path: string, engines: Engines, logger: Logger): Promise<ReloadingAuthorizer> {
+  return ReloadingAuthorizer.create({
+    read: () => readFile(path, 'utf8'),
+    build: (configs) => buildChain(configs, engines),
+    onReload: () => logger.info(1, 'authorization', { message: `${path} was read again` }),
+    onError: (error) => logger.error(`${path} stays as it was`, error),
+  });
+}
+
+function webhookFlags(options: ServerOptions): WebhookConfig | undefined {
+  const { authorizationWebhook: webhook } = options;
+  if (webhook.configFile === '') return undefined;
+  return {
+    authorizedTtlMs: webhook.authorizedTtlMs,
+    unauthorizedTtlMs: webhook.unauthorizedTtlMs,
+    timeoutMs: WEBHOOK_TIMEOUT_MS,
+    version: webhook.version,
+    onFailure: 'no-opinion',
+    kubeConfigFile: webhook.configFile,
+    matchConditions: [],
+  };
+}
+
+/** What a webhook given by flags has to answer (Kubernetes: authorizer/config.go). */
+const WEBHOOK_TIMEOUT_MS = 30_000;
+
+function createWebhook({ kubeConfigFile, matchConditions, ...config }: WebhookConfig): Authorizer {
+  if (kubeConfigFile === undefined) {
+    throw new Error('connectionInfo InClusterConfig: this server does not run in a pod of its own cluster');
+  }
+  if (matchConditions.length > 0) throw new Error('matchConditions: no evaluator');
+  return new WebhookAuthorizer({
+    ...config,
+    post: createJsonPost(readClientConfig(kubeConfigFile)),
+    isTransient,
+  });
+}
+
+const RBAC_RESOURCES: ReadonlySet<string> = new Set([
+  'roles',
+  'clusterroles',
+  'rolebindings',
+  'clusterrolebindings',
+]);
+const isRbacResource = (resource: string): resource is RbacWrite['resource'] => RBAC_RESOURCES.has(resource);
+
+function toPlugin(guard: EscalationGuard): AdmissionPlugin {
+  return {
+    name: 'RoleEscalation',
+    operations: ['CREATE', 'UPDATE'],
+    validate: async ({ definition, object, old, user, namespace, name, operation }) => {
+      const { group, resource } = definition;
+      if (group !== RBAC_GROUP || !isRbacResource(resource) || object === undefined) return;
+      const requestName = operation === 'CREATE' ? '' : name;
+      const before: JsonObject | undefined = old;
+      await guard.check({ user, resource, namespace, name, requestName, object, old: before });
+    },
+  };
+}

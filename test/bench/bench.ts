@@ -1,0 +1,39 @@
+import type { Settings } from './arguments.ts';
+import type { Environment } from './environment/environment.ts';
+import type { Limits } from './limit/limits.ts';
+import type { GeneratorCalls } from './load/jobs.ts';
+import type { Worker } from './process/worker.ts';
+import type { Row } from './report/row.ts';
+
+/** What every scenario has. */
+export interface Stage {
+  readonly settings: Settings;
+  readonly generator: Worker<GeneratorCalls>;
+  readonly limits: Limits;
+  /** A server of the scenario's own; it disposes of it. */
+  open(): Promise<Environment>;
+  /** The one figure, or the other with --quick. */
+  scale(full: number, quick: number): number;
+}
+
+/** What those have that share a server with the others of their group. */
+export interface Bench extends Stage {
+  readonly environment: Environment;
+}
+
+/** A measured row is named after its scenario, unless it says more. */
+export type Figures = Omit<Row, 'scenario' | 'status'> & Partial<Pick<Row, 'scenario' | 'status'>>;
+
+export interface Scenario<On> {
+  readonly name: string;
+  run(on: On): Promise<Figures | readonly Figures[]>;
+}
+
+export type Group =
+  | {
+      readonly server: 'shared';
+      readonly scenarios: readonly Scenario<Bench>[];
+      /** Before the first of them. What it loads is there for all. */
+      prepare?(bench: Bench, chosen: readonly string[]): Promise<void>;
+    }
+  | { readonly server: 'own'; readonly scenarios: readonly Scenario<Stage>[] };

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { EmbeddedPostgres, freePort } from '../../../src/cli/embedded/embedded-postgres.ts';
+import type { Target } from '../load/jobs.ts';
+import { readKubeconfig } from './kubeconfig.ts';
+
+export interface ServerFlags {
+  readonly nodeFlags: readonly string[];
+  readonly serverFlags: readonly string[];
+}
+
+const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+const START_TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 20_000;
+
+/**
+ * The server as it is built, on an embedded PostgreSQL with the settings users get, fsync included. PostgreSQL is started
+ * here, so that its processes are known and it stays when the server is started again.
+ */
+export class OwnServer implements AsyncDisposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-bench-'));
+  readonly #postgres: EmbeddedPostgres;
+  readonly #flags: ServerFlags;
+  #child: ChildProcess | undefined;
+
+  constructor(flags: ServerFlags) {
+    this.#flags = flags;
+    // The account PostgreSQL runs under when we are root must be able to pass.
+    chmodSync(this.#folder, 0o755);
+    const folder = join(this.#folder, 'postgres');
+    this.#postgres = new EmbeddedPostgres({ folder, port: 0, settings: [], onProgress: () => {} });
+  }
+
+  get databaseUrl(): string {
+    return this.#postgres.url;
+  }
+
+  get pids(): { server: number[]; database: number[] } {
+    const known = (pid: number | undefined): number[] => (pid === undefined ? [] : [pid]);
+    return { server: known(this.#child?.pid), database: known(this.#postgres.pid) };
+  }
+
+  /** Resolves when the server says that it serves. */
+  async start(): Promise<Target> {
+    if (this.#postgres.pid === undefined) await this.#postgres.start();
+    const port = await freePort();
+    const args = [
+      `--data-dir=${this.#folder}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${port}`,
+      `--kvstore-servers=${this.#postgres.url}`,
+      ...this.#flags.serverFlags,
+    ];
+    const child = spawn(process.execPath, [...this.#flags.nodeFlags, MAIN, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    await untilServing(child);
+    return readKubeconfig(join(this.#folder, 'admin.kubeconfig'));
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.#postgres.url });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.#postgres.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function untilServing(child: ChildProcess): Promise<void> {
+  let log = '';
+  return new Promise((resolve, reject) => {
+    const fail = (why: string): void => reject(new Error(`the server ${why}:\n${log.slice(-2000)}`));
+    const timer = setTimeout(() => fail('did not become ready'), START_TIMEOUT_MS);
+    const collect = (chunk: Buffer): void => {
+      // Nobody reads what it says later, which may be much.
+      if (log.length < 100_000) log += chunk.toString();
+      if (!log.includes('kubectl get namespaces')) return;
+      clearTimeout(timer);
+      resolve();
+    };
+    child.stdout?.on('data', collect);
+    child.stderr?.on('data', collect);
+    child.once('error', ({ message }) => {
+      clearTimeout(timer);
+      fail(message);
+    });
+    child.once('exit', (code) => {
+      clearTimeout(timer);
+      fail(`ended with ${code}`);
+    });
+  });
+}

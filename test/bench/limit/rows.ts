@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import type { ObjectKey } from '../../../src/storage/key.ts';
+import { commitBatch, type PendingWrite, toPendingWrite } from '../../../src/storage/postgres/commit.ts';
+import { type Connection, connectWritable } from '../../../src/storage/postgres/connection.ts';
+import type { Revision } from '../../../src/storage/revision.ts';
+import type { WriteVerb } from '../../../src/storage/revision-log.ts';
+import { compileTemplate, type Template } from '../load/template.ts';
+import { KINDS, type KindName } from '../manifests.ts';
+
+/** Rows like those the server writes, without the server. */
+export interface RowTemplate {
+  readonly kind: KindName;
+  readonly namespace: string;
+  /** The name of row `$N`. */
+  readonly name: string;
+  /** The object as it is stored, a template. */
+  readonly json: string;
+}
+
+const PATIENCE_MS = 30_000;
+const ATTRIBUTION = {
+  username: 'kubernetes-admin',
+  userAgent: 'bench',
+  sourceAddress: '127.0.0.1',
+  requestId: '6a3ba3f5-9df6-4b9f-a8ff-5cc4b3d1a3f7',
+  fieldManager: 'bench',
+};
+
+/** An answer of the API made into the template of rows like it: names, uids and nodes differ, the version is the row's. */
+export function toRowTemplate(kind: KindName, namespace: string, name: string, answer: string): RowTemplate {
+  const object: { metadata: Record<string, unknown>; spec?: Record<string, unknown> } = JSON.parse(answer);
+  delete object.metadata.resourceVersion;
+  object.metadata.name = name;
+  object.metadata.uid = '$U';
+  if (object.spec?.nodeName !== undefined) object.spec.nodeName = 'node-$M';
+  return { kind, namespace, name, json: JSON.stringify(object) };
+}
+
+/** Writes rows through commit_revisions, one batch after the other. Knows where each of its objects is. */
+export class RowWriter implements AsyncDisposable {
+  readonly #connection: Connection;
+  readonly #template: RowTemplate;
+  readonly #name: Template;
+  readonly #json: Template;
+  readonly #revisions = new Map<number, Revision>();
+  readonly #uids = new Map<number, string>();
+
+  static async connect(url: string, template: RowTemplate): Promise<RowWriter> {
+    return new RowWriter(await connectWritable({ urls: [url], poolSize: 1 }, 'bench'), template);
+  }
+
+  private constructor(connection: Connection, template: RowTemplate) {
+    this.#connection = connection;
+    this.#template = template;
+    this.#name = compileTemplate(template.name);
+    this.#json = compileTemplate(template.json);
+  }
+
+  /** @throws Error when a row was refused: nobody else writes these objects */
+  async write(verb: WriteVerb, objects: readonly number[]): Promise<void> {
+    const outcomes = await commitBatch(
+      this.#connection,
+      objects.map((object) => this.#toWrite(verb, object)),
+    );
+    for (const [at, object] of objects.entries()) {
+      const outcome = outcomes[at];
+      if (outcome === undefined || !('accepted' in outcome)) throw new Error(`${verb} ${object} was refused`);
+      if (verb === 'delete') this.#revisions.delete(object);
+      else this.#revisions.set(object, outcome.accepted);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connection.close();
+  }
+
+  #toWrite(verb: WriteVerb, object: number): PendingWrite {
+    const { kind, namespace } = this.#template;
+    const key: ObjectKey = {
+      group: KINDS[kind].group,
+      resource: kind,
+      namespace: kind === 'nodes' ? '' : namespace,
+      name: this.#name({ object }),
+    };
+    const uid = this.#uids.get(object) ?? randomUUID();
+    this.#uids.set(object, uid);
+    const json = Buffer.from(this.#json({ object, uid }));
+    const write = {
+      verb,
+      key,
+      uid,
+      expected: this.#revisions.get(object),
+      json,
+      attribution: ATTRIBUTION,
+    };
+    return toPendingWrite(write, PATIENCE_MS, { resolve: () => {}, reject: () => {} });
+  }
+}
+
+/** `count` numbers from `first`, in slices of `size`. */
+export function* slices(first: number, count: number, size: number): Generator<number[]> {
+  for (let at = 0; at < count; at += size) {
+    yield Array.from({ length: Math.min(size, count - at) }, (_, index) => first + at + index);
+  }
+}

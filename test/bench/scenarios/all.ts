@@ -1,0 +1,23 @@
+import type { Group } from '../bench.ts';
+import { coldStart } from './cold-start.ts';
+import { remove } from './delete.ts';
+import { get } from './get.ts';
+import { leaseRenewal } from './lease-renewal.ts';
+import { list } from './list.ts';
+import { memory } from './memory.ts';
+import { mixed } from './mixed.ts';
+import { watch } from './watch.ts';
+import { write } from './write.ts';
+
+/** In the order of the report. */
+export const GROUPS: readonly Group[] = [
+  get,
+  list,
+  write,
+  remove,
+  leaseRenewal,
+  watch,
+  coldStart,
+  memory,
+  mixed,
+];

@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'vitest';
+import { validatingadmissionpolicies } from '../../src/resources/admissionregistration/validating-admission-policy.ts';
+import { validatingadmissionpolicybindings } from '../../src/resources/admissionregistration/validating-admission-policy-binding.ts';
+import { created, problemsOnCreate, problemsOnView } from '../kit/manifests.ts';
+import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
+
+/** Policies that are held against what is written. */
+
+describe('validating admission policies', () => {
+  const good = {
+    spec: {
+      paramKind: { apiVersion: 'example.com/v1', kind: 'Limit' },
+      matchConstraints: {
+        resourceRules: [
+          {
+            operations: ['CREATE'],
+            apiGroups: ['apps'],
+            apiVersions: ['v1'],
+            resources: ['deployments'],
+            resourceNames: ['a'],
+          },
+        ],
+      },
+      variables: [{ name: 'replicas', expression: 'object.spec.replicas' }],
+      validations: [{ expression: 'variables.replicas < 5', message: 'too many', reason: 'Invalid' }],
+      auditAnnotations: [{ key: 'replicas', valueExpression: '"x"' }],
+      matchConditions: [{ name: 'a', expression: 'true' }],
+    },
+  };
+
+  test('one that is right in all its fields is taken', () => {
+    expect(problemsOnCreate(validatingadmissionpolicies, good)).toEqual([]);
+  });
+
+  test.each<Variation>([
+    [
+      { 'spec.failurePolicy': 'Retry' },
+      ['spec.failurePolicy: Unsupported value: "Retry": supported values: "Fail", "Ignore"'],
+    ],
+    [
+      { 'spec.paramKind': {} },
+      ['spec.paramKind.apiVersion: Required value', 'spec.paramKind.kind: Required value'],
+    ],
+    [
+      { 'spec.paramKind.apiVersion': 'a/b/c' },
+      ['spec.paramKind.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
+    ],
+    [
+      { 'spec.paramKind': { apiVersion: 'A/V', kind: '9' } },
+      [
+        "spec.paramKind.apiVersion: Invalid value: \"A\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+        'spec.paramKind.apiVersion: Invalid value: "V": a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character',
+        'spec.paramKind.kind: Invalid value: "9": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character',
+      ],
+    ],
+    [
+      { 'spec.paramKind.apiVersion': 'a/' },
+      ['spec.paramKind.apiVersion: Invalid value: "a/": version must be specified'],
+    ],
+    [{ 'spec.matchConstraints': undefined }, ['spec.matchConstraints: Required value']],
+    [{ 'spec.matchConstraints': {} }, ['spec.matchConstraints.resourceRules: Required value']],
+    [
+      { 'spec.matchConstraints.matchPolicy': 'Fuzzy' },
+      [
+        'spec.matchConstraints.matchPolicy: Unsupported value: "Fuzzy": supported values: "Equivalent", "Exact"',
+      ],
+    ],
+    [
+      { 'spec.matchConstraints.resourceRules.0.resourceNames': ['a', 'a', 'b/c'] },
+      [
+        'spec.matchConstraints.resourceRules[0].resourceNames[1]: Duplicate value: "a"',
+        'spec.matchConstraints.resourceRules[0].resourceNames[2]: Invalid value: "b/c": may not contain \'/\'',
+      ],
+    ],
+    [
+      { 'spec.matchConstraints.excludeResourceRules': [{}] },
+      [
+        'spec.matchConstraints.excludeResourceRules[0].apiGroups: Required value',
+        'spec.matchConstraints.excludeResourceRules[0].apiVersions: Required value',
+        'spec.matchConstraints.excludeResourceRules[0].operations: Required value',
+        'spec.matchConstraints.excludeResourceRules[0].resources: Required value',
+      ],
+    ],
+    [
+      { 'spec.validations': [], 'spec.auditAnnotations': [] },
+      [
+        'spec.auditAnnotations: Required value: validations or auditAnnotations must contain at least one item',
+        'spec.validations: Required value: validations or auditAnnotations must contain at least one item',
+      ],
+    ],
+    [
+      { 'spec.validations.0.expression': ' ' },
+      ['spec.validations[0].expression: Required value: expression is not specified'],
+    ],
+    [
+      { 'spec.validations.0.message': ' ' },
+      ['spec.validations[0].message: Invalid value: " ": message must be non-empty if specified'],
+    ],
+    [
+      { 'spec.validations.0.message': 'a\nb' },
+      ['spec.validations[0].message: Invalid value: "a\\nb": message must not contain line breaks'],
+    ],
+    [
+      { 'spec.validations.0.messageExpression': ' ' },
+      ['spec.validations[0].messageExpression: Invalid value: " ": must be non-empty if specified'],
+    ],
+    [
+      { 'spec.validations.0.reason': 'Timeout' },
+      [
+        'spec.validations[0].reason: Unsupported value: "Timeout": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
+      ],
+    ],
+    [
+      { 'spec.variables.0.name': 'in' },
+      ['spec.variables[0].name: Invalid value: "in": name is not a valid CEL identifier'],
+    ],
+    [
+      { 'spec.variables.0': { name: '', expression: '' } },
+      [
+        'spec.variables[0].expression: Required value: expression is not specified',
+        'spec.variables[0].name: Required value: name is not specified',
+      ],
+    ],
+    [
+      {
+        'spec.auditAnnotations': [
+          { key: 'a', valueExpression: '' },
+          { key: 'a', valueExpression: 'x' },
+          { key: '', valueExpression: 'x' },
+        ],
+      },
+      [
+        'spec.auditAnnotations[0].valueExpression: Required value: valueExpression is not specified',
+        'spec.auditAnnotations[1].key: Duplicate value: "a"',
+        'spec.auditAnnotations[2].key: Invalid value: "it/": name part must be non-empty',
+        "spec.auditAnnotations[2].key: Invalid value: \"it/\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+        'spec.auditAnnotations[2].key: Required value',
+      ],
+    ],
+    [
+      { 'spec.matchConditions.0.name': 'a b' },
+      [
+        "spec.matchConditions[0].name: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+      ],
+    ],
+  ])('%j is refused', (changes, lines) => {
+    expect(shortened(problemsOnCreate(validatingadmissionpolicies, varyAll(good, changes)))).toEqual(lines);
+  });
+
+  test.each<StatusChange>([
+    [
+      {},
+      {
+        typeChecking: { expressionWarnings: [{ fieldRef: '', warning: '' }] },
+        conditions: [
+          { type: 'A', status: 'Maybe', lastTransitionTime: null, reason: '', message: '' },
+          { type: 'A', status: 'True', lastTransitionTime: '2024-01-01T00:00:00Z', reason: '-', message: '' },
+        ],
+      },
+      [
+        'status.conditions[0].lastTransitionTime: Required value: must be set',
+        'status.conditions[0].reason: Required value: must be set',
+        'status.conditions[0].status: Unsupported value: "Maybe": supported values: "False", "True", "Unknown"',
+        "status.conditions[1].reason: Invalid value: \"-\": a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
+        'status.conditions[1].type: Duplicate value: "A"',
+        'status.typeChecking.expressionWarnings[0].fieldRef: Required value',
+        'status.typeChecking.expressionWarnings[0].warning: Required value',
+      ],
+    ],
+  ])('a status that goes from %j to %j is answered as Kubernetes does', (before, after, lines, view) => {
+    expect(shortened(problemsOnView(validatingadmissionpolicies, good, { before, after, view }))).toEqual(
+      lines,
+    );
+  });
+
+  test('a table shows how many validations there are, and of what the parameters are', () => {
+    const cells = validatingadmissionpolicies.cells(created(validatingadmissionpolicies, good), 0);
+    expect(cells).toEqual(['it', 1, 'example.com/v1/Limit', '<unknown>']);
+  });
+});
+
+describe('bindings of admission policies', () => {
+  const good = {
+    spec: {
+      policyName: 'limits.example.com',
+      paramRef: { name: 'a', namespace: 'b', parameterNotFoundAction: 'Deny' },
+      validationActions: ['Deny', 'Audit'],
+      matchResources: { namespaceSelector: { matchLabels: { a: 'b' } } },
+    },
+  };
+
+  test('one that is right in all its fields is taken', () => {
+    expect(problemsOnCreate(validatingadmissionpolicybindings, good)).toEqual([]);
+  });
+
+  test.each<Variation>([
+    [{ 'spec.policyName': '' }, ['spec.policyName: Required value']],
+    [
+      { 'spec.policyName': 'A' },
+      [
+        "spec.policyName: Invalid value: \"A\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+      ],
+    ],
+    [
+      { 'spec.paramRef': {} },
+      [
+        'spec.paramRef.parameterNotFoundAction: Required value',
+        'spec.paramRef: Required value: one of name or selector must be specified',
+      ],
+    ],
+    [
+      { 'spec.paramRef.selector': {} },
+      [
+        'spec.paramRef.name: Forbidden: name and selector are mutually exclusive',
+        'spec.paramRef.selector: Forbidden: name and selector are mutually exclusive',
+      ],
+    ],
+    [
+      { 'spec.paramRef.parameterNotFoundAction': 'Guess' },
+      [
+        'spec.paramRef.parameterNotFoundAction: Unsupported value: "Guess": supported values: "Deny", "Allow"',
+      ],
+    ],
+    [
+      { 'spec.validationActions': [] },
+      ['spec.validationActions: Required value: at least one validation action is required'],
+    ],
+    [
+      { 'spec.validationActions': ['Deny', 'Warn', 'Deny', 'Shout'] },
+      [
+        'spec.validationActions: Invalid value: ["Deny","Warn","Deny","Shout"]: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+        'spec.validationActions[2]: Duplicate value: "Deny"',
+        'spec.validationActions[3]: Unsupported value: "Shout": supported values: "Audit", "Deny", "Warn"',
+      ],
+    ],
+    [
+      { 'spec.matchResources.resourceRules': [{}] },
+      [
+        'spec.matchResources.resourceRules[0].apiGroups: Required value',
+        'spec.matchResources.resourceRules[0].apiVersions: Required value',
+        'spec.matchResources.resourceRules[0].operations: Required value',
+        'spec.matchResources.resourceRules[0].resources: Required value',
+      ],
+    ],
+  ])('%j is refused', (changes, lines) => {
+    expect(shortened(problemsOnCreate(validatingadmissionpolicybindings, varyAll(good, changes)))).toEqual(
+      lines,
+    );
+  });
+});
