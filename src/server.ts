@@ -2,15 +2,13 @@ import { AdmissionChain } from './admission/admission.ts';
 import { createNamespaceLifecycle } from './admission/plugins/namespace-lifecycle.ts';
 import type { Dialect } from './api/dialect.ts';
 import { loadTypes } from './api/idl/types.ts';
-import { type Authenticator, createUnion } from './authn/authenticator.ts';
-import { createCertificateAuthenticator } from './authn/client-certificate.ts';
-import { readTokenFile } from './authn/token-file.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
 import { RoleAggregation } from './controllers/role-aggregation.ts';
 import { bootstrapRoles } from './controllers/role-bootstrap.ts';
 import { createDiscovery } from './discovery/discovery.ts';
+import { createIssuerHandler } from './discovery/issuer-documents.ts';
 import type { HealthCheck } from './http/health.ts';
 import { type HttpServer, listen } from './http/server.ts';
 import type { Logger } from './observability/logger.ts';
@@ -19,7 +17,9 @@ import type { ServerOptions } from './options/options.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
+import { createAuthentication } from './server/authentication.ts';
 import { createAuthorization } from './server/authorization.ts';
+import { createNoteUse } from './server/service-accounts.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -35,6 +35,8 @@ export interface ServerEnvironment {
   readonly serving: { readonly certificate: string; readonly key: string };
   /** Authorities of client certificates, beside --client-ca-file. */
   readonly clientCaFiles: readonly string[];
+  /** Signs service account tokens when --service-account-signing-key-file does not. */
+  readonly serviceAccountKeyFile: string;
   readonly logger: Logger;
 }
 
@@ -87,25 +89,32 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   await authorization.ready();
   const { authorizer } = authorization;
   const metrics = new Metrics();
-  const authenticator = createAuthenticator(environment);
+  const serverAddress = `${options.bindAddress}:${options.securePort}`;
+  const noteUse = createNoteUse(registry, writer, logger);
+  const authentication = createAuthentication({ ...environment, serverAddress, store, noteUse });
+  services.start('authentication', (signal) => authentication.run(signal));
+  const { authenticator, tokens } = authentication;
+  const { apiAudiences } = options.authentication;
+  const issuer = createIssuerHandler(authentication.issuerDocuments);
+  const discovery = createDiscovery({
+    registry,
+    types,
+    domains: options.apiDomains as Dialect[],
+    serverAddress,
+    version: VERSION,
+  });
   const pipeline = createPipeline({
-    authenticator,
-    anonymous: options.anonymousAuth,
+    ...authentication,
     authorizer,
-    documents: createDiscovery({
-      registry,
-      types,
-      domains: options.apiDomains as Dialect[],
-      serverAddress: `${options.bindAddress}:${options.securePort}`,
-      version: VERSION,
-    }),
+    documents: (request) => issuer(request) ?? discovery(request),
     resources: createResourceHandler({
       store,
       registry,
       types,
       writer,
       ownership,
-      virtual: new Map(createReviews({ authorizer, authenticator })),
+      virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
+      tokens,
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       deleteCollectionWorkers: options.deleteCollectionWorkers,
@@ -167,14 +176,6 @@ function createRegistry({ runtimeConfig }: ServerOptions): Registry {
     registry.add(definition, (version, served) => runtimeConfig.isEnabled(version, served.enabledByDefault));
   }
   return registry;
-}
-
-function createAuthenticator({ options, clientCaFiles }: ServerEnvironment): Authenticator {
-  const caFiles = options.clientCaFile === '' ? clientCaFiles : [options.clientCaFile, ...clientCaFiles];
-  return createUnion([
-    ...(caFiles.length === 0 ? [] : [createCertificateAuthenticator(caFiles)]),
-    ...(options.tokenAuthFile === '' ? [] : [readTokenFile(options.tokenAuthFile)]),
-  ]);
 }
 
 function healthChecks(postgres: PostgresLog, store: WatchCache, options: ServerOptions): HealthCheck[] {

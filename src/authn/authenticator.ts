@@ -1,7 +1,9 @@
 import type { ApiRequest, UserInfo } from '../request/api-request.ts';
 
 /** What a caller shows of itself. */
-export interface Credentials extends Pick<ApiRequest, 'headers' | 'rawHeaders' | 'peerCertificate'> {
+export interface Credentials extends Pick<ApiRequest, 'headers' | 'peerCertificate'> {
+  /** Names and values in turn, as they were sent. */
+  readonly raw: { readonly headers: readonly string[] };
   /** For whom a token must be made; absent: for this server (--api-audiences). */
   readonly audiences?: readonly string[];
 }

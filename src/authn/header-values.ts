@@ -4,19 +4,19 @@ import type { Credentials } from './authenticator.ts';
  * Every value of a header that may be sent more than once, in order. The parsed headers join them with commas, and a comma
  * may be part of a value.
  */
-export function headerValues({ rawHeaders }: Pick<Credentials, 'rawHeaders'>, name: string): string[] {
-  return headerEntries({ rawHeaders }, (header) => header === name.toLowerCase()).map(([, value]) => value);
+export function headerValues({ raw }: Pick<Credentials, 'raw'>, name: string): string[] {
+  return headerEntries({ raw }, (header) => header === name.toLowerCase()).map(([, value]) => value);
 }
 
 /** Names in lower case, with values. */
 export function headerEntries(
-  { rawHeaders }: Pick<Credentials, 'rawHeaders'>,
+  { raw }: Pick<Credentials, 'raw'>,
   wanted: (name: string) => boolean,
 ): [string, string][] {
   const found: [string, string][] = [];
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] ?? '').toLowerCase();
-    if (wanted(name)) found.push([name, rawHeaders[at + 1] ?? '']);
+  for (let at = 0; at + 1 < raw.headers.length; at += 2) {
+    const name = (raw.headers[at] ?? '').toLowerCase();
+    if (wanted(name)) found.push([name, raw.headers[at + 1] ?? '']);
   }
   return found;
 }

@@ -51,11 +51,7 @@ export class TokenCache implements TokenAuthenticator {
     return asking;
   }
 
-  async #ask(
-    key: string,
-    token: string,
-    audiences: readonly string[],
-  ): Promise<Authentication | undefined> {
+  async #ask(key: string, token: string, audiences: readonly string[]): Promise<Authentication | undefined> {
     const { tokens, successTtlMs, failureTtlMs } = this.#options;
     const found = await tokens.authenticate(token, audiences);
     const ttlMs = found === undefined ? failureTtlMs : successTtlMs;

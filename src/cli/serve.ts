@@ -10,6 +10,7 @@ import { databaseConnection } from './database.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { lockDataDir } from './lock.ts';
+import { ensureServiceAccountKey } from './service-account-key.ts';
 import { readServingPair } from './serving-pair.ts';
 
 /** What has been begun and must be ended, last first. */
@@ -44,6 +45,7 @@ async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServe
     databaseUrls,
     serving: readServingPair(options, certificates.serving),
     clientCaFiles: [certificates.caFile],
+    serviceAccountKeyFile: ensureServiceAccountKey(join(dataDir, 'certificates')),
     logger: createLogger({ verbosity: options.verbosity }),
   });
   announce(options, dataDir, certificates, progress);

@@ -65,7 +65,17 @@ const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; 
   },
 ];
 
-const EFFECTIVE: ReadonlySet<string> = new Set(['WatchList', 'AllAlpha', 'AllBeta']);
+const EFFECTIVE: ReadonlySet<string> = new Set([
+  'WatchList',
+  'AllAlpha',
+  'AllBeta',
+  'AnonymousAuthConfigurableEndpoints',
+  'ServiceAccountTokenJTI',
+  'ServiceAccountTokenNodeBinding',
+  'ServiceAccountTokenNodeBindingValidation',
+  'ServiceAccountTokenPodNodeInfo',
+  'StructuredAuthenticationConfiguration',
+]);
 
 export interface FeatureGates {
   isEnabled(name: string): boolean;

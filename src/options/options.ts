@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { ALL_FLAGS } from './all-flags.ts';
+import { type AuthenticationOptions, readAuthentication } from './authentication.ts';
 import { type AuthorizationOptions, allowsEverything, readAuthorization } from './authorization.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
@@ -28,6 +29,7 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly clientCaFile: string;
   readonly tokenAuthFile: string;
   readonly anonymousAuth: boolean;
+  readonly authentication: AuthenticationOptions;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly deleteCollectionWorkers: number;
@@ -40,6 +42,7 @@ export interface ServerOptions extends AuthorizationOptions {
 export function parseOptions(args: readonly string[]): ServerOptions {
   const flags = parseFlags(args, ALL_FLAGS);
   const authorization = readAuthorization(flags);
+  const featureGates = parseFeatureGates(flags.strings('feature-gates'));
   const options: ServerOptions = {
     dataDir: flags.string('data-dir'),
     historyWindowMs: flags.duration('history-window'),
@@ -62,11 +65,12 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     ...authorization,
     // Nobody unknown comes in where everything is allowed (Kubernetes does the same).
     anonymousAuth: flags.bool('anonymous-auth') && !allowsEverything(authorization),
+    authentication: readAuthentication(flags, featureGates),
     requestTimeoutMs: flags.duration('request-timeout'),
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),
     runtimeConfig: parseRuntimeConfig(flags.strings('runtime-config')),
-    featureGates: parseFeatureGates(flags.strings('feature-gates')),
+    featureGates,
     verbosity: flags.number('v'),
   };
   check(options, flags);

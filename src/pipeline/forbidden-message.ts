@@ -1,7 +1,10 @@
 import type { AuthenticatedRequest } from '../request/api-request.ts';
 
 /** The words of a 403 (Kubernetes: handlers/responsewriters): `User "u" cannot get resource "pods" in API group "" in the namespace "ns"`. */
-export function forbiddenMessage({ user, verb, target, path }: AuthenticatedRequest, reason: string): string {
+export function forbiddenMessage(
+  { user, verb, target, path }: Pick<AuthenticatedRequest, 'user' | 'verb' | 'target' | 'path'>,
+  reason: string,
+): string {
   const why = reason === '' ? '' : `: ${reason}`;
   const who = `User ${JSON.stringify(user.username)}`;
   if (target === undefined) return `${who} cannot ${verb} path ${JSON.stringify(path)}${why}`;

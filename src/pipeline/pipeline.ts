@@ -1,28 +1,23 @@
 import type { MessageSchema } from '../api/schema.ts';
-import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
-import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
 import { answerErrors } from './answer-errors.ts';
-import { authenticate } from './authenticate.ts';
+import { type AuthenticateOptions, authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { type DocumentHandler, dispatch } from './dispatch.ts';
+import { impersonate } from './impersonate.ts';
 import { measure } from './measure.ts';
 
-export interface PipelineOptions {
-  readonly authenticator: Authenticator;
-  /** --anonymous-auth */
-  readonly anonymous: boolean;
+export interface PipelineOptions extends AuthenticateOptions {
   readonly authorizer: Authorizer;
   /** Discovery, OpenAPI, version. */
   readonly documents: DocumentHandler;
   readonly resources: ResourceHandler;
   /** meta/v1 Status, for clients that read protobuf. */
   readonly statusSchema: MessageSchema;
-  readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
@@ -38,7 +33,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     measure(options, request, () =>
       answerErrors(options, request, async () => {
         const authenticated = await authenticate(options, request);
-        const authorized = await authorize(options, authenticated);
+        const acting = await impersonate(options, authenticated);
+        const authorized = await authorize(options, acting);
         return dispatch(options, authorized);
       }),
     );

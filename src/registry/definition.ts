@@ -2,6 +2,7 @@ import type { GroupResource, GroupVersionKind } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { Strategy } from './strategy.ts';
+import type { TokenIssuing } from './token-issuing.ts';
 
 /**
  * Everything the server knows of one resource type in one API group. Built-in resources are written as these literals
@@ -131,6 +132,10 @@ export interface ActionContext {
     name: string,
     change: (object: ApiObject) => ApiObject,
   ): Promise<ApiObject>;
+  /** Adds a Warning header to the response. */
+  warn(text: string): void;
+  /** Makes tokens of service accounts. */
+  readonly tokens: TokenIssuing;
   readonly dryRun: boolean;
   readonly namespace: string;
   readonly name: string;

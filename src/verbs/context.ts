@@ -1,5 +1,6 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
+import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { Store } from '../storage/store.ts';
 import type { Ownership } from './ownership.ts';
@@ -15,6 +16,7 @@ export interface VerbContext {
   readonly writer: ObjectWriter;
   readonly ownership: Ownership;
   readonly virtual: VirtualHandlers;
+  readonly tokens: TokenIssuing;
   /** Feature gate WatchList. */
   readonly watchList: boolean;
   readonly minRequestTimeoutMs: number;

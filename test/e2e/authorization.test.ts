@@ -139,7 +139,11 @@ test('nobody gives away more than they have', async () => {
     'POST',
     `${RBAC}/clusterroles`,
     role('role-maker', [
-      { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles', 'rolebindings'], verbs: ['get', 'create'] },
+      {
+        apiGroups: ['rbac.authorization.k8s.io'],
+        resources: ['roles', 'rolebindings'],
+        verbs: ['get', 'create'],
+      },
       { apiGroups: [''], resources: ['secrets'], verbs: ['list'] },
     ]),
   );

@@ -1,8 +1,8 @@
 import type { FieldError } from '../../api/status.ts';
 import { type CelProgram, type CelVariables, compileCel } from '../../cel/program.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
-import type { ConfigFields } from './config-fields.ts';
 import type { Rule } from './config.ts';
+import type { ConfigFields } from './config-fields.ts';
 
 /** What expressions of the configuration see: claims of a token, or the user made of them. */
 export const CLAIMS: CelVariables = { claims: 'map<string, dyn>' };

@@ -20,7 +20,7 @@ export interface IdentityProviderOptions {
 const RETRY_MS = 10_000;
 /** Tokens with unknown keys cannot make the server ask more often. */
 const KEYS_COOLDOWN_MS = 3000;
-/** Keys that the provider took back are believed no longer than this. */
+/** After so long the provider is asked whether its keys are still the same. */
 const KEYS_MAX_AGE_MS = 10 * 60_000;
 
 const KEY_ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
@@ -66,25 +66,36 @@ export class IdentityProvider {
 
   /** The claims of a token that one of the provider's keys signed. @throws Error */
   async verify(token: string): Promise<JsonObject> {
-    if (this.#jwksUri === undefined) throw new Error('oidc: authenticator not initialized');
+    const uri = this.#jwksUri;
+    if (uri === undefined) throw new Error('oidc: authenticator not initialized');
     const keyId = readUnverified(token)?.keyId ?? '';
-    if (this.#now() - this.#fetchedAtMs > KEYS_MAX_AGE_MS) await this.#fetchKeys(this.#jwksUri);
+    await this.#renewKeys(uri);
     try {
       return await verifyToken(token, this.#candidates(keyId));
     } catch (error) {
       // The provider may have new keys.
-      if (this.#now() - this.#triedAtMs < KEYS_COOLDOWN_MS) throw error;
-      await this.#fetchKeys(this.#jwksUri);
+      if (!this.#mayFetch()) throw error;
+      await this.#fetchKeys(uri);
       return verifyToken(token, this.#candidates(keyId));
     }
+  }
+
+  /** Old keys are good while the provider is away; only the first ones must be waited for. */
+  async #renewKeys(uri: string): Promise<void> {
+    if (this.#now() - this.#fetchedAtMs < KEYS_MAX_AGE_MS || !this.#mayFetch()) return;
+    const fetching = this.#fetchKeys(uri);
+    if (this.#keys.length === 0) await fetching;
+    else fetching.catch(this.#options.onError);
+  }
+
+  #mayFetch(): boolean {
+    return this.#fetching !== undefined || this.#now() - this.#triedAtMs >= KEYS_COOLDOWN_MS;
   }
 
   async #discover(signal: AbortSignal): Promise<string> {
     const { issuerUrl, discoveryUrl, get } = this.#options;
     const url =
-      discoveryUrl === ''
-        ? `${issuerUrl.replace(/\/$/, '')}/.well-known/openid-configuration`
-        : discoveryUrl;
+      discoveryUrl === '' ? `${issuerUrl.replace(/\/$/, '')}/.well-known/openid-configuration` : discoveryUrl;
     const document = toObject(await get(url, { signal }));
     if (document.issuer !== issuerUrl) {
       throw new Error(
@@ -98,8 +109,9 @@ export class IdentityProvider {
 
   /** Once for all that wait. @throws Error */
   #fetchKeys(uri: string): Promise<void> {
+    if (this.#fetching !== undefined) return this.#fetching;
     this.#triedAtMs = this.#now();
-    this.#fetching ??= this.#options
+    this.#fetching = this.#options
       .get(uri)
       .then((text) => {
         this.#keys = parseKeySet(toObject(text), this.#options.algorithms);

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
-import type { ConfigFields } from './config-fields.ts';
 import type { JwtConfig } from './config.ts';
+import type { ConfigFields } from './config-fields.ts';
 
 export const ISSUER_FIELDS = [
   'url',
@@ -33,7 +33,9 @@ export function parseIssuer(
   const certificateAuthority = issuer.text('certificateAuthority') || undefined;
   if (certificateAuthority !== undefined && !isCertificate(certificateAuthority)) {
     const field = issuer.at('certificateAuthority');
-    problems.push(invalidValue(field, '<omitted>', 'data does not contain any valid RSA or ECDSA certificates'));
+    problems.push(
+      invalidValue(field, '<omitted>', 'data does not contain any valid RSA or ECDSA certificates'),
+    );
   }
   return { url, discoveryUrl, certificateAuthority, audiences };
 }

@@ -121,8 +121,7 @@ const issuerOf = (issuer: string | undefined): string | undefined =>
   issuer === GOOGLE ? `https://${GOOGLE}` : issuer;
 
 function checkTimes({ exp, nbf }: JsonObject, nowSeconds: number): void {
-  if (typeof exp !== 'number' || nowSeconds >= exp)
-    throw new Error('oidc: verify token: token is expired');
+  if (typeof exp !== 'number' || nowSeconds >= exp) throw new Error('oidc: verify token: token is expired');
   if (typeof nbf === 'number' && nbf > nowSeconds + NBF_LEEWAY_SECONDS)
     throw new Error('oidc: verify token: current time before the nbf (not before) time');
 }

@@ -71,9 +71,7 @@ function toTexts(value: unknown, what: string): string[] {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) {
     return value.filter((one) => one !== '');
   }
-  throw new Error(
-    `oidc: error evaluating ${what}: expression must return a string or a list of strings`,
-  );
+  throw new Error(`oidc: error evaluating ${what}: expression must return a string or a list of strings`);
 }
 
 function evaluate(
@@ -108,5 +106,7 @@ function check(
 ): void {
   if (attempt(what, () => program.evaluate(variables)) === true) return;
   const why = message === '' ? '' : `: ${message}`;
-  throw new Error(`oidc: error evaluating ${what}: validation expression '${program.expression}' failed${why}`);
+  throw new Error(
+    `oidc: error evaluating ${what}: validation expression '${program.expression}' failed${why}`,
+  );
 }

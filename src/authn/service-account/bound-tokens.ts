@@ -58,8 +58,7 @@ export class BoundTokens implements TokenAuthenticator {
     if (account === undefined) throw new Error(`serviceaccounts ${JSON.stringify(name)} not found`);
     const actual = account.metadata.uid ?? '';
     if (actual !== uid) throw new Error(`service account UID (${actual}) does not match claim (${uid})`);
-    if (isGone(account, nowSeconds))
-      throw new Error(`service account ${namespace}/${name} has been deleted`);
+    if (isGone(account, nowSeconds)) throw new Error(`service account ${namespace}/${name} has been deleted`);
   }
 
   /** What the token is bound to must be there; answers what is told of it with the user. */
@@ -120,7 +119,8 @@ function checkTimes({ exp, nbf, iat }: JsonObject, nowSeconds: number): void {
   if (typeof exp === 'number' && nowSeconds >= exp) throw new Error('service account token has expired');
   const latest = nowSeconds + LEEWAY_SECONDS;
   if (typeof nbf === 'number' && nbf > latest) throw new Error('service account token is not valid yet');
-  if (typeof iat === 'number' && iat > latest) throw new Error('service account token is issued in the future');
+  if (typeof iat === 'number' && iat > latest)
+    throw new Error('service account token is issued in the future');
 }
 
 function isGone({ metadata }: ApiObject, nowSeconds: number): boolean {

@@ -51,7 +51,8 @@ function algorithmOf(key: KeyObject, path: string): string {
   if (key.asymmetricKeyType === 'rsa') return 'RS256';
   const curve = key.asymmetricKeyDetails?.namedCurve ?? '';
   const algorithm = key.asymmetricKeyType === 'ec' ? CURVE_ALGORITHMS[curve] : undefined;
-  if (algorithm === undefined) throw new Error(`${path}: a key must be RSA, or ECDSA on P-256, P-384 or P-521`);
+  if (algorithm === undefined)
+    throw new Error(`${path}: a key must be RSA, or ECDSA on P-256, P-384 or P-521`);
   return algorithm;
 }
 

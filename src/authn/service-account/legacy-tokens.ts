@@ -99,7 +99,10 @@ function readClaims(claims: JsonObject): LegacyClaims {
   return { namespace, name, uid, secret };
 }
 
-async function checkAccount({ namespace, name, uid }: LegacyClaims, objects: LiveObjects): Promise<ApiObject> {
+async function checkAccount(
+  { namespace, name, uid }: LegacyClaims,
+  objects: LiveObjects,
+): Promise<ApiObject> {
   const account = await objects.find('serviceaccounts', { namespace, name, uid });
   if (account === undefined) throw new Error(`serviceaccounts ${JSON.stringify(name)} not found`);
   if (account.metadata.deletionTimestamp !== undefined)

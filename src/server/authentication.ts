@@ -1,0 +1,136 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type AnonymousAccess, createAnonymousAccess } from '../authn/anonymous.ts';
+import { type Authenticator, createUnion } from '../authn/authenticator.ts';
+import { createBearerAuthenticator } from '../authn/bearer-token.ts';
+import { BootstrapTokens } from '../authn/bootstrap-token.ts';
+import { CertificateAuthorities } from '../authn/certificate-authorities.ts';
+import { createCertificateAuthenticator } from '../authn/client-certificate.ts';
+import {
+  createFrontProxyAuthenticator,
+  createHeaderStripper,
+  type FrontProxyHeaders,
+} from '../authn/front-proxy.ts';
+import { StoredObjects } from '../authn/live-objects.ts';
+import type { IssuerDocuments } from '../authn/service-account/issuer-documents.ts';
+import { createTokenUnion, forAudiences, type TokenAuthenticator } from '../authn/token.ts';
+import { TokenCache } from '../authn/token-cache.ts';
+import { readTokenFile } from '../authn/token-file.ts';
+import { TokenWebhook } from '../authn/token-webhook.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { FrontProxyOptions } from '../options/authentication.ts';
+import type { ServerOptions } from '../options/options.ts';
+import { readClientConfig } from '../outbound/client-config.ts';
+import { createJsonPost, isTransient } from '../outbound/json-post.ts';
+import type { TokenIssuing } from '../registry/token-issuing.ts';
+import type { Store } from '../storage/store.ts';
+import { createJwt } from './jwt-authentication.ts';
+import { createServiceAccounts, type NoteUse } from './service-accounts.ts';
+
+/** What authentication consists of in a running server. */
+export interface Authentication {
+  readonly authenticator: Authenticator;
+  readonly anonymous: AnonymousAccess;
+  readonly stripCredentials: (headers: IncomingHttpHeaders) => void;
+  readonly tokens: TokenIssuing;
+  /** Undefined: the issuer is no address that could have any. */
+  readonly issuerDocuments: IssuerDocuments | undefined;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface AuthenticationParts {
+  readonly options: ServerOptions;
+  /** Authorities of client certificates, beside --client-ca-file. */
+  readonly clientCaFiles: readonly string[];
+  /** The key that signs when no other is given. */
+  readonly serviceAccountKeyFile: string;
+  /** host:port under which clients reach the server. */
+  readonly serverAddress: string;
+  readonly store: Store;
+  readonly noteUse: NoteUse;
+  readonly logger: Logger;
+}
+
+type Run = (signal: AbortSignal) => Promise<void>;
+
+/**
+ * Asks in Kubernetes' order: a front proxy, certificates, then tokens, those first that can be told without asking somebody
+ * else. @throws Error that names the flag or file that is wrong
+ */
+export function createAuthentication(parts: AuthenticationParts): Authentication {
+  const { options, clientCaFiles, logger } = parts;
+  const { frontProxy, apiAudiences } = options.authentication;
+  const runs: Run[] = [];
+  const onError = (error: unknown): void => logger.error('authentication', error);
+  const authorities = (flag: string, paths: readonly string[]): CertificateAuthorities => {
+    const created = new CertificateAuthorities(flag, paths);
+    runs.push((signal) => created.run(signal, onError));
+    return created;
+  };
+  const caFiles = options.clientCaFile === '' ? clientCaFiles : [options.clientCaFile, ...clientCaFiles];
+  const headers = frontProxy === undefined ? undefined : headersOf(frontProxy);
+  const proxies = headers === undefined || frontProxy === undefined ? [] : [{ ...frontProxy, headers }];
+  const { tokens, anonymous, issuing, issuerDocuments } = createTokens(parts, runs);
+  return {
+    authenticator: createUnion([
+      ...proxies.map((proxy) =>
+        createFrontProxyAuthenticator({
+          ...proxy,
+          authorities: authorities('requestheader-client-ca-file', [proxy.caFile]),
+        }),
+      ),
+      ...(caFiles.length === 0
+        ? []
+        : [createCertificateAuthenticator(authorities('client-ca-file', caFiles))]),
+      createBearerAuthenticator(tokens, apiAudiences),
+    ]),
+    anonymous,
+    stripCredentials: createHeaderStripper(headers),
+    tokens: issuing,
+    issuerDocuments,
+    run: async (signal) => {
+      await Promise.all(runs.map((run) => run(signal)));
+    },
+  };
+}
+
+const headersOf = (options: FrontProxyOptions): FrontProxyHeaders => ({
+  usernames: options.usernameHeaders,
+  groups: options.groupHeaders,
+  extra: options.extraHeaderPrefixes,
+});
+
+interface Tokens {
+  readonly tokens: TokenAuthenticator;
+  readonly anonymous: AnonymousAccess;
+  readonly issuing: TokenIssuing;
+  readonly issuerDocuments: IssuerDocuments | undefined;
+}
+
+function createTokens(parts: AuthenticationParts, runs: Run[]): Tokens {
+  const { options, logger } = parts;
+  const { apiAudiences, bootstrapTokens } = options.authentication;
+  const objects = new StoredObjects(parts.store);
+  const accounts = createServiceAccounts({ ...parts, objects });
+  const jwt = createJwt(options, logger);
+  runs.push((signal) => jwt.run(signal));
+  const tokens = createTokenUnion([
+    ...(options.tokenAuthFile === ''
+      ? []
+      : [forAudiences(apiAudiences, readTokenFile(options.tokenAuthFile))]),
+    ...accounts.authenticators,
+    ...(bootstrapTokens ? [forAudiences(apiAudiences, new BootstrapTokens(objects))] : []),
+    jwt.tokens,
+    ...createWebhook(options),
+  ]);
+  const anonymous = createAnonymousAccess(jwt.anonymous ?? { enabled: options.anonymousAuth });
+  return { tokens, anonymous, issuing: accounts.issuing, issuerDocuments: accounts.documents };
+}
+
+function createWebhook({ authentication }: ServerOptions): TokenAuthenticator[] {
+  const { webhook, apiAudiences } = authentication;
+  if (webhook.configFile === '') return [];
+  const post = createJsonPost(readClientConfig(webhook.configFile));
+  const tokens = new TokenWebhook({ version: webhook.version, apiAudiences, post, isTransient });
+  const { cacheTtlMs } = webhook;
+  return [new TokenCache({ tokens, successTtlMs: cacheTtlMs, failureTtlMs: cacheTtlMs })];
+}
