@@ -35,7 +35,8 @@ export const token: ActionSubresource = {
     const asked = strings(spec, 'audiences');
     const audiences = asked.length === 0 ? [...tokens.apiAudiences] : asked;
     const expirationSeconds = validityOf(spec, context);
-    const bound = await findBound(part(spec, 'boundObjectRef'), context);
+    const reference = part(spec, 'boundObjectRef');
+    const bound = await findBound(reference, context);
     const extended = isExtended(context, bound, audiences, expirationSeconds);
     const signed = await tokens.sign({
       namespace,
@@ -47,7 +48,7 @@ export const token: ActionSubresource = {
         ? { expirationSeconds: EXTENDED_SECONDS, warnAfterSeconds: expirationSeconds }
         : { expirationSeconds }),
     });
-    const boundObjectRef = spec.boundObjectRef ?? null;
+    const boundObjectRef = Object.keys(reference).length === 0 ? null : reference;
     return {
       code: 201,
       object: toAnswer(context, { audiences, expirationSeconds, boundObjectRef }, issuedAt, signed),
@@ -69,7 +70,7 @@ function checkPlace({ metadata }: ApiObject, { namespace, name }: ActionContext)
 }
 
 /** @throws StatusError 422 */
-function validityOf(spec: JsonObject, { tokens, warn }: ActionContext): number {
+function validityOf(spec: JsonObject, context: ActionContext): number {
   const asked = spec.expirationSeconds ?? DEFAULT_SECONDS;
   const seconds = count(asked);
   const wrong = (why: string): never => {
@@ -77,9 +78,9 @@ function validityOf(spec: JsonObject, { tokens, warn }: ActionContext): number {
   };
   if (seconds < MIN_SECONDS) wrong('may not specify a duration less than 10 minutes');
   if (seconds > MAX_SECONDS) wrong('may not specify a duration larger than 2^32 seconds');
-  const most = tokens.maxExpirationSeconds;
+  const most = context.tokens.maxExpirationSeconds;
   if (most === 0 || seconds <= most) return seconds;
-  warn(`requested expiration of ${seconds} seconds shortened to ${most} seconds`);
+  context.warn(`requested expiration of ${seconds} seconds shortened to ${most} seconds`);
   return most;
 }
 
