@@ -29,21 +29,19 @@ beforeAll(async () => {
   writeConfig({});
   const gates = '--feature-gates=AnonymousAuthConfigurableEndpoints=true';
   const modes = '--authorization-mode=RBAC';
-  [byFlags, byFile] = await Promise.all([
-    startCluster(database.url, [
-      modes,
-      `--oidc-issuer-url=${provider.url}`,
-      '--oidc-client-id=cluster',
-      `--oidc-ca-file=${caFile}`,
-      '--oidc-username-claim=email',
-      '--oidc-username-prefix=idp:',
-      '--oidc-groups-claim=roles',
-      '--oidc-groups-prefix=idp:',
-      '--oidc-required-claim=tenant=blue,green',
-      '--oidc-signing-algs=RS256,ES256',
-    ]),
-    startCluster(database.url, [modes, gates, `--authentication-config=${configFile}`]),
+  byFlags = await startCluster(database.url, [
+    modes,
+    `--oidc-issuer-url=${provider.url}`,
+    '--oidc-client-id=cluster',
+    `--oidc-ca-file=${caFile}`,
+    '--oidc-username-claim=email',
+    '--oidc-username-prefix=idp:',
+    '--oidc-groups-claim=roles',
+    '--oidc-groups-prefix=idp:',
+    '--oidc-required-claim=tenant=blue,green',
+    '--oidc-signing-algs=RS256,ES256',
   ]);
+  byFile = await startCluster(database.url, [modes, gates, `--authentication-config=${configFile}`]);
 });
 
 afterAll(async () => {

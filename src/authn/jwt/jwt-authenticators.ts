@@ -59,17 +59,25 @@ export class JwtAuthenticators implements TokenAuthenticator {
   async replace(configs: readonly JwtConfig[]): Promise<void> {
     const next = this.#create(configs);
     this.#start(next);
-    const timeout = new AbortController();
-    const ready = Promise.all(next.members.map((member) => member.ready())).then(() => true);
-    const late = pause(this.#options.readyTimeoutMs ?? READY_TIMEOUT_MS, timeout.signal).then(() => false);
-    const inTime = await Promise.race([ready, late]);
-    timeout.abort();
+    const inTime = await this.#becomesReady(next);
     if (!inTime) {
       next.stop.abort();
+      if (this.#signal?.aborted === true) return;
       throw new Error('a provider of the new authentication configuration could not be found in time');
     }
     this.#current.stop.abort();
     this.#current = next;
+  }
+
+  /** False when it takes too long, or the server ends. */
+  async #becomesReady({ members }: Generation): Promise<boolean> {
+    const decided = new AbortController();
+    const end = this.#signal === undefined ? decided.signal : AbortSignal.any([decided.signal, this.#signal]);
+    const ready = Promise.all(members.map((member) => member.ready())).then(() => true);
+    const late = pause(this.#options.readyTimeoutMs ?? READY_TIMEOUT_MS, end).then(() => false);
+    const inTime = await Promise.race([ready, late]);
+    decided.abort();
+    return inTime;
   }
 
   #create(configs: readonly JwtConfig[]): Generation {
