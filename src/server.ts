@@ -2,6 +2,7 @@ import { AdmissionChain } from './admission/admission.ts';
 import { createNamespaceLifecycle } from './admission/plugins/namespace-lifecycle.ts';
 import type { Dialect } from './api/dialect.ts';
 import { loadTypes } from './api/idl/types.ts';
+import { publishAuthentication } from './controllers/authentication-publisher.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
@@ -93,6 +94,7 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   const noteUse = createNoteUse(registry, writer, logger);
   const authentication = createAuthentication({ ...environment, serverAddress, store, noteUse });
   services.start('authentication', (signal) => authentication.run(signal));
+  await publishAuthentication(registry, writer, authentication.published);
   const { authenticator, tokens } = authentication;
   const { apiAudiences } = options.authentication;
   const issuer = createIssuerHandler(authentication.issuerDocuments);

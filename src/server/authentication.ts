@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AnonymousAccess, createAnonymousAccess } from '../authn/anonymous.ts';
 import { type Authenticator, createUnion } from '../authn/authenticator.ts';
@@ -16,6 +17,7 @@ import { createTokenUnion, forAudiences, type TokenAuthenticator } from '../auth
 import { TokenCache } from '../authn/token-cache.ts';
 import { readTokenFile } from '../authn/token-file.ts';
 import { TokenWebhook } from '../authn/token-webhook.ts';
+import type { PublishedAuthentication } from '../controllers/authentication-publisher.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { FrontProxyOptions } from '../options/authentication.ts';
 import type { ServerOptions } from '../options/options.ts';
@@ -34,6 +36,8 @@ export interface Authentication {
   readonly tokens: TokenIssuing;
   /** Undefined: the issuer is no address that could have any. */
   readonly issuerDocuments: IssuerDocuments | undefined;
+  /** For servers behind this one. */
+  readonly published: PublishedAuthentication;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -87,6 +91,7 @@ export function createAuthentication(parts: AuthenticationParts): Authentication
     stripCredentials: createHeaderStripper(headers),
     tokens: issuing,
     issuerDocuments,
+    published: toPublished(caFiles, frontProxy),
     run: async (signal) => {
       await Promise.all(runs.map((run) => run(signal)));
     },
@@ -98,6 +103,25 @@ const headersOf = (options: FrontProxyOptions): FrontProxyHeaders => ({
   groups: options.groupHeaders,
   extra: options.extraHeaderPrefixes,
 });
+
+/** Keys and forms are Kubernetes' (kube-system/extension-apiserver-authentication). */
+function toPublished(
+  caFiles: readonly string[],
+  proxy: FrontProxyOptions | undefined,
+): PublishedAuthentication {
+  const read = (paths: readonly string[]): string => paths.map((path) => readFileSync(path, 'utf8')).join('');
+  const clients = caFiles.length === 0 ? {} : { 'client-ca-file': read(caFiles) };
+  if (proxy === undefined) return { bundles: clients, lists: {} };
+  return {
+    bundles: { ...clients, 'requestheader-client-ca-file': read([proxy.caFile]) },
+    lists: {
+      'requestheader-allowed-names': proxy.allowedNames,
+      'requestheader-username-headers': proxy.usernameHeaders,
+      'requestheader-group-headers': proxy.groupHeaders,
+      'requestheader-extra-headers-prefix': proxy.extraHeaderPrefixes,
+    },
+  };
+}
 
 interface Tokens {
   readonly tokens: TokenAuthenticator;

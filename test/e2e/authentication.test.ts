@@ -330,3 +330,12 @@ test('schemes other than bearer mean nothing, and nothing is not wrong', async (
     (await send({ method: 'GET', path: '/version', headers: { authorization: 'bEaReR wrong' } })).code,
   ).toBe(401);
 });
+
+test('servers behind this one learn whose certificates and headers to believe', async () => {
+  const path = `${CORE}/kube-system/configmaps/extension-apiserver-authentication`;
+  const { json } = await cluster.request('GET', path);
+  expect(json.data['client-ca-file']).toContain(clients.pem.trim());
+  expect(json.data['requestheader-client-ca-file']).toBe(proxies.pem);
+  expect(json.data['requestheader-allowed-names']).toBe('["front-proxy"]');
+  expect(json.data['requestheader-username-headers']).toBe('["X-Remote-User","X-Other-User"]');
+});
