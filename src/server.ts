@@ -20,6 +20,7 @@ import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { createAuthentication } from './server/authentication.ts';
 import { createAuthorization } from './server/authorization.ts';
+import { createBackends } from './server/backends.ts';
 import { createNoteUse } from './server/service-accounts.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
@@ -114,7 +115,10 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
       registry,
       types,
       writer,
+      authorizer,
       ownership,
+      admission,
+      backends: createBackends(options),
       virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
       tokens,
       watchList: options.featureGates.isEnabled('WatchList'),

@@ -20,6 +20,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   admission: 7,
   authn: 7,
   authz: 7,
+  proxy: 7,
   verbs: 8,
   resources: 9,
   discovery: 9,

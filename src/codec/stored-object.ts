@@ -30,20 +30,22 @@ export class HeadSplicer {
   /** `storedApiVersion` is what the bytes carry, `apiVersion` what the response is to say. */
   constructor(kind: string, storedApiVersion: string, apiVersion: string) {
     this.#storedLength = Buffer.byteLength(headOf(kind, storedApiVersion));
-    this.#prefix = `${headOf(kind, apiVersion)}"resourceVersion":"`;
+    this.#prefix = headOf(kind, apiVersion);
   }
 
   /** Bytes to send instead of the first {@link storedLength} bytes of the stored form. */
   head(resourceVersion: string): string {
-    return `${this.#prefix}${resourceVersion}",`;
+    return `${this.#prefix}"resourceVersion":"${resourceVersion}",`;
   }
 
   get storedLength(): number {
     return this.#storedLength;
   }
 
-  splice(json: Buffer, resourceVersion: string): Buffer[] {
-    return [Buffer.from(this.head(resourceVersion), 'latin1'), json.subarray(this.#storedLength)];
+  /** An object without a version is one that a dry run made. */
+  splice(json: Buffer, resourceVersion: string | undefined): Buffer[] {
+    const head = resourceVersion === undefined ? this.#prefix : this.head(resourceVersion);
+    return [Buffer.from(head, 'latin1'), json.subarray(this.#storedLength)];
   }
 }
 

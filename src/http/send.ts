@@ -22,6 +22,8 @@ export async function send(
       return sendBytes(request, response, outgoing);
     case 'stream':
       return sendStream(request, response, outgoing);
+    case 'tunnel':
+      throw new Error('only a connection that asks for an upgrade can be taken over');
     default:
       response satisfies never;
   }
@@ -33,7 +35,7 @@ function headersOf(request: IncomingRequest, response: BytesResponse | StreamRes
   const headers: Headers = {
     'audit-id': request.id,
     'cache-control': 'no-cache, private',
-    'content-type': response.contentType,
+    ...(response.contentType === '' ? {} : { 'content-type': response.contentType }),
   };
   for (const [name, value] of Object.entries(response.headers ?? {})) {
     headers[name] = typeof value === 'string' ? value : [...value];

@@ -13,9 +13,11 @@ import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ApiResponse } from '../request/api-response.ts';
+import { isLongRunning } from '../request/long-running.ts';
 import { answerHealth, type HealthCheck, type HealthEndpoint } from './health.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { type NodeResponse, send } from './send.ts';
+import { acceptUpgrades } from './upgrade.ts';
 
 export interface HttpOptions {
   readonly certificate: string;
@@ -60,6 +62,13 @@ export function listen(options: HttpOptions): Promise<HttpServer> {
     const response = outgoing as unknown as ServerResponse;
     if (isRouted(incoming.url)) void others(incoming as unknown as IncomingMessage, response);
     else void serve(options, open, incoming, response);
+  });
+  acceptUpgrades(server, {
+    open,
+    logger: options.logger,
+    respond: (request) => answerInTime(options, request),
+    isRouted,
+    route: (incoming, outgoing) => void others(incoming, outgoing),
   });
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -155,7 +164,7 @@ function answerInTime(
   { pipeline, requestTimeoutMs }: HttpOptions,
   request: IncomingRequest,
 ): Promise<ApiResponse> {
-  if (request.verb === 'watch') return pipeline(request);
+  if (isLongRunning(request)) return pipeline(request);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(timedOut(requestTimeoutMs)), requestTimeoutMs);
     pipeline(request)
@@ -180,7 +189,7 @@ async function close(
   sockets: Set<Socket>,
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  for (const request of open) if (request.verb === 'watch') request.abort();
+  for (const request of open) if (isLongRunning(request)) request.abort();
   const deadline = Date.now() + DRAIN_MS;
   while (open.size > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
   for (const socket of sockets) socket.destroy();

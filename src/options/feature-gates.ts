@@ -66,15 +66,17 @@ const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; 
 ];
 
 const EFFECTIVE: ReadonlySet<string> = new Set([
-  'WatchList',
   'AllAlpha',
   'AllBeta',
   'AnonymousAuthConfigurableEndpoints',
+  'PortForwardWebsockets',
   'ServiceAccountTokenJTI',
   'ServiceAccountTokenNodeBinding',
   'ServiceAccountTokenNodeBindingValidation',
   'ServiceAccountTokenPodNodeInfo',
   'StructuredAuthenticationConfiguration',
+  'TranslateStreamCloseWebsocketRequests',
+  'WatchList',
 ]);
 
 export interface FeatureGates {

@@ -35,6 +35,11 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly deleteCollectionWorkers: number;
   readonly runtimeConfig: RuntimeConfig;
   readonly featureGates: FeatureGates;
+  readonly agentCertificateAuthority: string;
+  readonly agentClientCertificate: string;
+  readonly agentClientKey: string;
+  readonly agentPreferredAddressTypes: readonly string[];
+  readonly agentTimeoutMs: number;
   readonly verbosity: number;
 }
 
@@ -71,6 +76,11 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     deleteCollectionWorkers: flags.number('delete-collection-workers'),
     runtimeConfig: parseRuntimeConfig(flags.strings('runtime-config')),
     featureGates,
+    agentCertificateAuthority: flags.string('agent-certificate-authority'),
+    agentClientCertificate: flags.string('agent-client-certificate'),
+    agentClientKey: flags.string('agent-client-key'),
+    agentPreferredAddressTypes: flags.strings('agent-preferred-address-types'),
+    agentTimeoutMs: flags.duration('agent-timeout'),
     verbosity: flags.number('v'),
   };
   check(options, flags);
@@ -88,6 +98,11 @@ function check(options: ServerOptions, flags: FlagValues): void {
     throw new UsageError(`--bind-address: ${JSON.stringify(bindAddress)} is not an IP address`);
   if ((options.tlsCertFile === '') !== (options.tlsKeyFile === '')) {
     throw new UsageError('--tls-cert-file and --tls-private-key-file belong together: give both or neither');
+  }
+  if ((options.agentClientCertificate === '') !== (options.agentClientKey === '')) {
+    throw new UsageError(
+      '--agent-client-certificate and --agent-client-key belong together: give both or neither',
+    );
   }
   for (const url of options.databaseUrls) {
     if (!/^postgres(ql)?:\/\//.test(url)) {

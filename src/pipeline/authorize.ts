@@ -1,7 +1,7 @@
 import { forbidden, internalError } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
+import { forbiddenMessage } from '../authz/forbidden-message.ts';
 import { type AuthenticatedRequest, type AuthorizedRequest, markAuthorized } from '../request/api-request.ts';
-import { forbiddenMessage } from './forbidden-message.ts';
 
 /** Whether the caller may. @throws StatusError 403, or 500 when an authorizer could not say */
 export async function authorize(

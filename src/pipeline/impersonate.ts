@@ -2,13 +2,13 @@ import { forbidden, internalError } from '../api/status.ts';
 import { decodeExtraKey, headerEntries, headerValues } from '../authn/header-values.ts';
 import { groupsOf, parseUsername } from '../authn/service-account/names.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
+import { forbiddenMessage } from '../authz/forbidden-message.ts';
 import {
   type AuthenticatedRequest,
   markImpersonated,
   type ResourceTarget,
   type UserInfo,
 } from '../request/api-request.ts';
-import { forbiddenMessage } from './forbidden-message.ts';
 
 const USER = 'impersonate-user';
 const GROUP = 'impersonate-group';

@@ -91,7 +91,8 @@ class SplicedForm implements Form {
   }
 
   object({ json, revision }: Stored): Buffer[] {
-    return [...this.#splicer.splice(json, versionText(revision)), NEWLINE];
+    const version = revision === undefined ? undefined : toResourceVersion(revision);
+    return [...this.#splicer.splice(json, version), NEWLINE];
   }
 
   list(entries: readonly Stored[], head: ListHead): Buffer[] {

@@ -1,4 +1,4 @@
-import { notFound } from '../api/status.ts';
+import { badRequest, notFound } from '../api/status.ts';
 import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
@@ -39,10 +39,19 @@ export function formFor(
     types: context.types,
     representation,
     dialect: request.dialect,
-    includeObject: request.query.get('includeObject') ?? 'Metadata',
+    includeObject: readIncludeObject(request, representation),
     now: () => context.now().getTime(),
     ...(view === undefined ? {} : { view }),
   });
+}
+
+/** What the rows of a table carry beside their cells. @throws StatusError 400 */
+function readIncludeObject({ query }: AuthorizedResourceRequest, { as }: Representation): string {
+  const asked = query.get('includeObject') || 'Metadata';
+  if (as !== 'table' || ['Metadata', 'Object', 'None'].includes(asked)) return asked;
+  throw badRequest(
+    `includeObject: Invalid value: ${JSON.stringify(asked)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
 }
 
 export function objectResponse(form: Form, code: number, stored: Stored): BytesResponse {

@@ -4,6 +4,7 @@ import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { act } from './action.ts';
+import { connect } from './connect.ts';
 import type { VerbContext } from './context.ts';
 import { patch } from './patch.ts';
 import { get, list } from './read.ts';
@@ -26,6 +27,8 @@ export function createResourceHandler(context: VerbContext): ResourceHandler {
         return handleView(context, request, target);
       case 'action':
         return act(context, request, target.served, target.action);
+      case 'connect':
+        return connect(context, request, target.served, target.subresource);
       default:
         return target satisfies never;
     }

@@ -5,6 +5,7 @@ import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { type Expected, expectedOf, readObject, toStorage } from './body.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
+import { assertMayCreate } from './create-instead.ts';
 import { checkNameMatches, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import type { Change } from './writing.ts';
@@ -39,7 +40,10 @@ export async function update(
   const { name } = request.target;
   checkNameMatches(object.metadata.name, name);
   const writing = toWriteContext(request, served, { ...options, subresource: view?.name ?? '' });
-  const change = view === undefined ? replaceWith(object, served) : changeThrough(view, object, served);
+  const change =
+    view === undefined
+      ? replaceWith(context, request, { object, served })
+      : changeThrough(view, object, served);
   const written = await context.writer.update(writing, name, change);
   return objectResponse(form, written.created ? 201 : 200, written);
 }
@@ -56,13 +60,21 @@ export function expectedFor(
   return { ...view.served, schema: context.types.message(view.type) };
 }
 
-function replaceWith(object: ApiObject, served: ServedResource): Change {
+function replaceWith(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  { object, served }: { object: ApiObject; served: ServedResource },
+): Change {
   const stored = toStorage(object, served);
   const { allowCreateOnUpdate } = served.definition.strategy;
   return {
     apply: () => structuredClone(stored),
-    ...(allowCreateOnUpdate ? { create: () => structuredClone(stored) } : {}),
+    ...(allowCreateOnUpdate ? { create } : {}),
   };
+  async function create(): Promise<ApiObject> {
+    await assertMayCreate(context.authorizer, request);
+    return structuredClone(stored);
+  }
 }
 
 export function changeThrough(view: ViewSubresource, object: ApiObject, served: ServedResource): Change {

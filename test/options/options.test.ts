@@ -35,7 +35,7 @@ test.each([
   [['--secure-port=0'], 'between 1 and 65535'],
   [['--event-ttl=soon'], '"soon" is not a duration'],
   [['--audit-log-path=/tmp/x'], '--audit-log-path has no effect in this version'],
-  [['--kubelet-timeout=7s'], '--agent-timeout has no effect in this version'],
+  [['--kubelet-client-key=x'], '--agent-client-certificate and --agent-client-key belong together'],
   [['--kvstore-servers=http://x'], 'must begin with postgres://'],
   [['--feature-gates=WatchLst=true'], 'did you mean WatchList?'],
   [['--feature-gates=SidecarContainers=false'], 'can only be left at its default (true)'],

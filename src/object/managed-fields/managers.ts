@@ -118,11 +118,10 @@ export function capUpdaters(owners: readonly Owner[]): Owner[] {
 export const fieldsOwnedBy = (owners: readonly Owner[], identity: Identity): FieldSet =>
   owners.find((owner) => isSameOwner(owner, identity))?.fields ?? EMPTY;
 
-/** A write that gave every field the value it had is no write: the times alone do not count. */
-export function differOnlyInTime(
-  a: readonly ManagedFieldsEntry[] | undefined,
-  b: readonly ManagedFieldsEntry[] | undefined,
+/** Whether the same owners own the same fields, since whenever. */
+export function sameOwners(
+  a: readonly ManagedFieldsEntry[] = [],
+  b: readonly ManagedFieldsEntry[] = [],
 ): boolean {
-  if (a === undefined || b === undefined || a.length !== b.length) return false;
-  return a.every((entry, at) => equalExcept(entry, b[at] ?? {}, ['time']));
+  return a.length === b.length && a.every((entry, at) => equalExcept(entry, b[at] ?? {}, ['time']));
 }

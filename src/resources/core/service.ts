@@ -1,3 +1,4 @@
+import { serviceProxy } from '../connect/proxies.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { keepStatus, loadBalancerStatusView, resetLoadBalancerStatus } from '../load-balancer-status.ts';
 import { serviceCells } from './service-cells.ts';
@@ -22,6 +23,7 @@ export const services = define({
   categories: ['all'],
   versions: [{ version: 'v1', type: 'core/v1.Service' }],
   subresources: [
+    serviceProxy,
     loadBalancerStatusView({
       served: { group: '', version: 'v1', kind: 'Service' },
       type: 'core/v1.Service',

@@ -1,8 +1,8 @@
-import type { AuthenticatedRequest } from '../request/api-request.ts';
+import type { AuthorizationAttributes } from './authorizer.ts';
 
 /** The words of a 403 (Kubernetes: handlers/responsewriters): `User "u" cannot get resource "pods" in API group "" in the namespace "ns"`. */
 export function forbiddenMessage(
-  { user, verb, target, path }: Pick<AuthenticatedRequest, 'user' | 'verb' | 'target' | 'path'>,
+  { user, verb, target, path }: AuthorizationAttributes,
   reason: string,
 ): string {
   const why = reason === '' ? '' : `: ${reason}`;
