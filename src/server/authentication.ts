@@ -61,34 +61,18 @@ type Run = (signal: AbortSignal) => Promise<void>;
  * else. @throws Error that names the flag or file that is wrong
  */
 export function createAuthentication(parts: AuthenticationParts): Authentication {
-  const { options, clientCaFiles, logger } = parts;
-  const { frontProxy, apiAudiences } = options.authentication;
+  const { options, clientCaFiles } = parts;
+  const { frontProxy } = options.authentication;
   const runs: Run[] = [];
-  const onError = (error: unknown): void => logger.error('authentication', error);
-  const authorities = (flag: string, paths: readonly string[]): CertificateAuthorities => {
-    const created = new CertificateAuthorities(flag, paths);
-    runs.push((signal) => created.run(signal, onError));
-    return created;
-  };
   const caFiles = options.clientCaFile === '' ? clientCaFiles : [options.clientCaFile, ...clientCaFiles];
-  const headers = frontProxy === undefined ? undefined : headersOf(frontProxy);
-  const proxies = headers === undefined || frontProxy === undefined ? [] : [{ ...frontProxy, headers }];
   const { tokens, anonymous, issuing, issuerDocuments } = createTokens(parts, runs);
   return {
     authenticator: createUnion([
-      ...proxies.map((proxy) =>
-        createFrontProxyAuthenticator({
-          ...proxy,
-          authorities: authorities('requestheader-client-ca-file', [proxy.caFile]),
-        }),
-      ),
-      ...(caFiles.length === 0
-        ? []
-        : [createCertificateAuthenticator(authorities('client-ca-file', caFiles))]),
-      createBearerAuthenticator(tokens, apiAudiences),
+      ...createCertificates(parts, caFiles, runs),
+      createBearerAuthenticator(tokens, options.authentication.apiAudiences),
     ]),
     anonymous,
-    stripCredentials: createHeaderStripper(headers),
+    stripCredentials: createHeaderStripper(frontProxy === undefined ? undefined : headersOf(frontProxy)),
     tokens: issuing,
     issuerDocuments,
     published: toPublished(caFiles, frontProxy),
@@ -96,6 +80,30 @@ export function createAuthentication(parts: AuthenticationParts): Authentication
       await Promise.all(runs.map((run) => run(signal)));
     },
   };
+}
+
+/** The front proxy comes first: it has a certificate too. */
+function createCertificates(
+  { options, logger }: AuthenticationParts,
+  caFiles: readonly string[],
+  runs: Run[],
+): Authenticator[] {
+  const { frontProxy } = options.authentication;
+  const onError = (error: unknown): void => logger.error('authentication', error);
+  const readAuthorities = (flag: string, paths: readonly string[]): CertificateAuthorities => {
+    const authorities = new CertificateAuthorities(flag, paths);
+    runs.push((signal) => authorities.run(signal, onError));
+    return authorities;
+  };
+  const proxies = (frontProxy === undefined ? [] : [frontProxy]).map((proxy) =>
+    createFrontProxyAuthenticator({
+      authorities: readAuthorities('requestheader-client-ca-file', [proxy.caFile]),
+      allowedNames: proxy.allowedNames,
+      headers: headersOf(proxy),
+    }),
+  );
+  if (caFiles.length === 0) return proxies;
+  return [...proxies, createCertificateAuthenticator(readAuthorities('client-ca-file', caFiles))];
 }
 
 const headersOf = (options: FrontProxyOptions): FrontProxyHeaders => ({

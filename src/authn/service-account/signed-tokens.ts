@@ -21,8 +21,8 @@ export interface SignedClaims {
 const CAPACITY = 10_000;
 
 /**
- * Tokens that a key of this cluster has signed. What a signature says never changes, so verified claims are remembered:
- * 5 µs instead of 100. Whether they still hold is the next one's question.
+ * Tokens that a key of this cluster has signed. What a signature says never changes, so verified claims are remembered: a
+ * request then takes a fifth of the time with RSA, a fortieth with ECDSA. Whether they still hold is the next one's question.
  */
 export class SignedTokens {
   readonly #options: SignedTokensOptions;
