@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { gzip } from 'node:zlib';
 import type { ApiResponse, BytesResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
 import type { IncomingRequest } from './incoming-request.ts';
+import type { Throttle } from './throttle.ts';
 
 /** HTTP/2's compatibility response has what is used here of HTTP/1's (node:http2, Http2ServerResponse). */
 export type NodeResponse = ServerResponse;
@@ -11,17 +12,26 @@ const MIN_COMPRESSED_BYTES = 128 * 1024;
 /** Level 1, as Kubernetes chose: the next ones cost twice the time for a tenth less. */
 const GZIP_LEVEL = 1;
 
+export interface SendOptions {
+  /** Feature gate APIResponseCompression. */
+  readonly compresses: boolean;
+  readonly throttle: Throttle;
+  /** How long a client may leave a complete answer unread. */
+  readonly patienceMs: number;
+}
+
 /** Puts a response onto a connection, HTTP/1.1 or HTTP/2. */
 export async function send(
+  options: SendOptions,
   request: IncomingRequest,
   response: ApiResponse,
   outgoing: NodeResponse,
 ): Promise<void> {
   switch (response.kind) {
     case 'bytes':
-      return sendBytes(request, response, outgoing);
+      return sendBytes(options, request, response, outgoing);
     case 'stream':
-      return sendStream(request, response, outgoing);
+      return sendStream(options, request, response, outgoing);
     case 'tunnel':
       throw new Error('only a connection that asks for an upgrade can be taken over');
     default:
@@ -36,6 +46,7 @@ function headersOf(request: IncomingRequest, response: BytesResponse | StreamRes
     'audit-id': request.id,
     'cache-control': 'no-cache, private',
     ...(response.contentType === '' ? {} : { 'content-type': response.contentType }),
+    ...request.addedHeaders,
   };
   for (const [name, value] of Object.entries(response.headers ?? {})) {
     headers[name] = typeof value === 'string' ? value : [...value];
@@ -51,6 +62,7 @@ function toWarning(text: string): string {
 }
 
 async function sendBytes(
+  { compresses, patienceMs }: SendOptions,
   request: IncomingRequest,
   response: BytesResponse,
   outgoing: NodeResponse,
@@ -59,7 +71,7 @@ async function sendBytes(
   let { chunks } = response;
   let sizeBytes = 0;
   for (const chunk of chunks) sizeBytes += chunk.length;
-  if (response.compressible && sizeBytes > MIN_COMPRESSED_BYTES && acceptsGzip(request)) {
+  if (compresses && response.compressible && sizeBytes > MIN_COMPRESSED_BYTES && acceptsGzip(request)) {
     const packed = await compress(Buffer.concat(chunks));
     chunks = [packed];
     sizeBytes = packed.length;
@@ -80,7 +92,7 @@ async function sendBytes(
   }
   for (const chunk of chunks) {
     if (request.signal.aborted) return;
-    if (!outgoing.write(chunk)) await drained(request, outgoing);
+    if (!outgoing.write(chunk)) await readInTime(request, outgoing, patienceMs);
   }
   outgoing.end();
 }
@@ -92,6 +104,17 @@ function compress(bytes: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     gzip(bytes, { level: GZIP_LEVEL }, (error, packed) => (error === null ? resolve(packed) : reject(error)));
   });
+}
+
+/** A client that asks and does not read would hold the whole answer in memory for as long as it likes. */
+async function readInTime(
+  request: IncomingRequest,
+  outgoing: NodeResponse,
+  patienceMs: number,
+): Promise<void> {
+  const timer = setTimeout(() => outgoing.destroy(), patienceMs);
+  await drained(request, outgoing);
+  clearTimeout(timer);
 }
 
 function drained(request: IncomingRequest, outgoing: NodeResponse): Promise<void> {
@@ -108,6 +131,7 @@ function drained(request: IncomingRequest, outgoing: NodeResponse): Promise<void
 }
 
 async function sendStream(
+  { throttle }: SendOptions,
   request: IncomingRequest,
   response: StreamResponse,
   outgoing: NodeResponse,
@@ -133,7 +157,7 @@ async function sendStream(
       full = false;
     },
   };
-  await response.run(sink);
+  await response.run(throttle.limit(request.connection, sink, request.signal));
   open();
   outgoing.end();
 }

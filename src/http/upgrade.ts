@@ -1,37 +1,34 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2SecureServer } from 'node:http2';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../observability/logger.ts';
 import type { ApiResponse, TunnelResponse } from '../request/api-response.ts';
+import type { OpenRequests } from './drain.ts';
 import { IncomingRequest } from './incoming-request.ts';
-import { send } from './send.ts';
+import { type SendOptions, send } from './send.ts';
 import { sendOverWebSocket, type UpgradedConnection } from './websocket.ts';
 
 /** HTTP/1.1 connections that change to another protocol. Whatever goes wrong before the change is answered in HTTP. */
 
 export interface UpgradeOptions {
   /** Requests under way. */
-  readonly open: Set<IncomingRequest>;
+  readonly open: OpenRequests;
   readonly logger: Logger;
+  readonly sending: SendOptions;
   respond(request: IncomingRequest): Promise<ApiResponse>;
-  /** Paths that are no business of the pipeline's. */
-  isRouted(url: string): boolean;
-  route(incoming: IncomingMessage, outgoing: ServerResponse): void;
 }
 
 /** What clients of Kubernetes change to. An offer of anything else, as of h2c, is one that nobody has to take. */
 const PROTOCOLS = /^(websocket|spdy\/3\.1)$/i;
 
-export function acceptUpgrades(server: Http2SecureServer, options: UpgradeOptions): void {
+export function acceptUpgrades(server: Server, options: UpgradeOptions): void {
   // Node asks this before it takes a connection out of HTTP; without it, every request with an Upgrade header would lose its body.
   Object.assign(server, {
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => PROTOCOLS.test(headers.upgrade ?? ''),
   });
   server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => {});
-    if (options.isRouted(incoming.url ?? '')) options.route(incoming, answerOn(incoming, socket));
-    else void serveUpgrade(options, incoming, socket, head);
+    void serveUpgrade(options, incoming, socket, head);
   });
 }
 
@@ -51,20 +48,21 @@ async function serveUpgrade(
       .end('malformed request path\n');
     return;
   }
-  options.open.add(request);
+  options.open.begin(request);
   socket.once('close', () => request.abort());
   try {
     const response = await options.respond(request);
-    await begin(request, response, { incoming, socket, head });
+    await begin(options.sending, request, response, { incoming, socket, head });
   } catch (error) {
     options.logger.error(`${request.method} ${request.path}: the connection broke off`, error);
     socket.destroy();
   } finally {
-    options.open.delete(request);
+    options.open.end(request);
   }
 }
 
 function begin(
+  sending: SendOptions,
   request: IncomingRequest,
   response: ApiResponse,
   connection: UpgradedConnection,
@@ -78,7 +76,7 @@ function begin(
   const websocket = request.raw.upgrade === 'websocket';
   if (websocket && response.kind === 'stream' && isEventStream(request))
     return sendOverWebSocket(request, response, connection);
-  return send(request, response, answerOn(incoming, socket));
+  return send(sending, request, response, answerOn(incoming, socket));
 }
 
 /** Of streams, those that this server makes itself; a proxy's answer is HTTP's. */

@@ -66,9 +66,12 @@ const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; 
 ];
 
 const EFFECTIVE: ReadonlySet<string> = new Set([
+  'APIResponseCompression',
+  'APIServerTracing',
   'AllAlpha',
   'AllBeta',
   'AnonymousAuthConfigurableEndpoints',
+  'LoggingAlphaOptions',
   'PortForwardWebsockets',
   'ServiceAccountTokenJTI',
   'ServiceAccountTokenNodeBinding',
@@ -76,6 +79,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'ServiceAccountTokenPodNodeInfo',
   'StructuredAuthenticationConfiguration',
   'TranslateStreamCloseWebsocketRequests',
+  'UnauthenticatedHTTP2DOSMitigation',
   'WatchList',
 ]);
 

@@ -2,10 +2,13 @@ import { isIP } from 'node:net';
 import { ALL_FLAGS } from './all-flags.ts';
 import { type AuthenticationOptions, readAuthentication } from './authentication.ts';
 import { type AuthorizationOptions, allowsEverything, readAuthorization } from './authorization.ts';
+import { checkEmulatedVersions, readReportedVersion } from './emulated-version.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
+import { type ObservabilityOptions, readObservabilityOptions } from './observability-options.ts';
 import { type FlagValues, parseFlags } from './parse.ts';
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts';
+import { readServingOptions, type ServingOptions } from './serving-options.ts';
 
 /** What the server is told, checked once at the edge and trusted inside. Times are in milliseconds. */
 export interface ServerOptions extends AuthorizationOptions {
@@ -14,7 +17,6 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly apiDomains: readonly string[];
   readonly bindAddress: string;
   readonly securePort: number;
-  readonly disableHttp2: boolean;
   readonly tlsCertFile: string;
   readonly tlsKeyFile: string;
   /** Empty: the embedded PostgreSQL. */
@@ -33,6 +35,10 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly deleteCollectionWorkers: number;
+  /** Off: the two limits are separate, and whoever is above is refused. */
+  readonly priorityAndFairness: boolean;
+  readonly maxRequestsInflight: number;
+  readonly maxMutatingRequestsInflight: number;
   readonly runtimeConfig: RuntimeConfig;
   readonly featureGates: FeatureGates;
   readonly agentCertificateAuthority: string;
@@ -41,20 +47,24 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly agentPreferredAddressTypes: readonly string[];
   readonly agentTimeoutMs: number;
   readonly verbosity: number;
+  /** --version=vX.Y.Z; undefined: what it is. */
+  readonly reportedVersion: string | undefined;
+  readonly serving: ServingOptions;
+  readonly observability: ObservabilityOptions;
 }
 
 /** @throws UsageError, one line that names the flag */
 export function parseOptions(args: readonly string[]): ServerOptions {
   const flags = parseFlags(args, ALL_FLAGS);
-  const authorization = readAuthorization(flags);
   const featureGates = parseFeatureGates(flags.strings('feature-gates'));
+  checkEmulatedVersions(flags.strings('emulated-version'));
+  const authorization = readAuthorization(flags);
   const options: ServerOptions = {
     dataDir: flags.string('data-dir'),
     historyWindowMs: flags.duration('history-window'),
     apiDomains: flags.strings('api-domains'),
     bindAddress: flags.string('bind-address'),
     securePort: flags.number('secure-port'),
-    disableHttp2: flags.bool('disable-http2-serving'),
     tlsCertFile: flags.string('tls-cert-file'),
     tlsKeyFile: flags.string('tls-private-key-file'),
     databaseUrls: flags.strings('kvstore-servers'),
@@ -74,6 +84,9 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     requestTimeoutMs: flags.duration('request-timeout'),
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),
+    priorityAndFairness: flags.bool('enable-priority-and-fairness'),
+    maxRequestsInflight: flags.number('max-requests-inflight'),
+    maxMutatingRequestsInflight: flags.number('max-mutating-requests-inflight'),
     runtimeConfig: parseRuntimeConfig(flags.strings('runtime-config')),
     featureGates,
     agentCertificateAuthority: flags.string('agent-certificate-authority'),
@@ -82,6 +95,9 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     agentPreferredAddressTypes: flags.strings('agent-preferred-address-types'),
     agentTimeoutMs: flags.duration('agent-timeout'),
     verbosity: flags.number('v'),
+    reportedVersion: readReportedVersion(flags.string('version')),
+    serving: readServingOptions(flags, featureGates),
+    observability: readObservabilityOptions(flags, featureGates),
   };
   check(options, flags);
   return Object.freeze(options);
@@ -116,6 +132,22 @@ function check(options: ServerOptions, flags: FlagValues): void {
       throw new UsageError(`--api-domains: ${JSON.stringify(domain)} must be k8s.io or cluster.io`);
     }
   }
+  if (options.requestTimeoutMs <= 0) throw new UsageError('--request-timeout must be more than 0');
+  if (options.minRequestTimeoutMs <= 0) throw new UsageError('--min-request-timeout must be more than 0');
   if (options.deleteCollectionWorkers < 1)
     throw new UsageError('--delete-collection-workers must be at least 1');
+  checkFlowControl(options);
+}
+
+function checkFlowControl(options: ServerOptions): void {
+  const { maxRequestsInflight, maxMutatingRequestsInflight, priorityAndFairness } = options;
+  if (maxRequestsInflight < 0) throw new UsageError('--max-requests-inflight can not be negative value');
+  if (maxMutatingRequestsInflight < 0)
+    throw new UsageError('--max-mutating-requests-inflight can not be negative value');
+  if (priorityAndFairness && maxRequestsInflight + maxMutatingRequestsInflight === 0) {
+    throw new UsageError(
+      '--max-requests-inflight and --max-mutating-requests-inflight must not both be 0 with --enable-priority-and-fairness: ' +
+        'their sum is what is divided',
+    );
+  }
 }

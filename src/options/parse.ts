@@ -56,7 +56,7 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[]): Fla
   for (let at = 0; at < args.length; at += 1) {
     const { name, inline } = splitArgument(args[at] ?? '');
     const flag = byName.get(canonicalName(name)) ?? unknownFlag(name, flags);
-    const takesNext = inline === undefined && flag.type !== 'bool';
+    const takesNext = inline === undefined && flag.type !== 'bool' && flag.type !== 'version';
     if (takesNext && at + 1 >= args.length) throw new UsageError(`--${name} needs a value`);
     const text = inline ?? (takesNext ? (args[at + 1] ?? '') : 'true');
     if (takesNext) at += 1;

@@ -36,6 +36,8 @@ export interface ResponseSink {
   open(): void;
   /** False when the buffer of the connection is full. */
   write(frame: Buffer): boolean;
+  /** To be called when a watch has sent everything it begins with; whoever counts its cost stops there. */
+  initialized?(): void;
   /** Resolves when the buffer has drained or the client is gone. */
   drained(): Promise<void>;
 }

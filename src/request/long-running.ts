@@ -1,15 +1,9 @@
-import type { ResourceTarget } from './api-request.ts';
+import type { ApiRequest } from './api-request.ts';
 
-/** Subresources whose answers last as long as somebody listens (Kubernetes: the server's long-running check). */
-const LONG_RUNNING: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+const SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
-/** Whether a request may last: it has no deadline of the server's, counts against no limit, and ends with the server. */
-export function isLongRunning({
-  verb,
-  target,
-}: {
-  readonly verb: string;
-  readonly target: ResourceTarget | undefined;
-}): boolean {
-  return verb === 'watch' || (target !== undefined && LONG_RUNNING.has(target.subresource));
+/** Requests that last as long as the caller likes: no timeout and no limit on concurrency is meant for them. */
+export function isLongRunning({ verb, target, path }: Pick<ApiRequest, 'verb' | 'target' | 'path'>): boolean {
+  if (verb === 'watch' || verb === 'proxy') return true;
+  return target === undefined ? path.startsWith('/debug/pprof/') : SUBRESOURCES.has(target.subresource);
 }

@@ -118,4 +118,6 @@ export interface WatchQuery {
   readonly deadline: number;
   /** Called once, when the start is known to be servable and before the first frame: time to send the response's head. */
   readonly onStart: () => void;
+  /** Called once, after the state or the changes there were already have been sent. */
+  readonly onInitialized?: () => void;
 }

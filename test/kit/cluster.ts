@@ -27,6 +27,8 @@ export interface Cluster extends AsyncDisposable {
   ): Promise<Answer>;
   /** Lines of a watch, until `stop`. */
   watch(path: string): Watch;
+  /** Everything it has written so far. */
+  readonly output: { readonly stdout: string; readonly stderr: string };
   start(): Promise<void>;
   /** SIGTERM, and waits for the end. Answers the exit code. */
   stop(): Promise<number | null>;
@@ -76,6 +78,7 @@ class ProcessCluster implements Cluster {
   #child: ChildProcess | undefined;
   #agent: Agent | undefined;
   #log = '';
+  readonly output = { stdout: '', stderr: '' };
 
   constructor(folder: string, port: number, args: readonly string[]) {
     this.folder = folder;
@@ -94,6 +97,12 @@ class ProcessCluster implements Cluster {
       };
       child.stdout?.on('data', collect);
       child.stderr?.on('data', collect);
+      child.stdout?.on('data', (chunk: Buffer) => {
+        this.output.stdout += chunk.toString();
+      });
+      child.stderr?.on('data', (chunk: Buffer) => {
+        this.output.stderr += chunk.toString();
+      });
       child.once('exit', () => reject(new Error(`the server ended:\n${this.#log}`)));
       setTimeout(
         () => reject(new Error(`the server did not become ready:\n${this.#log}`)),

@@ -43,6 +43,11 @@ export class BatchingCommitter implements Committer {
     this.#options = options;
   }
 
+  /** Writes that wait for their batch. */
+  get queued(): number {
+    return this.#queue.length;
+  }
+
   commit(write: Write): Promise<Revision> {
     if (write.json.length > MAX_OBJECT_BYTES) {
       const failure = {
