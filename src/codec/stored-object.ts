@@ -22,34 +22,58 @@ export function parseStored(json: Buffer, resourceVersion?: string): ApiObject {
   return object;
 }
 
+export interface Head {
+  readonly kind: string;
+  readonly apiVersion: string;
+}
+
 /** Writes heads for one kind: how long the stored one is, and what replaces it. */
 export class HeadSplicer {
+  /** How many bytes of the stored form the head replaces. */
+  readonly storedLength: number;
   readonly #prefix: string;
-  readonly #storedLength: number;
 
-  /** `storedApiVersion` is what the bytes carry, `apiVersion` what the response is to say. */
-  constructor(kind: string, storedApiVersion: string, apiVersion: string) {
-    this.#storedLength = Buffer.byteLength(headOf(kind, storedApiVersion));
-    this.#prefix = headOf(kind, apiVersion);
+  /** `stored` is what the bytes carry, `shown` what the response is to say. */
+  constructor(stored: Head, shown: Head) {
+    this.storedLength = Buffer.byteLength(toText(stored));
+    this.#prefix = `${toText(shown)}"resourceVersion":"`;
   }
 
-  /** Bytes to send instead of the first {@link storedLength} bytes of the stored form. */
+  /** Bytes to send instead of the first {@link storedLength} bytes of the stored form; ASCII. */
   head(resourceVersion: string): string {
-    return `${this.#prefix}"resourceVersion":"${resourceVersion}",`;
+    return `${this.#prefix}${resourceVersion}",`;
   }
 
-  get storedLength(): number {
-    return this.#storedLength;
-  }
-
-  /** An object without a version is one that a dry run made. */
-  splice(json: Buffer, resourceVersion: string | undefined): Buffer[] {
-    const head = resourceVersion === undefined ? this.#prefix : this.head(resourceVersion);
-    return [Buffer.from(head, 'latin1'), json.subarray(this.#storedLength)];
+  /** Length of {@link head} for a revision of so many digits. */
+  headLength(resourceVersion: string): number {
+    return this.#prefix.length + resourceVersion.length + 2;
   }
 }
 
 /** Kinds and versions are ASCII identifiers; nothing in them needs escaping. */
-function headOf(kind: string, apiVersion: string): string {
+function toText({ kind, apiVersion }: Head): string {
   return `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{`;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+
+/** Where metadata ends, its closing brace included; `from` is behind its opening brace. */
+export function findMetadataEnd(json: Buffer, from: number): number {
+  const { length } = json;
+  let depth = 1;
+  for (let at = from; at < length; at += 1) {
+    const byte = json[at];
+    if (byte === QUOTE) {
+      at += 1;
+      while (at < length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
+    } else if (byte === OPEN) depth += 1;
+    else if (byte === CLOSE) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return length;
 }
