@@ -80,11 +80,11 @@ export function writeItems<Item, Made>(list: ItemList<Item, Made>): Body {
   let sizeBytes = list.head.length + list.tail.length;
   for (const item of list.items) sizeBytes += list.estimateBytes(item);
   sizeBytes += list.separator.length * Math.max(0, list.items.length - 1);
-  const size = list.exact ? { sizeBytes } : {};
-  if (sizeBytes > CHUNK_BYTES) {
-    return { chunks: [], rest: piecesOf(list, new ChunkWriter(CHUNK_BYTES, { reuses: true })), ...size };
+  if (sizeBytes <= CHUNK_BYTES) {
+    return { chunks: [...piecesOf(list, new ChunkWriter(sizeBytes, { reuses: false }))] };
   }
-  return { chunks: [...piecesOf(list, new ChunkWriter(sizeBytes, { reuses: false }))], ...size };
+  const rest = piecesOf(list, new ChunkWriter(CHUNK_BYTES, { reuses: true }));
+  return list.exact ? { chunks: [], rest, sizeBytes } : { chunks: [], rest };
 }
 
 function* piecesOf<Item, Made>(list: ItemList<Item, Made>, writer: ChunkWriter): Iterable<Buffer> {

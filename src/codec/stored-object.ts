@@ -36,44 +36,24 @@ export class HeadSplicer {
   /** `stored` is what the bytes carry, `shown` what the response is to say. */
   constructor(stored: Head, shown: Head) {
     this.storedLength = Buffer.byteLength(toText(stored));
-    this.#prefix = `${toText(shown)}"resourceVersion":"`;
+    this.#prefix = toText(shown);
   }
 
-  /** Bytes to send instead of the first {@link storedLength} bytes of the stored form; ASCII. */
+  /**
+   * Bytes to send instead of the first {@link storedLength} bytes of the stored form; ASCII. An object without a version is
+   * one that a dry run made.
+   */
   head(resourceVersion: string): string {
-    return `${this.#prefix}${resourceVersion}",`;
+    return resourceVersion === '' ? this.#prefix : `${this.#prefix}"resourceVersion":"${resourceVersion}",`;
   }
 
-  /** Length of {@link head} for a revision of so many digits. */
-  headLength(resourceVersion: string): number {
-    return this.#prefix.length + resourceVersion.length + 2;
+  /** Length of {@link head} for a version of so many digits. */
+  headLength(digits: number): number {
+    return this.#prefix.length + '"resourceVersion":"",'.length + digits;
   }
 }
 
 /** Kinds and versions are ASCII identifiers; nothing in them needs escaping. */
 function toText({ kind, apiVersion }: Head): string {
   return `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{`;
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN = 0x7b;
-const CLOSE = 0x7d;
-
-/** Where metadata ends, its closing brace included; `from` is behind its opening brace. */
-export function findMetadataEnd(json: Buffer, from: number): number {
-  const { length } = json;
-  let depth = 1;
-  for (let at = from; at < length; at += 1) {
-    const byte = json[at];
-    if (byte === QUOTE) {
-      at += 1;
-      while (at < length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
-    } else if (byte === OPEN) depth += 1;
-    else if (byte === CLOSE) {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    }
-  }
-  return length;
 }

@@ -1,6 +1,7 @@
 import { toApiVersion } from '../../api/names.ts';
 import { type Body, writeItems } from '../../codec/chunks.ts';
-import { findMetadataEnd, HeadSplicer } from '../../codec/stored-object.ts';
+import { findMetadataEnd } from '../../codec/metadata-scan.ts';
+import { HeadSplicer } from '../../codec/stored-object.ts';
 import type { FrameEncoder, WatchEvent } from '../../storage/store.ts';
 import {
   bookmarkObject,
@@ -56,7 +57,7 @@ export class SplicedForm implements Form {
     const open = `{"kind":"${listKind}","apiVersion":"${apiVersion}","metadata":${meta},"items":[`;
     const end = this.#end;
     const sizeOf = ({ json, revision }: Stored): number =>
-      json.length - splicer.storedLength + splicer.headLength(versionText(revision)) + end.length;
+      json.length - splicer.storedLength + splicer.headLength(versionText(revision).length) + end.length;
     return writeItems<Stored, Stored>({
       head: Buffer.from(open),
       tail: LIST_END,

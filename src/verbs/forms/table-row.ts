@@ -1,5 +1,6 @@
 import { Kept } from '../../codec/kept.ts';
-import { findMetadataEnd, parseStored } from '../../codec/stored-object.ts';
+import { findMetadataEnd } from '../../codec/metadata-scan.ts';
+import { parseStored } from '../../codec/stored-object.ts';
 import { toDated, toUndated, UNDATED, type Undated } from '../../object/ages.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { type Stored, versionText } from '../form.ts';
