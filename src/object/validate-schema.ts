@@ -1,16 +1,24 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
 import type { FieldError } from '../api/status.ts';
+import { equal } from './equality.ts';
 
 /**
  * What a type's description alone can say is wrong: required fields that are empty and values outside an enumeration.
- * Metadata has rules of its own, and a status is written by those who know, so neither is looked at.
+ * Metadata has rules of its own, and a status is written by those who know, so neither is looked at; nor is a field that
+ * is what it was in `old`.
  */
-export function validateAgainstSchema(object: JsonObject, schema: MessageSchema): FieldError[] {
+export function validateAgainstSchema(
+  object: JsonObject,
+  schema: MessageSchema,
+  old?: JsonObject,
+): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of rulesOf(schema)) {
-    if (field.name === 'metadata' || field.name === 'status') continue;
-    validateField(object[field.name], field, field.name, errors);
+    const { name } = field;
+    if (name === 'metadata' || name === 'status') continue;
+    if (old === undefined || !equal(object[name], old[name]))
+      validateField(object[name], field, name, errors);
   }
   return errors;
 }

@@ -17,8 +17,11 @@ export interface Strategy {
   /** Resets what the caller may not set, assigns what the server sets. */
   prepareForCreate?(object: ApiObject, user?: UserInfo): void;
   prepareForUpdate?(object: ApiObject, old: ApiObject): void;
-  /** All errors at once. Runs on create and on update. */
-  validate?(object: ApiObject): FieldError[];
+  /**
+   * All errors at once. Runs on create and on update, of a status too; `old` is the stored object of an update, whose parts
+   * were found good when they were stored.
+   */
+  validate?(object: ApiObject, old?: ApiObject): FieldError[];
   /** What only a new object may not be, because an update may make it so. Runs after {@link Strategy.validate}. */
   validateCreate?(object: ApiObject): FieldError[];
   /** What an update may not do. Runs after {@link Strategy.validate}. */

@@ -3,7 +3,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { conflict, type FieldError, invalid, MODIFIED, notFound, StatusError } from '../api/status.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
-import { equalExcept } from '../object/equality.ts';
+import { equal, equalExcept } from '../object/equality.ts';
 import { differOnlyInTime } from '../object/managed-fields/managers.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
@@ -172,7 +172,8 @@ export class ObjectWriter {
     const { definition } = context;
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
-    const object = await change.apply(parseStored(entry.json, toResourceVersion(entry.revision)));
+    const copy = change.replaces === true ? old : parseStored(entry.json, toResourceVersion(entry.revision));
+    const object = await change.apply(copy);
     checkVersion(definition, object, read);
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
@@ -188,11 +189,12 @@ export class ObjectWriter {
     const { strategy } = definition;
     keepSystemMetadata(object, old);
     if (change.validate === undefined) strategy.prepareForUpdate?.(object, old);
+    shareUnchanged(object, old);
     if (strategy.tracksGeneration && !equalExcept(object, old, ['metadata', 'status'])) {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     }
     const errors = [
-      ...validateObject(definition, object, this.#types),
+      ...validateObject(definition, object, this.#types, old),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(change.validate?.(object, old) ?? strategy.validateUpdate?.(object, old) ?? []),
     ];
@@ -206,10 +208,10 @@ export class ObjectWriter {
     old: ApiObject,
   ): Promise<Written> {
     keepTimesOfNoChange(object, old);
-    const json = toStoredJson(object);
     const ends = endsWithUpdate(context.definition, object, old);
-    if (!ends && json.equals(entry.json))
+    if (!ends && isUnchanged(object, old))
       return { json: entry.json, revision: entry.revision, created: false };
+    const json = toStoredJson(object);
     if (context.dryRun) return { json, revision: entry.revision, created: false };
     const verb = ends ? 'delete' : 'update';
     return {
@@ -225,12 +227,8 @@ export class ObjectWriter {
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
     checkRemovable(definition, old, read, options);
     await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
-    const plan = planDeletion(
-      definition,
-      parseStored(entry.json, toResourceVersion(entry.revision)),
-      options,
-      this.#now(),
-    );
+    // Nobody looks at the old state after this: it becomes the last one.
+    const plan = planDeletion(definition, old, options, this.#now());
     if (plan.kind === 'pending') return { json: entry.json, revision: entry.revision, gone: false };
     const object = plan.kind === 'remove' ? plan.last : plan.object;
     const json = toStoredJson(object);
@@ -290,6 +288,21 @@ function toAttributes(
 
 function refuse(definition: ResourceDefinition, object: ApiObject, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
+}
+
+/** Parts that did not change become the old ones, so that whoever compares them later sees it at once. */
+function shareUnchanged(object: ApiObject, old: ApiObject): void {
+  for (const name of Object.keys(object)) {
+    if (name !== 'metadata' && object[name] !== old[name] && equal(object[name], old[name]))
+      Object.assign(object, { [name]: old[name] });
+  }
+}
+
+/** Whatever the order of its fields: a default that was appended to a body makes no revision. */
+function isUnchanged(object: ApiObject, old: ApiObject): boolean {
+  return (
+    equalExcept(object, old, ['metadata']) && equalExcept(object.metadata, old.metadata, ['resourceVersion'])
+  );
 }
 
 function keepTimesOfNoChange(object: ApiObject, old: ApiObject): void {
