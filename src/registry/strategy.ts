@@ -21,8 +21,11 @@ export interface Strategy {
   prepareForUpdate?(object: ApiObject, old: ApiObject): void;
   /** Values that no two objects of the cluster may hold at the same time. */
   readonly assigned?: AssignedValues;
-  /** All errors at once. Runs on create and on update. */
-  validate?(object: ApiObject): FieldError[];
+  /**
+   * All errors at once. Runs on create and on update, of a status too; `old` is the stored object of an update, whose parts
+   * were found good when they were stored.
+   */
+  validate?(object: ApiObject, old?: ApiObject): FieldError[];
   /** What only a new object may not be, because an update may make it so. Runs after {@link Strategy.validate}. */
   validateCreate?(object: ApiObject): FieldError[];
   /** What an update may not do. Runs after {@link Strategy.validate}. */

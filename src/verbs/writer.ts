@@ -3,7 +3,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { type FieldError, invalid, notFound, StatusError } from '../api/status.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
-import { equalExcept } from '../object/equality.ts';
+import { equal, equalExcept } from '../object/equality.ts';
 import { sameOwners } from '../object/managed-fields/managers.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
@@ -200,7 +200,8 @@ export class ObjectWriter {
     const { definition } = context;
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
-    const object = await change.apply(parseStored(entry.json, toResourceVersion(entry.revision)));
+    const copy = change.replaces === true ? old : parseStored(entry.json, toResourceVersion(entry.revision));
+    const object = await change.apply(copy);
     checkVersion(definition, object, entry);
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
@@ -219,11 +220,12 @@ export class ObjectWriter {
   #prepareUpdate(definition: ResourceDefinition, object: ApiObject, old: ApiObject, change: Change): void {
     const { strategy } = definition;
     if (change.validate === undefined) strategy.prepareForUpdate?.(object, old);
+    shareUnchanged(object, old);
     if (strategy.tracksGeneration && !equalExcept(object, old, ['metadata', 'status'])) {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     }
     const errors = [
-      ...validateObject(definition, object, this.#types),
+      ...validateObject(definition, object, this.#types, old),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(change.validate?.(object, old) ?? strategy.validateUpdate?.(object, old) ?? []),
     ];
@@ -255,12 +257,8 @@ export class ObjectWriter {
     checkPreconditions(definition, old, toResourceVersion(entry.revision), options);
     if (options.unasked !== true)
       await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
-    const plan = planDeletion(
-      definition,
-      parseStored(entry.json, toResourceVersion(entry.revision)),
-      options,
-      this.#now(),
-    );
+    // Nobody looks at the old state after this: it becomes the last one.
+    const plan = planDeletion(definition, old, options, this.#now());
     if (plan.kind === 'pending') {
       assertFresh(read);
       return { json: entry.json, revision: entry.revision, gone: false };
@@ -359,6 +357,14 @@ function toAttributes(
 
 function refuse(definition: ResourceDefinition, object: ApiObject, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
+}
+
+/** Parts that did not change become the old ones, so that whoever compares them later sees it at once. */
+function shareUnchanged(object: ApiObject, old: ApiObject): void {
+  for (const name of Object.keys(object)) {
+    if (name !== 'metadata' && object[name] !== old[name] && equal(object[name], old[name]))
+      Object.assign(object, { [name]: old[name] });
+  }
 }
 
 /** In whatever order its fields come. That an owner wrote a field again, with the value it had, is no change either. */
