@@ -11,7 +11,7 @@ import { parseIp } from '../object/ip.ts';
 export interface ClusterCertificates {
   readonly caFile: string;
   readonly ca: string;
-  readonly serving: PairFiles;
+  readonly serving: KeyPair & PairFiles;
   readonly admin: KeyPair;
 }
 
@@ -36,32 +36,31 @@ const SERVING_NAMES = [
 ];
 const SERVING_ADDRESSES = ['127.0.0.1', '::1'];
 
-export interface CertificateWishes {
+export interface ServingWishes {
   /** What clients may call the server, beside what every server is called. */
-  readonly names: readonly string[];
-  readonly addresses: readonly string[];
-  /** --cert-dir: where the serving pair is kept; undefined: with the others. */
-  readonly servingFolder: string | undefined;
+  readonly names?: readonly string[];
+  /** --cert-dir: where the serving pair is kept; else with the others. */
+  readonly folder?: string;
 }
 
 /** Reads them from `folder`, making what is missing, about to expire, or not for the addresses. Keys are for their owner alone. */
 export async function ensureCertificates(
   folder: string,
-  wishes: CertificateWishes,
+  addresses: readonly string[],
+  wishes: ServingWishes = {},
 ): Promise<ClusterCertificates> {
   x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const ca = await ensure(folder, 'ca', () => true, createAuthority);
-  const names = [...new Set([...SERVING_NAMES, hostname(), ...wishes.names])];
-  const ips = [...new Set([...SERVING_ADDRESSES, ...wishes.addresses])];
+  const names = [...new Set([...SERVING_NAMES, hostname(), ...(wishes.names ?? [])])];
+  const ips = [...new Set([...SERVING_ADDRESSES, ...addresses])];
   const issuer = await readIssuer(ca);
   const signed = (certificate: x509.X509Certificate): boolean =>
     certificate.issuer === issuer.certificate.subject;
-  const own = wishes.servingFolder === undefined;
-  const servingFolder = wishes.servingFolder ?? folder;
-  const servingName = own ? 'serving' : 'apiserver';
+  const servingFolder = wishes.folder ?? folder;
+  const servingName = wishes.folder === undefined ? 'serving' : 'apiserver';
   mkdirSync(servingFolder, { recursive: true, mode: 0o700 });
-  await ensure(
+  const pair = await ensure(
     servingFolder,
     servingName,
     (certificate) => signed(certificate) && covers(certificate, names, ips),
@@ -71,6 +70,7 @@ export async function ensureCertificates(
     createLeaf(issuer, { subject: 'CN=kubernetes-admin, O=system:masters', names: [], ips: [] }),
   );
   const serving = {
+    ...pair,
     certFile: join(servingFolder, `${servingName}.crt`),
     keyFile: join(servingFolder, `${servingName}.key`),
   };

@@ -5,12 +5,13 @@ import type { ServerOptions } from '../options/options.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { migrateDatabase } from '../storage/postgres/postgres.ts';
-import { type CertificateWishes, type ClusterCertificates, ensureCertificates } from './certificates.ts';
+import { type ClusterCertificates, ensureCertificates, type ServingWishes } from './certificates.ts';
 import { databaseConnection } from './database.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { lockDataDir } from './lock.ts';
 import { openLog } from './log.ts';
+import { ensureServiceAccountKey } from './service-account-key.ts';
 import { chooseServingPair } from './serving-pair.ts';
 
 /** What has been begun and must be ended, last first. */
@@ -39,12 +40,17 @@ async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServe
   const databaseUrls = await findDatabase(options, dataDir, { undo, progress });
   const applied = await migrateDatabase(databaseConnection(options, databaseUrls));
   if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
-  const certificates = await ensureCertificates(join(dataDir, 'certificates'), wishesOf(options));
+  const certificates = await ensureCertificates(
+    join(dataDir, 'certificates'),
+    addressesOf(options),
+    wishesOf(options),
+  );
   const server = await startServer({
     options,
     databaseUrls,
     serving: chooseServingPair(options, certificates.serving),
     clientCaFiles: [certificates.caFile],
+    serviceAccountKeyFile: ensureServiceAccountKey(join(dataDir, 'certificates')),
     logger: openLog(options),
   });
   announce(options, dataDir, certificates, progress);
@@ -69,17 +75,19 @@ async function findDatabase(
 const isUnspecified = (address: string): boolean =>
   address === '' || address === '0.0.0.0' || address === '::';
 
-function wishesOf({ bindAddress, serving }: ServerOptions): CertificateWishes {
-  const { advertiseAddress, externalHostname, serviceRanges, certDir } = serving;
+function addressesOf({ bindAddress, serving }: ServerOptions): string[] {
   const addresses = [
     isUnspecified(bindAddress) ? '' : bindAddress,
-    findAdvertisedAddress(advertiseAddress, bindAddress) ?? '',
-    firstServiceAddress(serviceRanges),
+    findAdvertisedAddress(serving.advertiseAddress, bindAddress) ?? '',
+    firstServiceAddress(serving.serviceRanges),
   ];
+  return addresses.filter((address) => address !== '');
+}
+
+function wishesOf({ serving: { externalHostname, certDir } }: ServerOptions): ServingWishes {
   return {
-    addresses: addresses.filter((address) => address !== ''),
     names: externalHostname === '' ? [] : [externalHostname],
-    servingFolder: certDir === '' ? undefined : resolve(certDir),
+    ...(certDir === '' ? {} : { folder: resolve(certDir) }),
   };
 }
 

@@ -2,36 +2,110 @@
  * Puts many small pieces together into chunks of a size that sockets like. Sending a list of 10,000 objects as 30,000
  * buffers costs more than copying them once.
  */
-const CHUNK_BYTES = 256 * 1024;
+export const CHUNK_BYTES = 256 * 1024;
 
+/**
+ * Filled piece by piece; whoever fills it hands out what is {@link filled} and begins again before the next piece no longer
+ * fits. A large answer reuses one chunk for all of it: memory that is fresh for each chunk costs a list of 10,000 pods as
+ * much in page faults and collections as everything else it does.
+ */
 export class ChunkWriter {
-  readonly #chunks: Buffer[] = [];
-  #chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  readonly #reuses: boolean;
+  #chunk: Buffer;
   #used = 0;
 
+  /** `reuses`: what was handed out is no longer needed when {@link begin} is called. */
+  constructor(sizeBytes: number, { reuses }: { reuses: boolean }) {
+    this.#chunk = Buffer.allocUnsafeSlow(sizeBytes);
+    this.#reuses = reuses;
+  }
+
+  fits(sizeBytes: number): boolean {
+    return this.#used + sizeBytes <= this.#chunk.length;
+  }
+
+  /** What was written since the chunk was begun. */
+  filled(): Buffer {
+    return this.#used === this.#chunk.length ? this.#chunk : this.#chunk.subarray(0, this.#used);
+  }
+
+  /** A new chunk, with room for at least so much. */
+  begin(sizeBytes: number): void {
+    this.#used = 0;
+    if (this.#reuses && sizeBytes <= this.#chunk.length) return;
+    this.#chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, sizeBytes));
+  }
+
   /** ASCII only. */
-  text(text: string): void {
-    if (this.#used + text.length > CHUNK_BYTES) this.#flush();
+  ascii(text: string): void {
     this.#used += this.#chunk.write(text, this.#used, 'latin1');
   }
 
-  bytes(bytes: Buffer, from = 0): void {
-    const length = bytes.length - from;
-    if (this.#used + length > CHUNK_BYTES) this.#flush();
-    if (length > CHUNK_BYTES) this.#chunks.push(bytes.subarray(from));
-    else this.#used += bytes.copy(this.#chunk, this.#used, from);
+  /** Takes up to three bytes for each UTF-16 code unit. */
+  text(text: string): void {
+    this.#used += this.#chunk.write(text, this.#used);
   }
 
-  /** The writer must not be used after this. */
-  finish(): Buffer[] {
-    if (this.#used > 0) this.#chunks.push(this.#chunk.subarray(0, this.#used));
-    return this.#chunks;
+  bytes(bytes: Buffer, from = 0, to = bytes.length): void {
+    this.#used += bytes.copy(this.#chunk, this.#used, from, to);
   }
+}
 
-  #flush(): void {
-    if (this.#used === 0) return;
-    this.#chunks.push(this.#chunk.subarray(0, this.#used));
-    this.#chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-    this.#used = 0;
+/** A body as responses have it: what there is at once, and what is made while it is sent. */
+export interface Body {
+  readonly chunks: readonly Buffer[];
+  readonly rest?: Iterable<Buffer>;
+  readonly sizeBytes?: number;
+}
+
+export interface ItemList<Item, Made> {
+  readonly head: Buffer;
+  readonly tail: Buffer;
+  /** Between two items; ASCII. */
+  readonly separator: string;
+  readonly items: readonly Item[];
+  /** About how much an item takes, told without making it. */
+  estimateBytes(item: Item): number;
+  /** The estimates are what items take. */
+  readonly exact: boolean;
+  /** Called for one item after the other, each just before it is written. */
+  make(item: Item): Made;
+  /** Never less than what {@link write} writes. */
+  boundBytes(made: Made): number;
+  write(made: Made, writer: ChunkWriter): void;
+}
+
+/** Items between a head and a tail. What fits into one chunk is made at once; more is made as it is sent. */
+export function writeItems<Item, Made>(list: ItemList<Item, Made>): Body {
+  let sizeBytes = list.head.length + list.tail.length;
+  for (const item of list.items) sizeBytes += list.estimateBytes(item);
+  sizeBytes += list.separator.length * Math.max(0, list.items.length - 1);
+  if (sizeBytes <= CHUNK_BYTES) {
+    return { chunks: [...piecesOf(list, new ChunkWriter(sizeBytes, { reuses: false }))] };
   }
+  const rest = piecesOf(list, new ChunkWriter(CHUNK_BYTES, { reuses: true }));
+  return list.exact ? { chunks: [], rest, sizeBytes } : { chunks: [], rest };
+}
+
+function* piecesOf<Item, Made>(list: ItemList<Item, Made>, writer: ChunkWriter): Iterable<Buffer> {
+  if (!writer.fits(list.head.length)) writer.begin(list.head.length);
+  writer.bytes(list.head);
+  let separator = '';
+  for (const item of list.items) {
+    const made = list.make(item);
+    const boundBytes = list.boundBytes(made) + separator.length;
+    if (!writer.fits(boundBytes)) {
+      yield writer.filled();
+      writer.begin(boundBytes);
+    }
+    if (separator !== '') writer.ascii(separator);
+    list.write(made, writer);
+    separator = list.separator;
+  }
+  if (!writer.fits(list.tail.length)) {
+    yield writer.filled();
+    writer.begin(list.tail.length);
+  }
+  writer.bytes(list.tail);
+  yield writer.filled();
 }

@@ -22,34 +22,38 @@ export function parseStored(json: Buffer, resourceVersion?: string): ApiObject {
   return object;
 }
 
+export interface Head {
+  readonly kind: string;
+  readonly apiVersion: string;
+}
+
 /** Writes heads for one kind: how long the stored one is, and what replaces it. */
 export class HeadSplicer {
+  /** How many bytes of the stored form the head replaces. */
+  readonly storedLength: number;
   readonly #prefix: string;
-  readonly #storedLength: number;
 
-  /** `storedApiVersion` is what the bytes carry, `apiVersion` what the response is to say. */
-  constructor(kind: string, storedApiVersion: string, apiVersion: string) {
-    this.#storedLength = Buffer.byteLength(headOf(kind, storedApiVersion));
-    this.#prefix = headOf(kind, apiVersion);
+  /** `stored` is what the bytes carry, `shown` what the response is to say. */
+  constructor(stored: Head, shown: Head) {
+    this.storedLength = Buffer.byteLength(toText(stored));
+    this.#prefix = toText(shown);
   }
 
-  /** Bytes to send instead of the first {@link storedLength} bytes of the stored form. */
+  /**
+   * Bytes to send instead of the first {@link storedLength} bytes of the stored form; ASCII. An object without a version is
+   * one that a dry run made.
+   */
   head(resourceVersion: string): string {
-    return `${this.#prefix}"resourceVersion":"${resourceVersion}",`;
+    return resourceVersion === '' ? this.#prefix : `${this.#prefix}"resourceVersion":"${resourceVersion}",`;
   }
 
-  get storedLength(): number {
-    return this.#storedLength;
-  }
-
-  /** An object without a version is one that a dry run made. */
-  splice(json: Buffer, resourceVersion: string | undefined): Buffer[] {
-    const head = resourceVersion === undefined ? this.#prefix : this.head(resourceVersion);
-    return [Buffer.from(head, 'latin1'), json.subarray(this.#storedLength)];
+  /** Length of {@link head} for a version of so many digits. */
+  headLength(digits: number): number {
+    return this.#prefix.length + '"resourceVersion":"",'.length + digits;
   }
 }
 
 /** Kinds and versions are ASCII identifiers; nothing in them needs escaping. */
-function headOf(kind: string, apiVersion: string): string {
+function toText({ kind, apiVersion }: Head): string {
   return `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{`;
 }

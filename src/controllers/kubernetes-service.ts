@@ -25,6 +25,9 @@ const RENEW_EVERY_MS = 5000;
 /** A server that has missed two renewals is dead. */
 const LEASE_MS = 12_000;
 
+/** Without the database nobody can be told; the lease then tells by itself. */
+const LEAVE_MS = 5000;
+
 const SERVICES: GroupResource = { group: '', resource: 'services' };
 const ENDPOINTS: GroupResource = { group: '', resource: 'endpoints' };
 const SLICES: GroupResource = { group: 'discovery.k8s.io', resource: 'endpointslices' };
@@ -78,7 +81,8 @@ export class KubernetesService {
     const { self, leases, onError } = this.#options;
     this.#left = true;
     if (self === undefined) return;
-    await this.#inTurn(async () => this.#write(await leases.release(self))).catch(onError);
+    const left = this.#inTurn(async () => this.#write(await leases.release(self))).catch(onError);
+    await Promise.race([left, new Promise((resolve) => setTimeout(resolve, LEAVE_MS).unref())]);
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {

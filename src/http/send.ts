@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { gzip } from 'node:zlib';
+import { createGzip } from 'node:zlib';
 import type { ApiResponse, BytesResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import type { Throttle } from './throttle.ts';
@@ -11,6 +11,8 @@ export type NodeResponse = ServerResponse;
 const MIN_COMPRESSED_BYTES = 128 * 1024;
 /** Level 1, as Kubernetes chose: the next ones cost twice the time for a tenth less. */
 const GZIP_LEVEL = 1;
+/** Room for what a piece becomes, so that it comes out in one. */
+const PACKED_BYTES = 64 * 1024;
 
 export interface SendOptions {
   /** Feature gate APIResponseCompression. */
@@ -61,6 +63,13 @@ function toWarning(text: string): string {
   return `299 - ${JSON.stringify(printable)}`;
 }
 
+/** Where an answer goes, and how long it may wait to be read. */
+interface Connection {
+  readonly request: IncomingRequest;
+  readonly outgoing: NodeResponse;
+  readonly patienceMs: number;
+}
+
 async function sendBytes(
   { compresses, patienceMs }: SendOptions,
   request: IncomingRequest,
@@ -68,52 +77,81 @@ async function sendBytes(
   outgoing: NodeResponse,
 ): Promise<void> {
   const headers = headersOf(request, response);
-  let { chunks } = response;
-  let sizeBytes = 0;
-  for (const chunk of chunks) sizeBytes += chunk.length;
-  if (compresses && response.compressible && sizeBytes > MIN_COMPRESSED_BYTES && acceptsGzip(request)) {
-    const packed = await compress(Buffer.concat(chunks));
-    chunks = [packed];
-    sizeBytes = packed.length;
-    headers['content-encoding'] = 'gzip';
-    headers.vary = 'Accept-Encoding';
+  const { chunks, rest, code } = response;
+  const isHead = request.method === 'HEAD';
+  let sizeBytes = response.sizeBytes ?? 0;
+  if (rest === undefined) for (const chunk of chunks) sizeBytes += chunk.length;
+  const isLarge = rest !== undefined || sizeBytes > MIN_COMPRESSED_BYTES;
+  if (compresses && isLarge && response.compressible && !isHead && acceptsGzip(request)) {
+    outgoing.writeHead(code, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    return sendPacked({ request, outgoing, patienceMs }, piecesOf(response));
   }
-  headers['content-length'] = String(sizeBytes);
-  outgoing.writeHead(response.code, headers);
-  if (request.method === 'HEAD') {
-    outgoing.end();
-    return;
-  }
-  const last = chunks.length - 1;
+  if (rest === undefined || response.sizeBytes !== undefined) headers['content-length'] = String(sizeBytes);
+  outgoing.writeHead(code, headers);
+  if (isHead) outgoing.end();
   // Small pieces go in one write: two would be two packets.
-  if (last <= 0 || sizeBytes < 64 * 1024) {
+  else if (rest === undefined && (chunks.length <= 1 || sizeBytes < 64 * 1024)) {
     outgoing.end(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
-    return;
-  }
-  for (const chunk of chunks) {
+  } else await sendPieces({ request, outgoing, patienceMs }, piecesOf(response));
+}
+
+function* piecesOf({ chunks, rest }: BytesResponse): Iterable<Buffer> {
+  yield* chunks;
+  if (rest !== undefined) yield* rest;
+}
+
+/** The next piece is made when this one is on its way, so that it may use the same memory, and others have their turn. */
+async function sendPieces(connection: Connection, pieces: Iterable<Buffer>): Promise<void> {
+  const { request, outgoing } = connection;
+  for (const piece of pieces) {
     if (request.signal.aborted) return;
-    if (!outgoing.write(chunk)) await readInTime(request, outgoing, patienceMs);
+    await patiently(connection, written(connection, piece));
   }
   outgoing.end();
+}
+
+/** Resolves when nobody needs the piece any more. */
+function written({ request, outgoing }: Connection, piece: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      request.signal.removeEventListener('abort', done);
+      resolve();
+    };
+    request.signal.addEventListener('abort', done, { once: true });
+    outgoing.write(piece, done);
+    if (request.signal.aborted) done();
+  });
 }
 
 const acceptsGzip = ({ headers }: IncomingRequest): boolean =>
   /(^|[\s,])gzip($|[\s,;])/.test(String(headers['accept-encoding'] ?? ''));
 
-function compress(bytes: Buffer): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    gzip(bytes, { level: GZIP_LEVEL }, (error, packed) => (error === null ? resolve(packed) : reject(error)));
-  });
+/** Packed piece by piece on the thread pool, as fast as the client takes it. */
+async function sendPacked(connection: Connection, pieces: Iterable<Buffer>): Promise<void> {
+  const { request, outgoing } = connection;
+  const packer = createGzip({ level: GZIP_LEVEL, chunkSize: PACKED_BYTES });
+  packer.on('data', (packed: Buffer) => outgoing.write(packed));
+  const ended = new Promise<void>((resolve) => packer.once('end', resolve));
+  for (const piece of pieces) {
+    if (request.signal.aborted) break;
+    await new Promise<void>((resolve, reject) => {
+      packer.write(piece, (error) => (error ? reject(error) : resolve()));
+    });
+    if (outgoing.writableNeedDrain) await patiently(connection, drained(request, outgoing));
+  }
+  if (request.signal.aborted) {
+    packer.destroy();
+    return;
+  }
+  packer.end();
+  await ended;
+  outgoing.end();
 }
 
 /** A client that asks and does not read would hold the whole answer in memory for as long as it likes. */
-async function readInTime(
-  request: IncomingRequest,
-  outgoing: NodeResponse,
-  patienceMs: number,
-): Promise<void> {
+async function patiently({ outgoing, patienceMs }: Connection, reading: Promise<void>): Promise<void> {
   const timer = setTimeout(() => outgoing.destroy(), patienceMs);
-  await drained(request, outgoing);
+  await reading;
   clearTimeout(timer);
 }
 

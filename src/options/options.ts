@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
+import type { IpRange } from '../object/ip.ts';
 import { ALL_FLAGS } from './all-flags.ts';
 import { type AuditOptions, readAuditOptions } from './audit-options.ts';
+import { type AuthenticationOptions, readAuthentication } from './authentication.ts';
 import { type AuthorizationOptions, allowsEverything, readAuthorization } from './authorization.ts';
 import { checkEmulatedVersions, readReportedVersion } from './emulated-version.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
@@ -8,6 +10,7 @@ import { UsageError } from './flag.ts';
 import { type ObservabilityOptions, readObservabilityOptions } from './observability-options.ts';
 import { type FlagValues, parseFlags } from './parse.ts';
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts';
+import { parseClusterIpRanges, parseNodePortRange } from './service-ranges.ts';
 import { readServingOptions, type ServingOptions } from './serving-options.ts';
 
 /** What the server is told, checked once at the edge and trusted inside. Times are in milliseconds. */
@@ -28,9 +31,13 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly healthTimeoutMs: number;
   readonly readyTimeoutMs: number;
   readonly eventTtlMs: number;
+  /** One or two, of different families, the preferred one first. */
+  readonly serviceClusterIpRanges: readonly IpRange[];
+  readonly serviceNodePortRange: { readonly first: number; readonly last: number };
   readonly clientCaFile: string;
   readonly tokenAuthFile: string;
   readonly anonymousAuth: boolean;
+  readonly authentication: AuthenticationOptions;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly deleteCollectionWorkers: number;
@@ -75,11 +82,14 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     healthTimeoutMs: flags.duration('kvstore-healthcheck-timeout'),
     readyTimeoutMs: flags.duration('kvstore-readycheck-timeout'),
     eventTtlMs: flags.duration('event-ttl'),
+    serviceClusterIpRanges: parseClusterIpRanges(flags.string('service-cluster-ip-range')),
+    serviceNodePortRange: parseNodePortRange(flags.string('service-node-port-range')),
     clientCaFile: flags.string('client-ca-file'),
     tokenAuthFile: flags.string('token-auth-file'),
     ...authorization,
     // Nobody unknown comes in where everything is allowed (Kubernetes does the same).
     anonymousAuth: flags.bool('anonymous-auth') && !allowsEverything(authorization),
+    authentication: readAuthentication(flags, featureGates),
     requestTimeoutMs: flags.duration('request-timeout'),
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),

@@ -12,6 +12,13 @@ export interface BytesResponse {
   readonly contentType: string;
   readonly headers?: ResponseHeaders;
   readonly chunks: readonly Buffer[];
+  /**
+   * What follows them, made while it is sent, so that a large answer begins at once and is never in memory as a whole. A
+   * piece is valid only until the next is asked for; it can be gone through once.
+   */
+  readonly rest?: Iterable<Buffer>;
+  /** Of all there is, where that is known without making it. To be given only with `rest`. */
+  readonly sizeBytes?: number;
   /** May be compressed for a client that accepts it (get and list only, as Kubernetes does). */
   readonly compressible: boolean;
 }

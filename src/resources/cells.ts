@@ -1,5 +1,8 @@
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import { durationSince } from '../object/ages.ts';
 import { formatLabelRequirements, fromLabelSelector } from '../object/label-selector.ts';
+
+export { humanDuration } from '../object/ages.ts';
 
 /** What the tables of several resources show in the same way. */
 
@@ -28,35 +31,10 @@ export const NONE = '<none>';
 /** Since a time, as kubectl shows ages: `45s`, `3m12s`, `5h`, `2d3h`, `1y20d`. */
 export function since(time: JsonValue | undefined, now: number): string {
   if (typeof time !== 'string' || time === '') return '<unknown>';
-  return humanDuration(now - Date.parse(time));
+  return durationSince(Date.parse(time), now);
 }
 
 export const age = (object: ApiObject, now: number): string => since(object.metadata.creationTimestamp, now);
-
-const DAY_HOURS = 24;
-const YEAR_HOURS = 365 * DAY_HOURS;
-
-/** The steps of apimachinery's duration.HumanDuration: two units while the larger is small, then one. */
-export function humanDuration(ms: number): string {
-  const seconds = Math.trunc(ms / 1000);
-  if (seconds < -1) return '<invalid>';
-  if (seconds < 0) return '0s';
-  if (seconds < 120) return `${seconds}s`;
-  const minutes = Math.trunc(seconds / 60);
-  if (minutes < 10) return withRest(minutes, 'm', seconds % 60, 's');
-  if (minutes < 180) return `${minutes}m`;
-  const hours = Math.trunc(minutes / 60);
-  if (hours < 8) return withRest(hours, 'h', minutes % 60, 'm');
-  if (hours < 2 * DAY_HOURS) return `${hours}h`;
-  const days = Math.trunc(hours / DAY_HOURS);
-  if (days < 8) return withRest(days, 'd', hours % DAY_HOURS, 'h');
-  if (hours < 2 * YEAR_HOURS) return `${days}d`;
-  const years = Math.trunc(hours / YEAR_HOURS);
-  return hours < 8 * YEAR_HOURS ? withRest(years, 'y', days % 365, 'd') : `${years}y`;
-}
-
-const withRest = (large: number, unit: string, rest: number, restUnit: string): string =>
-  rest === 0 ? `${large}${unit}` : `${large}${unit}${rest}${restUnit}`;
 
 /** `a=b,c in (d,e)`; what a LabelSelector object selects. */
 export function selectorText(selector: JsonObject): string {

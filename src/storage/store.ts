@@ -17,7 +17,7 @@ export interface Store {
    * @throws StorageError compacted (before or in the middle), future, unavailable
    */
   watch(query: WatchQuery, signal: AbortSignal): Promise<void>;
-  /** @throws StorageError exists, not-found, conflict, too-large, unavailable */
+  /** @throws StorageError exists, not-found, conflict, taken, too-large, unavailable */
   commit(write: Write): Promise<Revision>;
 }
 

@@ -9,7 +9,8 @@ import { StorageError } from '../storage/errors.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { ListPage } from '../storage/store.ts';
 import type { VerbContext } from './context.ts';
-import { createForm, type Form, type Stored } from './form.ts';
+import type { Form, Stored } from './form.ts';
+import { createForm } from './forms/create-form.ts';
 import {
   checkListOptions,
   type ListOptions,
@@ -99,8 +100,8 @@ export async function list(
       page.next === undefined ? '' : encodeContinueToken({ revision: page.revision, after: page.next }),
     remainingItemCount: page.remaining,
   };
-  const chunks = form.list(page.entries, head);
-  return { kind: 'bytes', code: 200, contentType: form.contentType, chunks, compressible: true };
+  const body = await form.list(page.entries, head);
+  return { kind: 'bytes', code: 200, contentType: form.contentType, ...body, compressible: true };
 }
 
 /** One chunk, for list and deletecollection. @throws StatusError */

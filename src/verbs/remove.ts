@@ -60,7 +60,7 @@ export async function removeCollection(
     kind: 'bytes',
     code: 200,
     contentType: form.contentType,
-    chunks: form.list(page.entries, head),
+    ...(await form.list(page.entries, head)),
     compressible: false,
   };
 }

@@ -5,7 +5,13 @@ import {
   parseFieldSelector,
   requiredValue,
 } from '../object/field-selector.ts';
-import { matchesLabels, parseLabelSelector, SelectorError } from '../object/label-selector.ts';
+import {
+  type LabelRequirement,
+  type LabelSet,
+  matchesLabels,
+  parseLabelSelector,
+  SelectorError,
+} from '../object/label-selector.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
 import type { Scope } from '../storage/key.ts';
@@ -43,10 +49,31 @@ export function toSelection(options: ListOptions, target: ResourceTarget, served
         : { namespace: '' }),
     ...(name === undefined ? {} : { name }),
   };
-  if (labels.length === 0 && fields.length === 0) return { scope, matches: undefined };
+  const byLabels = labels.length === 0 ? undefined : matchesByLabels(labels);
+  const left = fields.filter((requirement) => !isInScope(requirement, scope));
+  if (left.length === 0) return { scope, matches: byLabels };
+  const byFields = (entry: Entry): boolean => matchesFields(left, entry.fields);
   return {
     scope,
-    matches: (entry) => matchesLabels(labels, entry.labels) && matchesFields(fields, entry.fields),
+    matches: byLabels === undefined ? byFields : (entry) => byLabels(entry) && byFields(entry),
+  };
+}
+
+/** What follows from the scope needs no look at the object. */
+const isInScope = ({ field, negated, value }: FieldRequirement, { namespace, name }: Scope): boolean =>
+  !negated &&
+  ((field === 'metadata.name' && value === name) || (field === 'metadata.namespace' && value === namespace));
+
+/** Neighbours mostly have the same labels, as one object: then the answer is known. */
+function matchesByLabels(requirements: readonly LabelRequirement[]): (entry: Entry) => boolean {
+  let last: LabelSet | undefined;
+  let matched = false;
+  return ({ labels }) => {
+    if (labels !== last) {
+      last = labels;
+      matched = matchesLabels(requirements, labels);
+    }
+    return matched;
   };
 }
 

@@ -1,28 +1,43 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
-import { decodeMessage, encodeMessage } from './message.ts';
-import { tag } from './scalars.ts';
+import type { Head } from '../stored-object.ts';
+import { encodeMessage } from './encoder.ts';
+import { decodeMessage } from './message.ts';
+import { DELIMITED, tag } from './scalars.ts';
+import { varintLength, writeVarint } from './varint.ts';
 
 /**
  * The envelope of protobuf bodies: four magic bytes and a message Unknown, which says what is inside
  * (specification, "Protobuf envelope"). kind and apiVersion are in the envelope only.
  */
-const { Reader, Writer } = protobuf;
+const { Reader } = protobuf;
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
-const DELIMITED = 2;
+/** contentEncoding and contentType, both empty. */
+const TAIL = Buffer.from([tag(3, DELIMITED), 0, tag(4, DELIMITED), 0]);
+
+/** What goes around a message of so many bytes. */
+export function envelopeOf({ kind, apiVersion }: Head, sizeBytes: number): { head: Buffer; tail: Buffer } {
+  const type = Buffer.concat([delimited(1, Buffer.from(apiVersion)), delimited(2, Buffer.from(kind))]);
+  const raw = prefix(2, sizeBytes);
+  return { head: Buffer.concat([MAGIC, delimited(1, type), raw]), tail: TAIL };
+}
 
 export function encodeEnvelope(object: JsonObject, schema: MessageSchema): Buffer {
-  const { kind, apiVersion } = object;
-  const type = Writer.create();
-  type.uint32(tag(1, DELIMITED)).string(String(apiVersion ?? ''));
-  type.uint32(tag(2, DELIMITED)).string(String(kind ?? ''));
-  const unknown = Writer.create();
-  unknown.uint32(tag(1, DELIMITED)).bytes(type.finish());
-  unknown.uint32(tag(2, DELIMITED)).bytes(encodeMessage(object, schema));
-  unknown.uint32(tag(3, DELIMITED)).string('').uint32(tag(4, DELIMITED)).string('');
-  return Buffer.concat([MAGIC, unknown.finish()]);
+  const message = encodeMessage(object, schema);
+  const type = { kind: String(object.kind ?? ''), apiVersion: String(object.apiVersion ?? '') };
+  const { head, tail } = envelopeOf(type, message.length);
+  return Buffer.concat([head, message, tail]);
 }
+
+/** Tag and length of a field with so many bytes. */
+function prefix(field: number, sizeBytes: number): Buffer {
+  const bytes = Buffer.allocUnsafe(varintLength(tag(field, DELIMITED)) + varintLength(sizeBytes));
+  return bytes.subarray(0, writeVarint(bytes, sizeBytes, writeVarint(bytes, tag(field, DELIMITED), 0)));
+}
+
+const delimited = (field: number, bytes: Buffer): Buffer =>
+  Buffer.concat([prefix(field, bytes.length), bytes]);
 
 /** @throws SyntaxError for bytes that are no such envelope */
 export function decodeEnvelope(bytes: Buffer, schema: MessageSchema): JsonObject {
@@ -73,14 +88,10 @@ function readUnknown(bytes: Buffer): { kind: string; apiVersion: string; raw: Ui
 
 /** A watch event: its length in four bytes, then type and the object in its own envelope. */
 export function encodeWatchFrame(type: string, object: Buffer): Buffer {
-  const raw = Writer.create().uint32(tag(1, DELIMITED)).bytes(object).finish();
-  const event = Writer.create()
-    .uint32(tag(1, DELIMITED))
-    .string(type)
-    .uint32(tag(2, DELIMITED))
-    .bytes(raw)
-    .finish();
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(event.length);
-  return Buffer.concat([length, event]);
+  const raw = prefix(1, object.length);
+  const event = delimited(1, Buffer.from(type));
+  const content = prefix(2, raw.length + object.length);
+  const length = Buffer.allocUnsafe(4);
+  length.writeUInt32BE(event.length + content.length + raw.length + object.length);
+  return Buffer.concat([length, event, content, raw, object]);
 }

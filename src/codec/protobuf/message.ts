@@ -1,103 +1,15 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
-import { isJsonObject, readScalar, tag, type WireReader, type WireWriter, writeScalar } from './scalars.ts';
+import { isJsonObject, readScalar, type WireReader } from './scalars.ts';
 
 /**
- * Messages by their schema, in both directions. JSON is the form in memory: what a type flattens in JSON and nests on the
- * wire is put together and taken apart here. A message that was read still has to be decoded (codec/decode.ts), which
+ * Messages by their schema, from the wire (encoder.ts is the other direction). JSON is the form in memory: what a type
+ * flattens in JSON and nests on the wire is put together here. A message that was read still has to be decoded (codec/decode.ts), which
  * drops zero values and brings fields into order.
  */
 
-const { Reader, Writer } = protobuf;
-const DELIMITED = 2;
-
-export function encodeMessage(object: JsonObject, schema: MessageSchema): Uint8Array {
-  const writer = Writer.create();
-  writeFields(writer, object, [...schema.fields.values()], 0);
-  return writer.finish();
-}
-
-/** Fields nested at `depth` come in groups, one for each message they are nested in. */
-function writeFields(
-  writer: WireWriter,
-  object: JsonObject,
-  fields: readonly FieldSchema[],
-  depth: number,
-): void {
-  const nested = new Map<number, FieldSchema[]>();
-  for (const field of fields) {
-    const outer = field.nesting[depth];
-    if (outer === undefined) writeField(writer, object[field.name], field);
-    else nested.set(outer, [...(nested.get(outer) ?? []), field]);
-  }
-  for (const [number, inner] of nested) {
-    const body = Writer.create();
-    writeFields(body, object, inner, depth + 1);
-    const bytes = body.finish();
-    if (bytes.length > 0) writer.uint32(tag(number, DELIMITED)).bytes(bytes);
-  }
-}
-
-function writeField(
-  writer: WireWriter,
-  value: JsonValue | undefined,
-  { number, value: schema }: FieldSchema,
-): void {
-  if (value === undefined || value === null || number === undefined) return;
-  writeValue(writer, number, value, schema);
-}
-
-function writeValue(writer: WireWriter, number: number, value: JsonValue, schema: ValueSchema): void {
-  switch (schema.kind) {
-    case 'message':
-      if (isJsonObject(value))
-        writer.uint32(tag(number, DELIMITED)).bytes(encodeMessage(value, schema.message));
-      return;
-    case 'list':
-      if (!Array.isArray(value)) return;
-      if (schema.wrapped) writeWrapped(writer, number, value, schema.items);
-      else for (const item of value) writeValue(writer, number, item ?? '', schema.items);
-      return;
-    case 'map':
-      if (!isJsonObject(value)) return;
-      for (const key of Object.keys(value).sort())
-        writeEntry(writer, number, [key, value[key] ?? null], schema.values);
-      return;
-    case 'SchemaOrArray':
-    case 'SchemaOrBool':
-    case 'SchemaOrStringArray':
-      // A schema or the other form, kept as JSON in the first field: only this server's own definitions are written so.
-      writer
-        .uint32(tag(number, DELIMITED))
-        .bytes(Writer.create().uint32(tag(1, DELIMITED)).string(JSON.stringify(value)).finish());
-      return;
-    default:
-      writeScalar(writer, number, schema.kind, value);
-  }
-}
-
-function writeWrapped(
-  writer: WireWriter,
-  number: number,
-  items: readonly JsonValue[],
-  schema: ValueSchema,
-): void {
-  const body = Writer.create();
-  for (const item of items) writeValue(body, 1, item, schema);
-  writer.uint32(tag(number, DELIMITED)).bytes(body.finish());
-}
-
-function writeEntry(
-  writer: WireWriter,
-  number: number,
-  [key, value]: readonly [string, JsonValue],
-  schema: ValueSchema,
-): void {
-  const body = Writer.create().uint32(tag(1, DELIMITED)).string(key);
-  if (value !== null) writeValue(body, 2, value, schema);
-  writer.uint32(tag(number, DELIMITED)).bytes(body.finish());
-}
+const { Reader } = protobuf;
 
 /** @throws RangeError for bytes that end too early */
 export function decodeMessage(bytes: Uint8Array, schema: MessageSchema): JsonObject {

@@ -1,72 +1,86 @@
-import protobuf from 'protobufjs/minimal.js';
+import type protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { ScalarKind } from '../../api/schema.ts';
+import type { BackwardWriter } from './backward-writer.ts';
 
 /** Scalars on the wire. Kinds that are a text in JSON but a message in protobuf are the interesting ones. */
 
-const { Writer } = protobuf;
-export type WireWriter = InstanceType<typeof Writer>;
 export type WireReader = InstanceType<typeof protobuf.Reader>;
 
 const VARINT = 0;
 const FIXED64 = 1;
-const DELIMITED = 2;
+export const DELIMITED = 2;
 
 export const tag = (field: number, wireType: number): number => ((field << 3) | wireType) >>> 0;
 
-/** Writes one field with its tag. */
-export function writeScalar(writer: WireWriter, field: number, kind: ScalarKind, value: JsonValue): void {
+export function wireTypeOf(kind: ScalarKind): number {
   switch (kind) {
-    case 'string':
-      writer.uint32(tag(field, DELIMITED)).string(String(value));
-      return;
     case 'bool':
-      writer.uint32(tag(field, VARINT)).bool(value === true);
+    case 'int32':
+    case 'int64':
+      return VARINT;
+    case 'double':
+      return FIXED64;
+    default:
+      return DELIMITED;
+  }
+}
+
+/** Writes one value; its tag goes in front of it, which is after it for this writer. */
+export function writeScalar(out: BackwardWriter, kind: ScalarKind, value: JsonValue): void {
+  switch (kind) {
+    case 'bool':
+      out.varint(value === true ? 1 : 0);
       return;
     case 'int32':
-      writer.uint32(tag(field, VARINT)).int32(Number(value));
-      return;
     case 'int64':
-      writer.uint32(tag(field, VARINT)).int64(Number(value));
+      out.integer(Number(value));
       return;
     case 'double':
-      writer.uint32(tag(field, FIXED64)).double(Number(value));
-      return;
-    case 'bytes':
-      writer.uint32(tag(field, DELIMITED)).bytes(Buffer.from(String(value), 'base64'));
+      out.double(Number(value));
       return;
     default: {
-      const inner = Writer.create();
-      writeBody(inner, kind, value);
-      writer.uint32(tag(field, DELIMITED)).bytes(inner.finish());
+      const before = out.written;
+      writeBody(out, kind, value);
+      out.varint(out.written - before);
     }
   }
 }
 
-type MessageScalar = Exclude<ScalarKind, 'string' | 'bool' | 'int32' | 'int64' | 'double' | 'bytes'>;
+type NumberKind = 'bool' | 'int32' | 'int64' | 'double';
+type MessageScalar = Exclude<ScalarKind, NumberKind | 'string' | 'bytes'>;
 
-function writeBody(writer: WireWriter, kind: MessageScalar, value: JsonValue): void {
+/** The fields of the messages come last first, as everything does. */
+function writeBody(out: BackwardWriter, kind: Exclude<ScalarKind, NumberKind>, value: JsonValue): void {
   switch (kind) {
+    case 'string':
+      out.string(String(value));
+      return;
+    case 'bytes':
+      out.bytes(Buffer.from(String(value), 'base64'));
+      return;
     case 'Time':
     case 'MicroTime':
-      writeTime(writer, String(value));
+      writeTime(out, String(value));
       return;
     case 'Duration':
-      writer.uint32(tag(1, VARINT)).int64(toNanoseconds(String(value)));
+      out.integer(toNanoseconds(String(value)));
+      out.varint(tag(1, VARINT));
       return;
     case 'Quantity':
-      writer.uint32(tag(1, DELIMITED)).string(String(value));
+      writeText(out, 1, String(value));
       return;
     case 'IntOrString':
-      writer.uint32(tag(1, VARINT)).int64(typeof value === 'string' ? 1 : 0);
-      if (typeof value === 'string')
-        writer.uint32(tag(2, VARINT)).int32(0).uint32(tag(3, DELIMITED)).string(value);
-      else writer.uint32(tag(2, VARINT)).int32(Number(value)).uint32(tag(3, DELIMITED)).string('');
+      writeText(out, 3, typeof value === 'string' ? value : '');
+      out.integer(typeof value === 'string' ? 0 : Number(value));
+      out.varint(tag(2, VARINT));
+      out.varint(typeof value === 'string' ? 1 : 0);
+      out.varint(tag(1, VARINT));
       return;
     case 'FieldsV1':
     case 'RawExtension':
     case 'JSON':
-      writer.uint32(tag(1, DELIMITED)).bytes(Buffer.from(JSON.stringify(value)));
+      writeText(out, 1, JSON.stringify(value));
       return;
     case 'SchemaOrArray':
     case 'SchemaOrBool':
@@ -77,13 +91,23 @@ function writeBody(writer: WireWriter, kind: MessageScalar, value: JsonValue): v
   }
 }
 
-function writeTime(writer: WireWriter, text: string): void {
-  const ms = Date.parse(text);
-  const seconds = Math.floor(ms / 1000);
-  const fraction = /\.(\d+)/.exec(text)?.[1] ?? '';
-  writer.uint32(tag(1, VARINT)).int64(seconds);
-  writer.uint32(tag(2, VARINT)).int32(Number(fraction.padEnd(9, '0').slice(0, 9)));
+function writeText(out: BackwardWriter, field: number, text: string): void {
+  const before = out.written;
+  out.string(text);
+  out.varint(out.written - before);
+  out.varint(tag(field, DELIMITED));
 }
+
+function writeTime(out: BackwardWriter, text: string): void {
+  const fraction = text.length > WHOLE_SECONDS ? (/\.(\d+)/.exec(text)?.[1] ?? '') : '';
+  out.integer(Number(fraction.padEnd(9, '0').slice(0, 9)));
+  out.varint(tag(2, VARINT));
+  out.integer(Math.floor(Date.parse(text) / 1000));
+  out.varint(tag(1, VARINT));
+}
+
+/** Length of a time as the server writes it: 2006-01-02T15:04:05Z. */
+const WHOLE_SECONDS = 20;
 
 /** Reads a value whose tag has been read. */
 export function readScalar(reader: WireReader, kind: ScalarKind): JsonValue {

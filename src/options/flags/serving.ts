@@ -104,15 +104,13 @@ export const servingFlags = defineFlags('Serving', [
     type: 'string',
     default: '',
     meaning:
-      'CIDR for service cluster IPs; no overlap with node or pod ranges; at most two (dual-stack) CIDRs',
-    effective: false,
+      'CIDR for service cluster IPs; no overlap with node or pod ranges; at most two (dual-stack) CIDRs; 10.0.0.0/24 when empty',
   },
   {
     name: 'service-node-port-range',
     type: 'string',
     default: '30000-32767',
     meaning: 'port range for NodePort services; inclusive at both ends',
-    effective: false,
   },
   {
     name: 'profiling',

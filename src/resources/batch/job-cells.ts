@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { age, containerCells, count, humanDuration, part, selectorText, text } from '../cells.ts';
+import { age, containerCells, count, humanDuration, part, selectorText, since } from '../cells.ts';
 import { hasCondition } from './validate-job-status.ts';
 
 export function jobCells(job: ApiObject, now: number): readonly Cell[] {
@@ -35,6 +35,6 @@ function completions(job: ApiObject): string {
 function duration(job: ApiObject, now: number): string {
   const { startTime, completionTime } = part(job, 'status');
   if (typeof startTime !== 'string') return '';
-  const end = typeof completionTime === 'string' ? Date.parse(completionTime) : now;
-  return text(humanDuration(end - Date.parse(startTime)));
+  if (typeof completionTime !== 'string') return since(startTime, now);
+  return humanDuration(Date.parse(completionTime) - Date.parse(startTime));
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { PostgresAllocations } from './allocations.ts';
 import { BatchingCommitter } from './committer.ts';
 import { Compactor } from './compactor.ts';
 import {
@@ -31,6 +32,7 @@ export interface PostgresOptions extends ConnectionOptions {
 /** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
 export interface PostgresLog {
   readonly committer: BatchingCommitter;
+  readonly allocations: PostgresAllocations;
   readonly reader: PostgresReader;
   readonly feed: PostgresFeed;
   readonly compactor: Compactor;
@@ -75,6 +77,7 @@ export function openPostgres(options: PostgresOptions): PostgresLog {
     toClientConfig((await findWritable(options)).url, options, 'tail');
   return {
     committer,
+    allocations: new PostgresAllocations(database),
     reader,
     feed: new PostgresFeed({ reader, clientConfig, onTrouble: options.onTrouble }),
     compactor: new Compactor({

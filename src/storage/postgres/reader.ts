@@ -10,6 +10,7 @@ import type {
   StoredObject,
 } from '../revision-log.ts';
 import type { Database, DatabaseSource } from './connection.ts';
+import { copyLive } from './load.ts';
 import {
   CHANGE_COLUMNS,
   type ChangeRow,
@@ -21,9 +22,6 @@ import {
   toStoredObject,
 } from './rows.ts';
 import { isConnectionFailure } from './statements.ts';
-
-/** Rows fetched at a time while everything is loaded: large enough to hide round trips, small enough to stay in the young heap. */
-const LOAD_BATCH = 2000;
 
 /** A page of the log as the tail reads it, with what tells whether the log still is the one that was read before. */
 export interface TailPage {
@@ -67,12 +65,7 @@ export class PostgresReader implements RevisionReader {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const { rows } = await client.query<{ revision: string }>(CURRENT_REVISION);
       begin(toRevision(rows[0]?.revision ?? 0));
-      await client.query(`DECLARE live NO SCROLL CURSOR FOR ${LIVE}`);
-      for (;;) {
-        const fetched = await client.query<ObjectRow>(`FETCH ${LOAD_BATCH} FROM live`);
-        if (fetched.rows.length === 0) break;
-        batch(fetched.rows.map(toStoredObject));
-      }
+      await copyLive(client, batch);
       await client.query('COMMIT');
       client.release();
     } catch (error) {
@@ -168,11 +161,6 @@ const GET = `
   SELECT ${OBJECT_COLUMNS}
   FROM heads h JOIN revisions r ON r.revision = h.revision
   WHERE h.api_group = $1 AND h.resource = $2 AND h.namespace = $3 AND h.name = $4`;
-
-const LIVE = `
-  SELECT ${OBJECT_COLUMNS}
-  FROM heads h JOIN revisions r ON r.revision = h.revision
-  ORDER BY h.api_group, h.resource, h.namespace, h.name`;
 
 /** The newest row at or below the revision, for each key: the index revisions_by_object has them in this order. */
 const AT = `

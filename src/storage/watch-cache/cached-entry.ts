@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
+import { readMetadataField } from '../../codec/metadata-scan.ts';
 import type { Revision } from '../revision.ts';
 import type { StoredObject } from '../revision-log.ts';
 import type { Entry } from '../store.ts';
@@ -6,13 +7,9 @@ import type { Entry } from '../store.ts';
 /** Values of a resource's selectable fields, from an object in stored form. */
 export type FieldReader = (object: JsonObject) => Record<string, string>;
 
-interface Index {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly fields: Readonly<Record<string, string>>;
-  readonly ownerUids: readonly string[];
-}
+type Values = Readonly<Record<string, string>>;
 
-const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
+const NO_LABELS: Values = Object.freeze({});
 const NO_OWNERS: readonly string[] = Object.freeze([]);
 
 /**
@@ -26,7 +23,8 @@ export class CachedEntry implements Entry {
   readonly revision: Revision;
   readonly json: Buffer;
   readonly #readFields: FieldReader;
-  #index: Index | undefined;
+  #labels: Values | undefined;
+  #fields: Values | undefined;
 
   constructor(stored: StoredObject, readFields: FieldReader) {
     this.namespace = stored.key.namespace;
@@ -37,37 +35,40 @@ export class CachedEntry implements Entry {
     this.#readFields = readFields;
   }
 
-  get labels(): Readonly<Record<string, string>> {
-    return this.#indexed().labels;
+  /** The same object for all that have the same labels, as the pods of one replica set have. */
+  get labels(): Values {
+    this.#labels ??= toLabels(readMetadataField(this.json, 'labels'));
+    return this.#labels;
   }
 
-  get fields(): Readonly<Record<string, string>> {
-    return this.#indexed().fields;
+  get fields(): Values {
+    this.#fields ??= {
+      ...this.#readFields(JSON.parse(this.json.toString()) as JsonObject),
+      'metadata.name': this.name,
+      'metadata.namespace': this.namespace,
+    };
+    return this.#fields;
   }
 
   get ownerUids(): readonly string[] {
-    return this.#indexed().ownerUids;
+    const text = readMetadataField(this.json, 'ownerReferences');
+    if (text === undefined) return NO_OWNERS;
+    const owners = (JSON.parse(text) ?? []) as readonly { uid: string }[];
+    return owners.map(({ uid }) => uid);
   }
+}
 
-  #indexed(): Index {
-    this.#index ??= this.#read();
-    return this.#index;
-  }
+/** Most objects have the labels of others; what is more than that many is read again when it is needed again. */
+const MAX_SHARED_LABELS = 20_000;
+const shared = new Map<string, Values>();
 
-  #read(): Index {
-    const object = JSON.parse(this.json.toString()) as JsonObject;
-    const metadata = (object.metadata ?? {}) as {
-      labels?: Record<string, string>;
-      ownerReferences?: readonly { uid: string }[];
-    };
-    return {
-      labels: metadata.labels ?? NO_LABELS,
-      fields: {
-        ...this.#readFields(object),
-        'metadata.name': this.name,
-        'metadata.namespace': this.namespace,
-      },
-      ownerUids: metadata.ownerReferences?.map(({ uid }) => uid) ?? NO_OWNERS,
-    };
+function toLabels(text: string | undefined): Values {
+  if (text === undefined) return NO_LABELS;
+  let labels = shared.get(text);
+  if (labels === undefined) {
+    labels = (JSON.parse(text) as Values | null) ?? NO_LABELS;
+    if (shared.size >= MAX_SHARED_LABELS) shared.clear();
+    shared.set(text, labels);
   }
+  return labels;
 }

@@ -1,30 +1,50 @@
 import type { Revision } from '../revision.ts';
 
+/** Reads that share one question before the next waits for more of them. */
+const BUSY_READS = 4;
+/** From one question to the next while many read: as long as a read takes anyway then. */
+const BUSY_GAP_MS = 2;
+
 /**
  * The newest committed revision, asked of PostgreSQL once for all reads that wait at the same moment. A read that arrives
  * while a query is under way must not use its answer, which may be from before the read began: it joins the next one.
+ *
+ * While many read, questions keep a distance, so that more reads share each: with 64 clients asking is a fifth of all the
+ * CPU time of a get. Whoever reads alone does not wait.
  */
 export class SharedCurrentRevision {
   readonly #query: () => Promise<Revision>;
   #running: Promise<Revision> | undefined;
   #next: Promise<Revision> | undefined;
+  /** Reads that share the next question. */
+  #waiting = 0;
+  #wasBusy = false;
+  #startedAt = 0;
 
   constructor(query: () => Promise<Revision>) {
     this.#query = query;
   }
 
   get(): Promise<Revision> {
+    this.#waiting += 1;
     if (this.#next !== undefined) return this.#next;
-    if (this.#running === undefined) return this.#start();
-    this.#next = this.#running.then(
-      () => this.#start(),
-      () => this.#start(),
-    );
+    if (this.#running === undefined && !this.#wasBusy) return this.#start();
+    const before = this.#running?.catch(() => {}) ?? Promise.resolve();
+    this.#next = before.then(() => this.#distance()).then(() => this.#start());
     return this.#next;
+  }
+
+  #distance(): Promise<void> | undefined {
+    if (!this.#wasBusy) return undefined;
+    const waitMs = BUSY_GAP_MS - (performance.now() - this.#startedAt);
+    return waitMs <= 0 ? undefined : new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 
   #start(): Promise<Revision> {
     this.#next = undefined;
+    this.#wasBusy = this.#waiting >= BUSY_READS;
+    this.#waiting = 0;
+    this.#startedAt = performance.now();
     const running = this.#query().finally(() => {
       if (this.#running === running) this.#running = undefined;
     });

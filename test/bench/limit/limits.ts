@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClusterCertificates, ensureCertificates } from '../../../src/cli/certificates.ts';
@@ -50,7 +50,7 @@ export class Limits implements AsyncDisposable {
   ): Promise<LimitFigures> {
     await using worker = new Worker<LimitCalls>('limit/limit-server.ts');
     const { serving, ca } = await this.#ensure();
-    const port = await worker.call('serveFrames', readPair(serving));
+    const port = await worker.call('serveFrames', { cert: serving.certificate, key: serving.key });
     const target = { url: `https://127.0.0.1:${port}`, ca };
     await generator.call('openWatches', { ...job, target, protocol: 'h1', delays: false });
     const cpuBefore = cpuSeconds([worker.pid]);
@@ -71,23 +71,16 @@ export class Limits implements AsyncDisposable {
 
   async #serveBytes(worker: Worker<LimitCalls>, protocol: Protocol, sent: SentBytes): Promise<Target> {
     const { serving, ca } = await this.#ensure();
-    const pair = readPair(serving);
+    const pair = { cert: serving.certificate, key: serving.key };
     const port = await worker.call('serveBytes', { ...sent, ...pair, protocol });
     return { url: `https://127.0.0.1:${port}`, ca };
   }
 
   #ensure(): Promise<ClusterCertificates> {
-    this.#certificates ??= ensureCertificates(this.#folder, NO_WISHES);
+    this.#certificates ??= ensureCertificates(this.#folder, []);
     return this.#certificates;
   }
 }
-
-const NO_WISHES = { names: [], addresses: [], servingFolder: undefined };
-
-const readPair = ({ certFile, keyFile }: ClusterCertificates['serving']): { cert: string; key: string } => ({
-  cert: readFileSync(certFile, 'utf8'),
-  key: readFileSync(keyFile, 'utf8'),
-});
 
 /** Ends as an event does, so that the generator counts it as one. */
 const frameOf = (bytes: number): Buffer =>

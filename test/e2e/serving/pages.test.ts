@@ -213,6 +213,12 @@ test('the log has the form of klog, errors apart from all else', async () => {
   expect(cluster.output.stderr).not.toContain('"HTTP"');
 });
 
+test('large answers are compressed for who accepts it', async () => {
+  const packed = await get('/openapi/v2', { 'accept-encoding': 'gzip' });
+  expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip' });
+  expect((await get('/openapi/v2')).headers['content-encoding']).toBeUndefined();
+});
+
 test('the version is the one that was asked for', async () => {
   expect((await get('/version')).json.gitVersion).toBe('v1.31.99');
 });

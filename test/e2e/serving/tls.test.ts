@@ -143,9 +143,18 @@ test('without certificates a pair is made in --cert-dir, for every name the serv
   await other.drop();
 }, 90_000);
 
-test('HTTP/2 answers where it is not disabled', async () => {
+test('HTTP/2 answers where it is not disabled; profiles and compression can be', async () => {
   const other = await createTestDatabase();
-  const own = await startCluster(other.url);
+  const own = await startCluster(other.url, [
+    '--profiling=false',
+    '--feature-gates=APIResponseCompression=false',
+  ]);
+  expect((await own.request('GET', '/debug/pprof/')).code).toBe(404);
+  const path = '/api/v1/namespaces/default/configmaps';
+  await own.request('POST', path, { metadata: { name: 'large' }, data: { text: 'x'.repeat(300_000) } });
+  const plain = await own.request('GET', path, undefined, { 'accept-encoding': 'gzip' });
+  expect(plain.headers['content-encoding']).toBeUndefined();
+  expect(plain.json.items).toHaveLength(1);
   const session = await openHttp2(own);
   expect((await askHttp2(session, '/version')).code).toBe(200);
   session.destroy();

@@ -1,0 +1,99 @@
+import { varintLength, writeVarint } from './varint.ts';
+
+/**
+ * Writes a message from its end to its beginning, so that the length of what is nested is known when it is written: no sizes
+ * are computed beforehand and no part is copied. Fields are therefore to be written last first, the body before its tag.
+ */
+export class BackwardWriter {
+  #bytes = Buffer.allocUnsafeSlow(64 * 1024);
+  /** Everything from here on is written. */
+  #at = this.#bytes.length;
+
+  /** Bytes written so far: the length of a body is the difference between two of these. */
+  get written(): number {
+    return this.#bytes.length - this.#at;
+  }
+
+  reset(): void {
+    this.#at = this.#bytes.length;
+  }
+
+  /** A copy of everything. */
+  finish(): Buffer {
+    const message = Buffer.allocUnsafeSlow(this.written);
+    this.#bytes.copy(message, 0, this.#at);
+    return message;
+  }
+
+  /** An unsigned number below 2^53. */
+  varint(value: number): void {
+    const at = this.#reserve(varintLength(value));
+    writeVarint(this.#bytes, value, at);
+  }
+
+  /** Negative numbers take ten bytes, as the wire format has it for int32 and int64. */
+  integer(value: number): void {
+    if (value >= 0) {
+      this.varint(value);
+      return;
+    }
+    let rest = BigInt.asUintN(64, BigInt(Math.trunc(value)));
+    const at = this.#reserve(NEGATIVE_BYTES);
+    for (let index = 0; index < NEGATIVE_BYTES; index += 1) {
+      const more = index < NEGATIVE_BYTES - 1 ? 0x80 : 0;
+      this.#bytes[at + index] = Number(rest & 0x7fn) | more;
+      rest >>= 7n;
+    }
+  }
+
+  double(value: number): void {
+    const at = this.#reserve(8);
+    this.#bytes.writeDoubleLE(value, at);
+  }
+
+  bytes(bytes: Uint8Array): void {
+    const at = this.#reserve(bytes.length);
+    this.#bytes.set(bytes, at);
+  }
+
+  /** Calls into native code cost more than a short loop: most strings are names. */
+  string(text: string): void {
+    const { length } = text;
+    if (length > SHORT_CHARS || !this.#shortAscii(text)) {
+      const sizeBytes = Buffer.byteLength(text);
+      const at = this.#reserve(sizeBytes);
+      this.#bytes.write(text, at);
+    }
+  }
+
+  #shortAscii(text: string): boolean {
+    const { length } = text;
+    const at = this.#reserve(length);
+    for (let index = 0; index < length; index += 1) {
+      const code = text.charCodeAt(index);
+      if (code > 0x7f) {
+        this.#at += length;
+        return false;
+      }
+      this.#bytes[at + index] = code;
+    }
+    return true;
+  }
+
+  #reserve(sizeBytes: number): number {
+    if (this.#at < sizeBytes) this.#grow(sizeBytes);
+    this.#at -= sizeBytes;
+    return this.#at;
+  }
+
+  #grow(sizeBytes: number): void {
+    const { written } = this;
+    const larger = Buffer.allocUnsafeSlow((written + sizeBytes) * 2);
+    this.#bytes.copy(larger, larger.length - written, this.#at);
+    this.#bytes = larger;
+    this.#at = larger.length - written;
+  }
+}
+
+const NEGATIVE_BYTES = 10;
+const SHORT_CHARS = 24;

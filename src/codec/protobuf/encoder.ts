@@ -1,0 +1,167 @@
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
+import { BackwardWriter } from './backward-writer.ts';
+import { DELIMITED, isJsonObject, tag, wireTypeOf, writeScalar } from './scalars.ts';
+
+/**
+ * Messages by their schema, onto the wire. A schema is compiled once into functions, one a field, which are then called in
+ * reverse (backward-writer.ts): a pod of 7.7 kB takes a third of the time that walking its schema takes.
+ */
+
+/** Writes what an object has, the last field first. */
+type Encode = (object: JsonObject) => void;
+/** Writes a value behind its tag. */
+type EncodeValue = (value: JsonValue) => void;
+
+/** Encoding does not wait for anything, so all of it may share the one. */
+const out = new BackwardWriter();
+const compiled = new WeakMap<MessageSchema, Encode>();
+
+export function encodeMessage(object: JsonObject, schema: MessageSchema): Buffer {
+  out.reset();
+  encoderOf(schema)(object);
+  return out.finish();
+}
+
+/** A message as one item of a list: behind its tag and length. */
+export function encodeItem(object: JsonObject, schema: MessageSchema, field: number): Buffer {
+  out.reset();
+  encoderOf(schema)(object);
+  out.varint(out.written);
+  out.varint(tag(field, DELIMITED));
+  return out.finish();
+}
+
+function encoderOf(schema: MessageSchema): Encode {
+  let encode = compiled.get(schema);
+  if (encode === undefined) {
+    encode = compileFields([...schema.fields.values()], 0);
+    compiled.set(schema, encode);
+  }
+  return encode;
+}
+
+/** Fields nested at `depth` come in groups behind the others, one for each message they are nested in. */
+function compileFields(fields: readonly FieldSchema[], depth: number): Encode {
+  const direct: Encode[] = [];
+  const nested = new Map<number, FieldSchema[]>();
+  for (const field of fields) {
+    const outer = field.nesting[depth];
+    if (outer !== undefined) nested.set(outer, [...(nested.get(outer) ?? []), field]);
+    else if (field.number !== undefined) direct.push(compileField(field, field.number));
+  }
+  const groups = [...nested].map(([number, inner]) => compileGroup(number, compileFields(inner, depth + 1)));
+  const backwards = [...direct, ...groups].reverse();
+  return (object) => {
+    for (const encode of backwards) encode(object);
+  };
+}
+
+function compileGroup(number: number, encode: Encode): Encode {
+  const key = tag(number, DELIMITED);
+  return (object) => {
+    const before = out.written;
+    encode(object);
+    if (out.written === before) return;
+    out.varint(out.written - before);
+    out.varint(key);
+  };
+}
+
+function compileField({ name, value }: FieldSchema, number: number): Encode {
+  const encode = compileValue(value, number);
+  return (object) => {
+    const one = object[name];
+    if (one !== undefined && one !== null) encode(one);
+  };
+}
+
+function compileValue(schema: ValueSchema, number: number): EncodeValue {
+  switch (schema.kind) {
+    case 'message':
+      return compileMessage(schema.message, number);
+    case 'list':
+      return schema.wrapped ? compileWrapped(schema.items, number) : compileList(schema.items, number);
+    case 'map':
+      return compileMap(schema.values, number);
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray':
+      // A schema or the other form, kept as JSON in the first field: only this server's own definitions are written so.
+      return delimited(number, (value) => {
+        const before = out.written;
+        out.string(JSON.stringify(value));
+        out.varint(out.written - before);
+        out.varint(tag(1, DELIMITED));
+      });
+    default: {
+      const { kind } = schema;
+      const key = tag(number, wireTypeOf(kind));
+      return (value) => {
+        writeScalar(out, kind, value);
+        out.varint(key);
+      };
+    }
+  }
+}
+
+/** A body with its length and tag in front. */
+function delimited(number: number, encode: EncodeValue): EncodeValue {
+  const key = tag(number, DELIMITED);
+  return (value) => {
+    const before = out.written;
+    encode(value);
+    out.varint(out.written - before);
+    out.varint(key);
+  };
+}
+
+function compileMessage(schema: MessageSchema, number: number): EncodeValue {
+  // Types refer to themselves, so what is inside is compiled when it is first met.
+  let encode: Encode | undefined;
+  const encodeBody = delimited(number, (value) => {
+    encode ??= encoderOf(schema);
+    encode(value as JsonObject);
+  });
+  return (value) => {
+    if (isJsonObject(value)) encodeBody(value);
+  };
+}
+
+function compileList(items: ValueSchema, number: number): EncodeValue {
+  const encode = compileValue(items, number);
+  return (value) => {
+    if (!Array.isArray(value)) return;
+    for (let at = value.length - 1; at >= 0; at -= 1) encode(value[at] ?? '');
+  };
+}
+
+function compileWrapped(items: ValueSchema, number: number): EncodeValue {
+  const encode = delimited(number, compileList(items, 1));
+  return (value) => {
+    if (Array.isArray(value)) encode(value);
+  };
+}
+
+function compileMap(values: ValueSchema, number: number): EncodeValue {
+  const encode = compileValue(values, 2);
+  const key = tag(number, DELIMITED);
+  const writeEntry = (name: string, value: JsonValue): void => {
+    const before = out.written;
+    if (value !== null) encode(value);
+    const afterValue = out.written;
+    out.string(name);
+    out.varint(out.written - afterValue);
+    out.varint(tag(1, DELIMITED));
+    out.varint(out.written - before);
+    out.varint(key);
+  };
+  return (value) => {
+    if (!isJsonObject(value)) return;
+    const names = Object.keys(value).sort();
+    for (let at = names.length - 1; at >= 0; at -= 1) {
+      const name = names[at] ?? '';
+      writeEntry(name, value[name] ?? null);
+    }
+  };
+}

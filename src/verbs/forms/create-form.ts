@@ -1,0 +1,57 @@
+import { dialectGroup } from '../../api/dialect.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import { type Form, type FormOptions, isWhole, servedApiVersion } from '../form.ts';
+import { ParsedForm } from './parsed-form.ts';
+import { ParsedTableForm } from './parsed-table-form.ts';
+import { ProtobufForm } from './protobuf-form.ts';
+import { SplicedForm } from './spliced-form.ts';
+import { TableForm } from './table-form.ts';
+
+export function createForm(options: FormOptions): Form {
+  const { representation, served, view } = options;
+  const json = representation.format === 'json' && !representation.pretty;
+  if (representation.as === 'table') return json ? new TableForm(options) : new ParsedTableForm(options);
+  const stored = served.version.conversion === undefined && isWhole(view);
+  if (json && stored) return spliced(options);
+  if (representation.format === 'protobuf' && representation.as === 'object')
+    return new ProtobufForm(options);
+  return new ParsedForm(options);
+}
+
+/** Nearly all requests are answered in a handful of forms, which take as long to make as a small object takes to send. */
+const remembered = new WeakMap<ResourceDefinition, Map<string, Form>>();
+
+function spliced(options: FormOptions): Form {
+  const { definition } = options.served;
+  const shown = shownBy(options);
+  const key = `${shown.kind} ${shown.apiVersion} ${options.representation.contentType}`;
+  let forms = remembered.get(definition);
+  if (forms === undefined) {
+    forms = new Map();
+    remembered.set(definition, forms);
+  }
+  let form = forms.get(key);
+  if (form === undefined) {
+    form = new SplicedForm(options, shown);
+    forms.set(key, form);
+  }
+  return form;
+}
+
+function shownBy({
+  served,
+  representation,
+  dialect,
+}: FormOptions): ConstructorParameters<typeof SplicedForm>[1] {
+  const { kind, listKind } = served.definition;
+  if (representation.as === 'object') {
+    return { kind, listKind, apiVersion: servedApiVersion(served, dialect), metadataOnly: false };
+  }
+  const group = dialectGroup('meta.k8s.io', representation.dialect ?? dialect);
+  return {
+    kind: 'PartialObjectMetadata',
+    listKind: 'PartialObjectMetadataList',
+    apiVersion: `${group}/${representation.version}`,
+    metadataOnly: true,
+  };
+}

@@ -1,0 +1,98 @@
+import { toApiVersion } from '../../api/names.ts';
+import { type Body, writeItems } from '../../codec/chunks.ts';
+import { findMetadataEnd } from '../../codec/metadata-scan.ts';
+import { HeadSplicer } from '../../codec/stored-object.ts';
+import type { FrameEncoder, WatchEvent } from '../../storage/store.ts';
+import {
+  bookmarkObject,
+  encodeLine,
+  type Form,
+  type FormOptions,
+  type ListHead,
+  type Stored,
+  toListMeta,
+  versionText,
+} from '../form.ts';
+
+export interface Shown {
+  readonly kind: string;
+  readonly listKind: string;
+  readonly apiVersion: string;
+  readonly metadataOnly: boolean;
+}
+
+const LIST_END = Buffer.from(']}\n');
+
+/** JSON of whole objects, or of their metadata: the stored bytes with another head. Nothing is parsed. */
+export class SplicedForm implements Form {
+  readonly contentType: string;
+  readonly frames: FrameEncoder;
+  readonly #splicer: HeadSplicer;
+  readonly #shown: Shown;
+  /** What follows the stored bytes. */
+  readonly #end: string;
+
+  constructor({ served, representation }: FormOptions, shown: Shown) {
+    const { kind, storage } = served.definition;
+    this.contentType = representation.contentType;
+    this.#shown = shown;
+    this.#splicer = new HeadSplicer({ kind, apiVersion: toApiVersion(storage) }, shown);
+    this.#end = shown.metadataOnly ? '}' : '';
+    this.frames = {
+      id: `json ${shown.kind} ${shown.apiVersion}`,
+      encode: (event) => this.#frame(event),
+      bookmark: (revision, initialEventsEnd) =>
+        encodeLine({ type: 'BOOKMARK', object: bookmarkObject({ ...shown, revision, initialEventsEnd }) }),
+    };
+  }
+
+  object(stored: Stored): Buffer[] {
+    return [this.#between('', stored, '\n')];
+  }
+
+  list(entries: readonly Stored[], head: ListHead): Body {
+    const splicer = this.#splicer;
+    const { listKind, apiVersion, metadataOnly } = this.#shown;
+    const meta = JSON.stringify(toListMeta(head));
+    const open = `{"kind":"${listKind}","apiVersion":"${apiVersion}","metadata":${meta},"items":[`;
+    const end = this.#end;
+    const sizeOf = ({ json, revision }: Stored): number =>
+      json.length - splicer.storedLength + splicer.headLength(versionText(revision).length) + end.length;
+    return writeItems<Stored, Stored>({
+      head: Buffer.from(open),
+      tail: LIST_END,
+      separator: ',',
+      items: entries,
+      exact: !metadataOnly,
+      estimateBytes: sizeOf,
+      make: (stored) => stored,
+      boundBytes: sizeOf,
+      write: ({ json, revision }, writer) => {
+        writer.ascii(splicer.head(versionText(revision)));
+        writer.bytes(json, splicer.storedLength, this.#endOf(json));
+        if (metadataOnly) writer.ascii(end);
+      },
+    });
+  }
+
+  #frame({ type, entry, revision }: WatchEvent): Buffer {
+    return this.#between(`{"type":"${type}","object":`, { json: entry.json, revision }, '}\n');
+  }
+
+  #between(before: string, { json, revision }: Stored, after: string): Buffer {
+    const { storedLength } = this.#splicer;
+    const head = before + this.#splicer.head(versionText(revision));
+    const tail = this.#end + after;
+    const end = this.#endOf(json);
+    const length = end - storedLength;
+    const bytes = Buffer.allocUnsafe(head.length + length + tail.length);
+    bytes.write(head, 0, 'latin1');
+    json.copy(bytes, head.length, storedLength, end);
+    bytes.write(tail, head.length + length, 'latin1');
+    return bytes;
+  }
+
+  #endOf(json: Buffer): number {
+    return this.#shown.metadataOnly ? findMetadataEnd(json, this.#splicer.storedLength) : json.length;
+  }
+}

@@ -1,0 +1,161 @@
+import { dialectGroup } from '../../api/dialect.ts';
+import { toApiVersion } from '../../api/names.ts';
+import { type Body, ChunkWriter, writeItems } from '../../codec/chunks.ts';
+import { HeadSplicer } from '../../codec/stored-object.ts';
+import type { Revision } from '../../storage/revision.ts';
+import type { FrameEncoder, WatchEvent } from '../../storage/store.ts';
+import {
+  bookmarkObject,
+  encodeLine,
+  type Form,
+  type FormOptions,
+  type ListHead,
+  type Stored,
+  servedApiVersion,
+  toListMeta,
+  toServed,
+  versionText,
+} from '../form.ts';
+import { cellsAt, rowOf } from './table-row.ts';
+
+const NO_COLUMNS = Buffer.from('"columnDefinitions":null');
+const FRAME_END = ']}}\n';
+const TABLE_END = Buffer.from(']}\n');
+
+/** A row about to be written: its cells, and the object as text or as a part of the stored bytes. */
+interface Row {
+  readonly text: string;
+  readonly json: Buffer | undefined;
+  readonly from: number;
+  readonly to: number;
+  readonly end: string;
+}
+
+const textRow = (text: string): Row => ({ text, json: undefined, from: 0, to: 0, end: '}' });
+
+/** UTF-8 takes up to three bytes for each UTF-16 code unit. */
+const boundOf = ({ text, from, to, end }: Row): number => text.length * 3 + (to - from) + end.length;
+
+function writeRow({ text, json, from, to, end }: Row, writer: ChunkWriter): void {
+  writer.text(text);
+  if (json !== undefined) writer.bytes(json, from, to);
+  writer.ascii(end);
+}
+
+/** meta/v1 Table as JSON: a row for each object, its cells as the resource defines them, made once a state of the object. */
+export class TableForm implements Form {
+  readonly contentType: string;
+  readonly frames: FrameEncoder;
+  readonly #options: FormOptions;
+  readonly #apiVersion: string;
+  readonly #metadata: HeadSplicer;
+  readonly #whole: HeadSplicer;
+
+  constructor(options: FormOptions) {
+    const { representation, dialect, includeObject, served } = options;
+    const { kind, storage } = served.definition;
+    this.#options = options;
+    this.#apiVersion = `${dialectGroup('meta.k8s.io', representation.dialect ?? dialect)}/${representation.version}`;
+    const stored = { kind, apiVersion: toApiVersion(storage) };
+    const shown = servedApiVersion(served, dialect);
+    this.#metadata = new HeadSplicer(stored, { kind: 'PartialObjectMetadata', apiVersion: this.#apiVersion });
+    this.#whole = new HeadSplicer(stored, { kind, apiVersion: shown });
+    this.contentType = representation.contentType;
+    this.frames = {
+      // Cells hold ages, which are of the moment: a frame is shared only among watchers of the same change.
+      id: `table ${this.#apiVersion} ${includeObject} ${shown}`,
+      encode: (event) => this.#frame(event),
+      bookmark: (revision, end) => this.#bookmark(revision, end),
+    };
+  }
+
+  object(stored: Stored): Buffer[] {
+    const meta = { resourceVersion: versionText(stored.revision) };
+    return [...this.#table([stored], this.#head(meta, this.#columns())).chunks];
+  }
+
+  list(entries: readonly Stored[], head: ListHead): Body {
+    return this.#table(entries, this.#head(toListMeta(head), this.#columns()));
+  }
+
+  /** Frames after the first go without the definitions of the columns. */
+  first(frame: Buffer): Buffer {
+    const at = frame.indexOf(NO_COLUMNS);
+    if (at < 0) return frame;
+    const columns = Buffer.from(`"columnDefinitions":${this.#columns()}`);
+    return Buffer.concat([frame.subarray(0, at), columns, frame.subarray(at + NO_COLUMNS.length)]);
+  }
+
+  #columns(): string {
+    return JSON.stringify(this.#options.served.definition.columns);
+  }
+
+  #head(meta: object, columns: string): string {
+    return `{"kind":"Table","apiVersion":"${this.#apiVersion}","metadata":${JSON.stringify(meta)},"columnDefinitions":${columns},"rows":[`;
+  }
+
+  #table(entries: readonly Stored[], head: string): Body {
+    const now = this.#options.now();
+    return writeItems<Stored, Row>({
+      head: Buffer.from(head),
+      tail: TABLE_END,
+      separator: ',',
+      items: entries,
+      exact: false,
+      estimateBytes: ({ json }) => json.length,
+      make: (stored) => this.#row(stored, stored, now),
+      boundBytes: boundOf,
+      write: writeRow,
+    });
+  }
+
+  #frame({ type, entry, revision }: WatchEvent): Buffer {
+    const head = this.#head({ resourceVersion: versionText(revision) }, 'null');
+    const row = this.#row(entry, { json: entry.json, revision }, this.#options.now());
+    const open = `{"type":"${type}","object":${head}`;
+    const writer = new ChunkWriter(open.length + boundOf(row) + FRAME_END.length, { reuses: false });
+    writer.ascii(open);
+    writeRow(row, writer);
+    writer.ascii(FRAME_END);
+    // The bound was for texts that are not ASCII; a frame may wait for its watchers.
+    return Buffer.from(writer.filled());
+  }
+
+  #row(key: object, stored: Stored, now: number): Row {
+    const { served, includeObject } = this.#options;
+    const { storedLength } = this.#metadata;
+    const row = rowOf(key, stored.json, served.definition, storedLength);
+    const cells = `{"cells":${cellsAt(row, stored, now)}`;
+    const version = versionText(stored.revision);
+    switch (includeObject) {
+      case 'None':
+        return textRow(cells);
+      case 'Object': {
+        if (served.version.conversion !== undefined) {
+          return textRow(`${cells},"object":${JSON.stringify(toServed(stored, this.#options))}`);
+        }
+        const text = `${cells},"object":${this.#whole.head(version)}`;
+        return { text, json: stored.json, from: storedLength, to: stored.json.length, end: '}' };
+      }
+      default: {
+        const text = `${cells},"object":${this.#metadata.head(version)}`;
+        return { text, json: stored.json, from: storedLength, to: row.metadataEnd, end: '}}' };
+      }
+    }
+  }
+
+  #bookmark(revision: Revision, initialEventsEnd: boolean): Buffer {
+    const { served, dialect } = this.#options;
+    const { kind, columns } = served.definition;
+    const apiVersion = servedApiVersion(served, dialect);
+    const object = bookmarkObject({ kind, apiVersion, revision, initialEventsEnd });
+    const table = {
+      kind: 'Table',
+      apiVersion: this.#apiVersion,
+      metadata: { resourceVersion: versionText(revision) },
+      columnDefinitions: null,
+      rows: [{ cells: columns.map(() => null), object }],
+    };
+    return encodeLine({ type: 'BOOKMARK', object: table });
+  }
+}
