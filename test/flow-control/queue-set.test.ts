@@ -10,13 +10,14 @@ const QUEUING = { queues: 64, handSize: 6, queueLengthLimit: 50 };
 
 /** A level with a diary of who was let in, in order. */
 class Desk {
-  readonly clock = new TurnedClock();
+  readonly clock: TurnedClock;
   readonly set: QueueSet;
   readonly begun: string[] = [];
   readonly #running = new Map<Ticket, string>();
   readonly #waiting = new Map<Ticket, string>();
 
-  constructor(policy: QueueingPolicy, limit: number) {
+  constructor(policy: QueueingPolicy, limit: number, clock = new TurnedClock()) {
+    this.clock = clock;
     const recorder = NO_METRICS.level('it');
     this.set = new QueueSet({ clock: this.clock, demand: new DemandIntegral(0), recorder });
     this.set.configure(policy, limit);
@@ -283,4 +284,37 @@ test('requests that end together all count for what they took before the next on
   for (const ticket of first) if (ticket !== undefined) desk.set.finish(ticket);
   desk.settle();
   expect(desk.begun.slice(6, 12)).toContain('quiet');
+});
+
+/** The event loop's rounds end when a test says so. */
+class RoundClock extends TurnedClock {
+  readonly #waiting: (() => void)[] = [];
+
+  override soon(callback: () => void): void {
+    this.#waiting.push(callback);
+  }
+
+  endRound(): void {
+    for (const callback of this.#waiting.splice(0)) callback();
+  }
+}
+
+test('where seats are free and only time is short, the order is that of shares, not that of arrival', () => {
+  const clock = new RoundClock();
+  const desk = new Desk(QUEUING, 100, clock);
+  const round = (): void => {
+    // Ten requests of 0.1 ms each, and as many new ones.
+    for (let n = 0; n < 10; n += 1) {
+      desk.endOne(0.1);
+      desk.come('noisy');
+    }
+    clock.endRound();
+    desk.settle();
+  };
+  for (let n = 0; n < 200; n += 1) desk.come('noisy');
+  for (let n = 0; n < 30; n += 1) round();
+  desk.come('quiet');
+  round();
+  round();
+  expect(desk.begun).toContain('quiet');
 });

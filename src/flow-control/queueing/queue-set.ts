@@ -32,7 +32,7 @@ export interface QueueSetTotals {
 /**
  * The queues of one priority level, emptied by fair queueing for servers of many seats (Kubernetes: fairqueuing/queueset).
  * Virtual time R runs at the rate at which each active queue would be served if the seats in use were divided evenly among
- * them. A queue has the virtual time at which its next request would start; the request is dispatched next whose virtual
+ * them. (Kubernetes takes the seats asked for, up to the limit, which is the same as long as no seat is left free.) A queue has the virtual time at which its next request would start; the request is dispatched next whose virtual
  * finish, start plus work, is the least. When a request has ended, its queue's clock is corrected by how long it really
  * took. R is a float in seat-seconds: with 600 seats it still tells microseconds apart after a hundred years.
  *
@@ -307,8 +307,9 @@ export class QueueSet {
   #sync(): void {
     const now = this.#clock.now();
     if (this.#activeQueues > 0) {
-      const { seatsInUse, seatsWaiting } = this.#totals;
-      const rate = Math.min(seatsInUse + seatsWaiting, this.#limit) / this.#activeQueues;
+      // What is really served: where memory answers, free seats do not mean that more could have been done. With a rate that
+      // assumes so, everybody's start is bound by their arrival, and the order becomes that of arrival.
+      const rate = Math.min(this.#totals.seatsInUse, this.#limit) / this.#activeQueues;
       this.#virtualNow += (rate * (now - this.#syncedAt)) / 1000;
       this.#recorder.progress(this.#virtualNow);
     }
