@@ -5,8 +5,7 @@ import { type ClusterCertificates, ensureCertificates } from '../../src/cli/cert
 export const makeCertificates = (
   folder: string,
   addresses: readonly string[],
-): Promise<ClusterCertificates> =>
-  ensureCertificates(folder, { names: [], addresses, servingFolder: undefined });
+): Promise<ClusterCertificates> => ensureCertificates(folder, addresses);
 
 /** What a server of the cluster shows, as PEM. */
 export const servingPair = ({ serving }: ClusterCertificates): { certificate: string; key: string } => ({
