@@ -3,10 +3,8 @@ import { createNamespaceLifecycle } from './admission/plugins/namespace-lifecycl
 import type { Dialect } from './api/dialect.ts';
 import { loadTypes } from './api/idl/types.ts';
 import type { Auditor } from './audit/auditor.ts';
-import { type Authenticator, createUnion } from './authn/authenticator.ts';
-import { createCertificateAuthenticator } from './authn/client-certificate.ts';
-import { readTokenFile } from './authn/token-file.ts';
 import { repairAllocations } from './controllers/allocation-repair.ts';
+import { publishAuthentication } from './controllers/authentication-publisher.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
@@ -14,6 +12,7 @@ import { RoleAggregation } from './controllers/role-aggregation.ts';
 import { bootstrapRoles } from './controllers/role-bootstrap.ts';
 import type { HealthCheck } from './diagnostics/health.ts';
 import { createDiscovery } from './discovery/discovery.ts';
+import { createIssuerHandler } from './discovery/issuer-documents.ts';
 import type { PairFiles } from './http/tls/serving-tls.ts';
 import type { LogControl, Logger } from './observability/logger.ts';
 import type { ServerOptions } from './options/options.ts';
@@ -23,11 +22,13 @@ import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { findAdvertisedAddress } from './server/advertised-address.ts';
 import { createAllocation } from './server/allocation.ts';
 import { createAuditor } from './server/audit.ts';
+import { createAuthentication } from './server/authentication.ts';
 import { createAuthorization } from './server/authorization.ts';
 import { createBackends } from './server/backends.ts';
 import { createFlowControl } from './server/flow-control.ts';
 import { Front } from './server/front.ts';
 import { createKubernetesService } from './server/kubernetes-service.ts';
+import { createNoteUse } from './server/service-accounts.ts';
 import { createStorageMetrics } from './server/storage-metrics.ts';
 import { traceCommits } from './server/traced-commits.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
@@ -45,6 +46,8 @@ export interface ServerEnvironment {
   readonly serving: PairFiles;
   /** Authorities of client certificates, beside --client-ca-file. */
   readonly clientCaFiles: readonly string[];
+  /** Signs service account tokens when --service-account-signing-key-file does not. */
+  readonly serviceAccountKeyFile: string;
   readonly logger: LogControl;
 }
 
@@ -138,7 +141,14 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   startRoleAggregation({ store, registry, writer, services, logger });
   await authorization.ready();
   const { authorizer } = authorization;
-  const authenticator = createAuthenticator(environment);
+  const serverAddress = externalAddress(options);
+  const noteUse = createNoteUse(registry, writer, logger);
+  const authentication = createAuthentication({ ...environment, serverAddress, store, noteUse });
+  services.start('authentication', (signal) => authentication.run(signal));
+  await publishAuthentication(registry, writer, authentication.published);
+  const { authenticator, tokens } = authentication;
+  const { apiAudiences } = options.authentication;
+  const issuer = createIssuerHandler(authentication.issuerDocuments);
   const { flowControl, dumps } = await createFlowControl({
     options,
     store,
@@ -155,16 +165,16 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     registry,
     types,
     domains: options.apiDomains as Dialect[],
-    serverAddress: externalAddress(options),
+    serverAddress,
     version: { ...VERSION, gitVersion: options.reportedVersion ?? VERSION.gitVersion },
   });
   const pipeline = createPipeline({
-    authenticator,
-    anonymous: options.anonymousAuth,
+    ...authentication,
     authorizer,
     flowControl,
     auditor,
-    documents: async (request) => (await pages(request)) ?? dumps(request) ?? discovery(request),
+    documents: async (request) =>
+      (await pages(request)) ?? dumps(request) ?? issuer(request) ?? discovery(request),
     resources: createResourceHandler({
       store,
       registry,
@@ -174,7 +184,8 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
       ownership,
       admission,
       backends: createBackends(options),
-      virtual: new Map(createReviews({ authorizer, authenticator })),
+      virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
+      tokens,
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       deleteCollectionWorkers: options.deleteCollectionWorkers,
@@ -238,14 +249,6 @@ function createRegistry({ runtimeConfig }: ServerOptions): Registry {
     registry.add(definition, (version, served) => runtimeConfig.isEnabled(version, served.enabledByDefault));
   }
   return registry;
-}
-
-function createAuthenticator({ options, clientCaFiles }: ServerEnvironment): Authenticator {
-  const caFiles = options.clientCaFile === '' ? clientCaFiles : [options.clientCaFile, ...clientCaFiles];
-  return createUnion([
-    ...(caFiles.length === 0 ? [] : [createCertificateAuthenticator(caFiles)]),
-    ...(options.tokenAuthFile === '' ? [] : [readTokenFile(options.tokenAuthFile)]),
-  ]);
 }
 
 function healthChecks(postgres: PostgresLog, store: WatchCache, options: ServerOptions): HealthCheck[] {

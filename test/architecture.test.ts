@@ -11,6 +11,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   object: 2,
   request: 2,
   codec: 3,
+  cel: 3,
   storage: 4,
   outbound: 4,
   'storage/postgres': 5,

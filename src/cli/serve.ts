@@ -11,6 +11,7 @@ import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { lockDataDir } from './lock.ts';
 import { openLog } from './log.ts';
+import { ensureServiceAccountKey } from './service-account-key.ts';
 import { chooseServingPair } from './serving-pair.ts';
 
 /** What has been begun and must be ended, last first. */
@@ -49,6 +50,7 @@ async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServe
     databaseUrls,
     serving: chooseServingPair(options, certificates.serving),
     clientCaFiles: [certificates.caFile],
+    serviceAccountKeyFile: ensureServiceAccountKey(join(dataDir, 'certificates')),
     logger: openLog(options),
   });
   announce(options, dataDir, certificates, progress);

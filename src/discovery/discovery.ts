@@ -97,6 +97,7 @@ class Discovery {
     const keys = this.#documentKeys().map(({ path }) => `/${path}`);
     const groups = this.#groups().map(({ name }) => `/apis/${name}`);
     return [
+      '/.well-known/openid-configuration',
       '/api',
       '/apis',
       ...keys,
@@ -106,6 +107,7 @@ class Discovery {
       '/metrics',
       '/openapi/v2',
       '/openapi/v3',
+      '/openid/v1/jwks',
       '/readyz',
       '/version',
     ].sort();

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { IpRange } from '../object/ip.ts';
 import { ALL_FLAGS } from './all-flags.ts';
 import { type AuditOptions, readAuditOptions } from './audit-options.ts';
+import { type AuthenticationOptions, readAuthentication } from './authentication.ts';
 import { type AuthorizationOptions, allowsEverything, readAuthorization } from './authorization.ts';
 import { checkEmulatedVersions, readReportedVersion } from './emulated-version.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
@@ -36,6 +37,7 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly clientCaFile: string;
   readonly tokenAuthFile: string;
   readonly anonymousAuth: boolean;
+  readonly authentication: AuthenticationOptions;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly deleteCollectionWorkers: number;
@@ -87,6 +89,7 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     ...authorization,
     // Nobody unknown comes in where everything is allowed (Kubernetes does the same).
     anonymousAuth: flags.bool('anonymous-auth') && !allowsEverything(authorization),
+    authentication: readAuthentication(flags, featureGates),
     requestTimeoutMs: flags.duration('request-timeout'),
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),

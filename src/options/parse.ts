@@ -16,6 +16,11 @@ export class FlagValues {
     return this.#given.has(name);
   }
 
+  /** A flag that was given whose name begins so. */
+  given(prefix: string): string | undefined {
+    return [...this.#given].find((name) => name.startsWith(prefix));
+  }
+
   string(name: string): string {
     const value = this.#values.get(name);
     return typeof value === 'string' ? value : '';

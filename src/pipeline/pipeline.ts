@@ -1,28 +1,24 @@
 import type { MessageSchema } from '../api/schema.ts';
 import type { Auditor } from '../audit/auditor.ts';
-import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
-import type { Logger } from '../observability/logger.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
 import { answerErrors } from './answer-errors.ts';
 import { audit, auditAuthentication } from './audit.ts';
-import { authenticate } from './authenticate.ts';
+import { type AuthenticateOptions, authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { withDeadline } from './deadline.ts';
 import { type DocumentHandler, dispatch } from './dispatch.ts';
 import { takeTurn } from './flow-control.ts';
+import { impersonate } from './impersonate.ts';
 import { logRequest } from './log-request.ts';
 import { type MeasureOptions, measure } from './measure.ts';
 import { traceRequest, traceVerb } from './trace.ts';
 
-export interface PipelineOptions extends MeasureOptions {
-  readonly authenticator: Authenticator;
-  /** --anonymous-auth */
-  readonly anonymous: boolean;
+export interface PipelineOptions extends MeasureOptions, AuthenticateOptions {
   /** Undefined: as much at once as anybody likes. */
   readonly flowControl: FlowControl | undefined;
   readonly authorizer: Authorizer;
@@ -33,7 +29,6 @@ export interface PipelineOptions extends MeasureOptions {
   readonly resources: ResourceHandler;
   /** meta/v1 Status, for clients that read protobuf. */
   readonly statusSchema: MessageSchema;
-  readonly logger: Logger;
   readonly tracing: Tracing;
   readonly requestTimeoutMs: number;
 }
@@ -59,10 +54,11 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 /** The way of a request whose caller is to be known. */
 async function serve(options: PipelineOptions, request: ApiRequest): Promise<ApiResponse> {
   const authenticated = await auditAuthentication(options, request, () => authenticate(options, request));
-  return audit(options, authenticated, () =>
-    takeTurn(options, authenticated, async () => {
-      const authorized = await authorize(options, authenticated);
+  return audit(options, authenticated, async () => {
+    const acting = await impersonate(options, authenticated);
+    return takeTurn(options, acting, async () => {
+      const authorized = await authorize(options, acting);
       return traceVerb(options, request, () => dispatch(options, authorized));
-    }),
-  );
+    });
+  });
 }

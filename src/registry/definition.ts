@@ -3,6 +3,7 @@ import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { Backend } from '../request/backend.ts';
 import type { Strategy } from './strategy.ts';
+import type { TokenIssuing } from './token-issuing.ts';
 
 /**
  * Everything the server knows of one resource type in one API group. Built-in resources are written as these literals
@@ -136,6 +137,10 @@ export interface ActionContext {
     name: string,
     change: (object: ApiObject) => ApiObject,
   ): Promise<ApiObject>;
+  /** Adds a Warning header to the response. */
+  warn(text: string): void;
+  /** Makes tokens of service accounts. */
+  readonly tokens: TokenIssuing;
   readonly dryRun: boolean;
   readonly namespace: string;
   readonly name: string;

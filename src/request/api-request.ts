@@ -102,7 +102,12 @@ export interface AuditTrail {
 }
 
 export interface AuthenticatedRequest extends ApiRequest {
+  /** Who acts. */
   readonly user: UserInfo;
+  /** Who sent the request, where that is not who acts in it. */
+  readonly impersonator?: UserInfo;
+  /** What authentication found worth recording, by annotation key. */
+  readonly authenticationNotes?: Readonly<Record<string, string>>;
 }
 
 declare const authorized: unique symbol;
@@ -127,6 +132,15 @@ export function isResourceRequest(request: AuthorizedRequest): request is Author
 }
 
 /** To be called by the authentication stage alone. The request is the same object, known better. */
-export function markAuthenticated(request: ApiRequest, user: UserInfo): AuthenticatedRequest {
-  return Object.assign(request, { user });
+export function markAuthenticated(
+  request: ApiRequest,
+  user: UserInfo,
+  authenticationNotes: Readonly<Record<string, string>> = {},
+): AuthenticatedRequest {
+  return Object.assign(request, { user, authenticationNotes });
+}
+
+/** To be called by the impersonation stage alone, after the sender was allowed to act as `user`. */
+export function markImpersonated(request: AuthenticatedRequest, user: UserInfo): AuthenticatedRequest {
+  return Object.assign(request, { user, impersonator: request.user });
 }

@@ -6,6 +6,7 @@ import { negotiate, wantsPretty } from '../codec/negotiate.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { ActionContext, ActionSubresource, ResourceDefinition } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
+import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { toResourceVersion } from '../storage/revision.ts';
@@ -82,6 +83,14 @@ class Actions implements ActionContext {
 
   get namespace(): string {
     return this.#writing.namespace;
+  }
+
+  get tokens(): TokenIssuing {
+    return this.#context.tokens;
+  }
+
+  warn(text: string): void {
+    this.#writing.warn(text);
   }
 
   get dryRun(): boolean {

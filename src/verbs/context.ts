@@ -2,6 +2,7 @@ import type { AdmissionChain } from '../admission/admission.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
+import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { BackendTransport } from '../request/backend.ts';
 import type { Store } from '../storage/store.ts';
@@ -19,6 +20,7 @@ export interface VerbContext {
   readonly authorizer: Authorizer;
   readonly ownership: Ownership;
   readonly virtual: VirtualHandlers;
+  readonly tokens: TokenIssuing;
   /** For what does not go through the writer. */
   readonly admission: AdmissionChain;
   readonly backends: Backends;

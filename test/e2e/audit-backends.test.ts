@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
-import { accept, type RemoteWebhook, type Respond, startWebhook } from '../kit/https-server.ts';
+import { accept, type RemoteWebhook, type Respond, startWebhook } from '../kit/webhook-server.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
 const HEAD = 'apiVersion: audit.k8s.io/v1\nkind: Policy\n';

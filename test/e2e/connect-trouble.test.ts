@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ensureCertificates } from '../../src/cli/certificates.ts';
 import { type NodeAgent, startAgent } from '../kit/agent/agent.ts';
 import { createStage, eventually, type Stage } from '../kit/agent/stage.ts';
-import { makeCertificates, servingPair } from '../kit/certificates.ts';
 
 /** Node agents that are dead, slow or not who they say; clients and servers that leave. */
 
@@ -15,8 +15,8 @@ let mute: Server;
 
 beforeAll(async () => {
   stage = await createStage('127.0.0.1', ['--agent-timeout=500ms']);
-  const others = await makeCertificates(mkdtempSync(join(tmpdir(), 'pg-apiserver-other-')), []);
-  impostor = await startAgent(servingPair(others));
+  const others = await ensureCertificates(mkdtempSync(join(tmpdir(), 'pg-apiserver-other-')), []);
+  impostor = await startAgent(others.serving);
   mute = createServer(() => {});
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
 });
@@ -113,7 +113,7 @@ test('an agent that dies ends the streams of its clients', async () => {
 });
 
 test('a server that ends takes no longer for commands and logs that go on', async () => {
-  const agent = await startAgent(servingPair(stage.certificates));
+  const agent = await startAgent(stage.certificates.serving);
   await place('lasting', agent.port);
   const exec = stage.spawnKubectl(['exec', '-i', 'lasting', '--', 'sh', '-c', 'echo begun; cat']);
   const logs = stage.spawnKubectl(['logs', '-f', 'lasting']);

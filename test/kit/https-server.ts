@@ -1,88 +1,43 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
+import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { makeCertificates, servingPair } from './certificates.ts';
+import type { Pair } from './pki.ts';
 
-export type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
-
-/** Another server that ours calls: real TLS, and as badly behaved as a test wants it. */
-export interface RemoteWebhook extends AsyncDisposable {
+/** A server of the test's own, that others than the one under test would be in production. */
+export interface TestServer extends AsyncDisposable {
   readonly url: string;
-  readonly ca: string;
-  /** Bodies of the requests so far, parsed. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into what was sent
-  readonly received: any[];
-  readonly requests: IncomingMessage[];
-  /** What is answered from now on. */
-  respond: Respond;
-  /** Path of a kubeconfig that leads here. */
-  kubeconfig(cluster?: object, user?: object): string;
-  stop(): Promise<void>;
-  /** Again on the same port. */
-  start(): Promise<void>;
+  /** How many requests came. */
+  readonly count: number;
 }
 
-export const accept: Respond = (_request, response) => void response.writeHead(200).end('{}');
+export type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-export async function startWebhook(): Promise<RemoteWebhook> {
-  const folder = mkdtempSync(join(tmpdir(), 'webhook-'));
-  const certificates = await makeCertificates(join(folder, 'certificates'), []);
-  const { ca } = certificates;
-  const pair = servingPair(certificates);
+export async function serveHttps(pair: Pair, handler: Handler): Promise<TestServer> {
   const sockets = new Set<Duplex>();
-  let server: Server;
-  let port = 0;
-  const webhook: RemoteWebhook = {
-    get url() {
-      return `https://127.0.0.1:${port}/events`;
+  let count = 0;
+  const server = createServer({ cert: pair.cert, key: pair.key }, (request, response) => {
+    count += 1;
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => handler(request, response, Buffer.concat(chunks).toString()));
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('tlsClientError', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `https://127.0.0.1:${port}`,
+    get count() {
+      return count;
     },
-    ca,
-    received: [],
-    requests: [],
-    respond: accept,
-    kubeconfig: (cluster = {}, user = {}) => {
-      const path = join(folder, `kubeconfig-${Math.random().toString(36).slice(2)}`);
-      const known = { server: webhook.url, 'certificate-authority-data': Buffer.from(ca).toString('base64') };
-      const file = {
-        'current-context': 'c',
-        contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
-        clusters: [{ name: 'k', cluster: { ...known, ...cluster } }],
-        users: [{ name: 'u', user }],
-      };
-      writeFileSync(path, JSON.stringify(file));
-      return path;
-    },
-    stop: () => {
-      for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
-    start: async () => {
-      server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
-        webhook.requests.push(request);
-        const chunks: Buffer[] = [];
-        request.on('data', (chunk: Buffer) => chunks.push(chunk));
-        request.once('end', () => {
-          const body = Buffer.concat(chunks).toString();
-          webhook.received.push(JSON.parse(body));
-          webhook.respond(request, response, body);
-        });
-      });
-      server.on('connection', (socket) => {
-        sockets.add(socket);
-        socket.once('close', () => sockets.delete(socket));
-      });
-      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-      ({ port } = server.address() as AddressInfo);
-    },
-    [Symbol.asyncDispose]: async () => {
-      await webhook.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
   };
-  await webhook.start();
-  return webhook;
 }

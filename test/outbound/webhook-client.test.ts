@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readClientConfig } from '../../src/outbound/client-config.ts';
 import { type PostOptions, WebhookClient } from '../../src/outbound/webhook-client.ts';
-import { accept, type RemoteWebhook, startWebhook } from '../kit/https-server.ts';
+import { accept, type RemoteWebhook, startWebhook } from '../kit/webhook-server.ts';
 
 let webhook: RemoteWebhook;
 let client: WebhookClient;

@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { ClusterCertificates } from '../../../src/cli/certificates.ts';
+import { type ClusterCertificates, ensureCertificates } from '../../../src/cli/certificates.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
-import { makeCertificates, servingPair } from '../certificates.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
 import { kubectlPath } from '../tools.ts';
 import { type NodeAgent, startAgent } from './agent.ts';
@@ -43,10 +42,11 @@ const MERGE = { 'content-type': 'application/merge-patch+json' };
 /** Where the agent listens: what the proxies of nodes may reach is not of this machine alone. */
 export async function createStage(host: string, flags: readonly string[] = []): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-agent-'));
-  const certificates = await makeCertificates(join(folder, 'certificates'), [host]);
+  const certificates = await ensureCertificates(join(folder, 'certificates'), [host]);
   const file = (name: string): string => join(folder, 'certificates', name);
   const agent = await startAgent({
-    ...servingPair(certificates),
+    certificate: certificates.serving.certificate,
+    key: certificates.serving.key,
     clientCa: certificates.ca,
     host,
   });
