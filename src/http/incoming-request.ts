@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { Http2ServerRequest, Http2Session } from 'node:http2';
+import { constants, type Http2ServerRequest, type Http2Session } from 'node:http2';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Dialect } from '../api/dialect.ts';
@@ -65,6 +65,14 @@ export class IncomingRequest implements ApiRequest {
   /** Whether the body has been received to its end. On HTTP/2 nobody need know: one stream does not block another. */
   get isComplete(): boolean {
     return this.session !== undefined || this.#incoming.complete;
+  }
+
+  /** After the answer: what is still to come of the body is not waited for (RFC 9113, section 8.1). */
+  endInput(): void {
+    if (!('stream' in this.#incoming)) return;
+    const { stream } = this.#incoming;
+    if (!stream.endAfterHeaders && !stream.readableEnded && !stream.closed)
+      stream.close(constants.NGHTTP2_NO_ERROR);
   }
 
   get verb(): string {

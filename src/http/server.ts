@@ -183,6 +183,7 @@ async function serve(front: FrontState, incoming: Http2ServerRequest, outgoing: 
     const response = await answer(front, request, outgoing);
     if (!request.isComplete && response.kind === 'bytes') hangUp(request, outgoing);
     await send(sending, request, response, outgoing);
+    request.endInput();
   } catch (error) {
     options.logger.error(`${request.method} ${request.path}: the response broke off`, error);
     outgoing.destroy();

@@ -124,7 +124,7 @@ test('a body that drips over HTTP/2 is answered, and its stream ends', async () 
   stream.resume();
   stream.write('{');
   expect(await code).toBe(504);
-  await Promise.race([closed, later(5000)]);
+  await closed;
   session.destroy();
   await alive();
 }, 20_000);
