@@ -13,7 +13,7 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(formatHelp(ALL_FLAGS));
     return 0;
   }
-  const version = args.find((argument) => /^--version(=|$)/.test(argument));
+  const version = args.find((argument) => /^--version(=(true|raw))?$/.test(argument));
   if (version !== undefined) {
     process.stdout.write(
       version === '--version=raw' ? `${JSON.stringify(VERSION)}\n` : `pg-apiserver ${VERSION.gitVersion}\n`,

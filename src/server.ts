@@ -2,24 +2,35 @@ import { AdmissionChain } from './admission/admission.ts';
 import { createNamespaceLifecycle } from './admission/plugins/namespace-lifecycle.ts';
 import type { Dialect } from './api/dialect.ts';
 import { loadTypes } from './api/idl/types.ts';
-import { type Authenticator, createUnion } from './authn/authenticator.ts';
-import { createCertificateAuthenticator } from './authn/client-certificate.ts';
-import { readTokenFile } from './authn/token-file.ts';
+import type { Auditor } from './audit/auditor.ts';
+import { repairAllocations } from './controllers/allocation-repair.ts';
+import { publishAuthentication } from './controllers/authentication-publisher.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
 import { RoleAggregation } from './controllers/role-aggregation.ts';
 import { bootstrapRoles } from './controllers/role-bootstrap.ts';
+import type { HealthCheck } from './diagnostics/health.ts';
 import { createDiscovery } from './discovery/discovery.ts';
-import type { HealthCheck } from './http/health.ts';
-import { type HttpServer, listen } from './http/server.ts';
-import type { Logger } from './observability/logger.ts';
-import { Metrics } from './observability/metrics.ts';
+import { createIssuerHandler } from './discovery/issuer-documents.ts';
+import type { PairFiles } from './http/tls/serving-tls.ts';
+import type { LogControl, Logger } from './observability/logger.ts';
 import type { ServerOptions } from './options/options.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
+import { findAdvertisedAddress } from './server/advertised-address.ts';
+import { createAllocation } from './server/allocation.ts';
+import { createAuditor } from './server/audit.ts';
+import { createAuthentication } from './server/authentication.ts';
 import { createAuthorization } from './server/authorization.ts';
+import { createBackends } from './server/backends.ts';
+import { createFlowControl } from './server/flow-control.ts';
+import { Front } from './server/front.ts';
+import { createKubernetesService } from './server/kubernetes-service.ts';
+import { createNoteUse } from './server/service-accounts.ts';
+import { createStorageMetrics } from './server/storage-metrics.ts';
+import { traceCommits } from './server/traced-commits.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { Ownership } from './verbs/ownership.ts';
@@ -32,10 +43,12 @@ import { VERSION } from './version.ts';
 export interface ServerEnvironment {
   readonly options: ServerOptions;
   readonly databaseUrls: readonly string[];
-  readonly serving: { readonly certificate: string; readonly key: string };
+  readonly serving: PairFiles;
   /** Authorities of client certificates, beside --client-ca-file. */
   readonly clientCaFiles: readonly string[];
-  readonly logger: Logger;
+  /** Signs service account tokens when --service-account-signing-key-file does not. */
+  readonly serviceAccountKeyFile: string;
+  readonly logger: LogControl;
 }
 
 export interface RunningServer {
@@ -46,66 +59,133 @@ export interface RunningServer {
 
 const POOL_SIZE = 8;
 
+/** What must be finished before the server is ready; /livez takes them for done during --livez-grace-period. */
+const STARTUP_STEPS = [
+  'start-watch-cache',
+  'bootstrap-namespaces',
+  'rbac/bootstrap-roles',
+  'start-kubernetes-service',
+];
+
 /**
  * The composition root: the only place that knows which implementation stands behind each interface.
  * Resolves when the server is ready. @throws Error when it cannot become so
  */
 export async function startServer(environment: ServerEnvironment): Promise<RunningServer> {
+  const front = await Front.open({ ...environment, startupSteps: STARTUP_STEPS });
+  try {
+    return await startBehind(front, environment);
+  } catch (error) {
+    await front.abandon();
+    throw error;
+  }
+}
+
+async function startBehind(front: Front, environment: ServerEnvironment): Promise<RunningServer> {
   const { options, logger } = environment;
+  const types = loadTypes();
+  const { metrics, requestMetrics, tracing } = front;
+  const auditor = await createAuditor(options.audit, { logger, metrics: metrics.registry, types });
   const postgres = openDatabase(environment);
   const registry = createRegistry(options);
-  const types = loadTypes();
   const store = new WatchCache({
     ...postgres,
+    committer: traceCommits(postgres.committer, front.tracing),
     fieldsOf: (resource) => registry.findStorage(resource)?.fields.read ?? (() => ({})),
   });
   const services = new Services(logger);
   services.start('watch cache', (signal) => store.run(signal));
   await Promise.race([store.ready(), services.failed]);
+  front.startup.finished('start-watch-cache');
   const now = (): Date => new Date();
   const authorization = await createAuthorization(options, store, logger);
   services.start('authorization', (signal) => authorization.run(signal));
   const admission = new AdmissionChain([createNamespaceLifecycle(store), authorization.guard]);
   const ownership = new Ownership({ types, registry, now });
+  const allocation = createAllocation(options, postgres.allocations);
   const writer = new ObjectWriter({
     store,
     admission,
     types,
     ownership,
+    allocator: allocation.allocator,
     now,
     eventTtlMs: options.eventTtlMs,
   });
   await bootstrapNamespaces(registry, writer);
+  front.startup.finished('bootstrap-namespaces');
   await bootstrapRoles({ store, registry, writer, isOn: (gate) => options.featureGates.isEnabled(gate) });
+  front.startup.finished('rbac/bootstrap-roles');
+  await repairAllocations({
+    ...{ store, registry, writer, now },
+    ...{ allocations: postgres.allocations, pools: allocation.pools },
+    onTrouble: (message) => logger.warn('allocations', { message }),
+  });
   services.start('compaction', (signal) => postgres.compactor.run(signal));
   services.start('expiry', (signal) => postgres.expirer.run(signal));
   const identity = new ControllerIdentity('namespace-controller');
   const onError = (error: unknown): void => logger.error('namespace controller', error);
   const namespaces = new NamespaceDeletion({ store, registry, writer, identity, onError });
   services.start('namespace deletion', (signal) => namespaces.run(signal));
+  const { countPollMs, sizePollMs } = options.observability;
+  for (const poll of createStorageMetrics({ metrics, postgres, store, countPollMs, sizePollMs, logger }))
+    services.start('metrics', poll);
+  const kubernetes = createKubernetesService({
+    options,
+    store,
+    registry,
+    writer,
+    leases: postgres.leases,
+    logger,
+  });
   startRoleAggregation({ store, registry, writer, services, logger });
   await authorization.ready();
   const { authorizer } = authorization;
-  const metrics = new Metrics();
-  const authenticator = createAuthenticator(environment);
+  const serverAddress = externalAddress(options);
+  const noteUse = createNoteUse(registry, writer, logger);
+  const authentication = createAuthentication({ ...environment, serverAddress, store, noteUse });
+  services.start('authentication', (signal) => authentication.run(signal));
+  await publishAuthentication(registry, writer, authentication.published);
+  const { authenticator, tokens } = authentication;
+  const { apiAudiences } = options.authentication;
+  const issuer = createIssuerHandler(authentication.issuerDocuments);
+  const { flowControl, dumps } = await createFlowControl({
+    options,
+    store,
+    countObjects: (resource) => store.countObjects(resource),
+    registry,
+    writer,
+    metrics,
+    logger,
+    now,
+    services,
+  });
+  const pages = front.pages(healthChecks(postgres, store, options));
+  const discovery = createDiscovery({
+    registry,
+    types,
+    domains: options.apiDomains as Dialect[],
+    serverAddress,
+    version: { ...VERSION, gitVersion: options.reportedVersion ?? VERSION.gitVersion },
+  });
   const pipeline = createPipeline({
-    authenticator,
-    anonymous: options.anonymousAuth,
+    ...authentication,
     authorizer,
-    documents: createDiscovery({
-      registry,
-      types,
-      domains: options.apiDomains as Dialect[],
-      serverAddress: `${options.bindAddress}:${options.securePort}`,
-      version: VERSION,
-    }),
+    flowControl,
+    auditor,
+    documents: async (request) =>
+      (await pages(request)) ?? dumps(request) ?? issuer(request) ?? discovery(request),
     resources: createResourceHandler({
       store,
       registry,
       types,
       writer,
+      authorizer,
       ownership,
-      virtual: new Map(createReviews({ authorizer, authenticator })),
+      admission,
+      backends: createBackends(options),
+      virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
+      tokens,
       watchList: options.featureGates.isEnabled('WatchList'),
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       deleteCollectionWorkers: options.deleteCollectionWorkers,
@@ -113,20 +193,22 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
     }),
     statusSchema: types.message('meta/v1.Status'),
     logger,
-    metrics,
-  });
-  const http = await listen({
-    ...environment.serving,
-    host: options.bindAddress,
-    port: options.securePort,
+    requestMetrics,
+    tracing,
     requestTimeoutMs: options.requestTimeoutMs,
-    disableHttp2: options.disableHttp2,
-    pipeline,
-    health: healthChecks(postgres, store, options),
-    metrics,
-    logger,
+    kindOf: ({ group, version, resource }) => registry.find(group, version, resource)?.definition.kind,
   });
-  return { port: http.port, close: () => shutDown(http, services, postgres) };
+  front.serve(pipeline);
+  services.start('kubernetes service', (signal) => kubernetes.run(signal));
+  front.startup.finished('start-kubernetes-service');
+  const leave = (): Promise<void> => kubernetes.leave();
+  return { port: front.port, close: () => shutDown({ front, services, postgres, leave, auditor }) };
+}
+
+/** How clients are told to reach the server: --external-hostname, or what members of the cluster use. */
+function externalAddress({ serving, bindAddress, securePort }: ServerOptions): string {
+  const advertised = findAdvertisedAddress(serving.advertiseAddress, bindAddress) ?? bindAddress;
+  return `${serving.externalHostname === '' ? advertised : serving.externalHostname}:${securePort}`;
 }
 
 function startRoleAggregation(options: {
@@ -169,14 +251,6 @@ function createRegistry({ runtimeConfig }: ServerOptions): Registry {
   return registry;
 }
 
-function createAuthenticator({ options, clientCaFiles }: ServerEnvironment): Authenticator {
-  const caFiles = options.clientCaFile === '' ? clientCaFiles : [options.clientCaFile, ...clientCaFiles];
-  return createUnion([
-    ...(caFiles.length === 0 ? [] : [createCertificateAuthenticator(caFiles)]),
-    ...(options.tokenAuthFile === '' ? [] : [readTokenFile(options.tokenAuthFile)]),
-  ]);
-}
-
 function healthChecks(postgres: PostgresLog, store: WatchCache, options: ServerOptions): HealthCheck[] {
   const everywhere = ['healthz', 'livez', 'readyz'] as const;
   return [
@@ -205,11 +279,10 @@ function healthChecks(postgres: PostgresLog, store: WatchCache, options: ServerO
   ];
 }
 
-/** Loops of the server, each with a name for the log; stopped together. */
+/** Loops of the server, each with a name for the log; stopped last first, because later ones work with earlier ones. */
 class Services {
   readonly #logger: Logger;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>[] = [];
+  readonly #running: { readonly stop: AbortController; readonly ended: Promise<void> }[] = [];
   #fail: (error: unknown) => void = () => {};
   /** Rejects with the first service that ends by an error. */
   readonly failed: Promise<never>;
@@ -223,21 +296,33 @@ class Services {
   }
 
   start(name: string, run: (signal: AbortSignal) => Promise<void>): void {
-    const running = run(this.#stop.signal).catch((error: unknown) => {
-      if (!this.#stop.signal.aborted) this.#logger.error(`${name} ended`, error);
+    const stop = new AbortController();
+    const ended = run(stop.signal).catch((error: unknown) => {
+      if (!stop.signal.aborted) this.#logger.error(`${name} ended`, error);
       this.#fail(error);
     });
-    this.#running.push(running);
+    this.#running.push({ stop, ended });
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await Promise.all(this.#running);
+    for (const { stop, ended } of this.#running.reverse()) {
+      stop.abort();
+      await ended;
+    }
   }
 }
 
-async function shutDown(http: HttpServer, services: Services, postgres: PostgresLog): Promise<void> {
-  await http.close();
+interface Running {
+  readonly front: Front;
+  readonly services: Services;
+  readonly postgres: PostgresLog;
+  readonly leave: () => Promise<void>;
+  readonly auditor: Auditor | undefined;
+}
+
+async function shutDown({ front, services, postgres, leave, auditor }: Running): Promise<void> {
+  await front.end(leave);
   await services.stop();
   await postgres.close();
+  await auditor?.close();
 }

@@ -28,7 +28,9 @@ export interface Status {
   readonly code: number;
 }
 
+/** '' is what nobody gave a reason for. */
 export type StatusReason =
+  | ''
   | 'Unauthorized'
   | 'Forbidden'
   | 'NotFound'
@@ -74,7 +76,7 @@ function toFailure({ code, reason, message, details, continue: token }: StatusIn
     metadata: token === undefined ? {} : { continue: token },
     status: 'Failure',
     message,
-    reason,
+    ...(reason === '' ? {} : { reason }),
     ...(details === undefined ? {} : { details }),
     code,
   };
@@ -211,3 +213,10 @@ export const internalError = (message: string, cause?: unknown): StatusError =>
     },
     { cause },
   );
+
+/** 500 for what went wrong beyond this server, in the words of what went wrong (Kubernetes: an error that is no Status). */
+export const unknownError = (message: string, cause?: unknown): StatusError =>
+  new StatusError({ code: 500, reason: '', message }, { cause });
+
+export const serviceUnavailable = (message: string, cause?: unknown): StatusError =>
+  new StatusError({ code: 503, reason: 'ServiceUnavailable', message }, { cause });

@@ -1,41 +1,78 @@
 import type { ApiRequest, UserInfo } from '../request/api-request.ts';
 
 /** What a caller shows of itself. */
-export type Credentials = Pick<ApiRequest, 'headers' | 'peerCertificate'>;
+export interface Credentials extends Pick<ApiRequest, 'headers' | 'peerCertificate'> {
+  /** Names and values in turn, as they were sent. */
+  readonly raw: { readonly headers: readonly string[] };
+  /** For whom a token must be made; absent: for this server (--api-audiences). */
+  readonly audiences?: readonly string[];
+}
+
+/** Who somebody is, and what is to be said about how that was found out. */
+export interface Authentication {
+  readonly user: UserInfo;
+  /** Which of the asked audiences the credentials are for; absent where they know no audiences (certificates). */
+  readonly audiences?: readonly string[];
+  /** For the caller to read. */
+  readonly warnings?: readonly string[];
+  /** For the audit log. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** When the credentials end, in epoch milliseconds. */
+  readonly expiresAtMs?: number;
+}
 
 /** Finds out who sends a request. Undefined: this one cannot tell; another may. */
 export interface Authenticator {
-  /** @throws StatusError 401 when there are credentials and they are wrong */
-  authenticate(credentials: Credentials): Promise<UserInfo | undefined> | UserInfo | undefined;
+  /** @throws Error when there are credentials of its kind and they are wrong */
+  authenticate(credentials: Credentials): Promise<Authentication | undefined> | Authentication | undefined;
 }
 
+const ANONYMOUS_NAME = 'system:anonymous';
+const AUTHENTICATED_GROUP = 'system:authenticated';
+const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
+
 export const ANONYMOUS: UserInfo = {
-  username: 'system:anonymous',
+  username: ANONYMOUS_NAME,
   uid: '',
-  groups: ['system:unauthenticated'],
+  groups: [UNAUTHENTICATED_GROUP],
   extra: {},
 };
 
-const AUTHENTICATED_GROUP = 'system:authenticated';
-
-/** The first that knows the caller decides. Everyone it knows is in system:authenticated. */
+/**
+ * The first that knows the caller decides. Wrong credentials of one kind do not matter when others are right; when none are,
+ * everything that was wrong is told together. Everyone known is in system:authenticated.
+ */
 export function createUnion(authenticators: readonly Authenticator[]): Authenticator {
   return {
     authenticate: async (credentials) => {
+      const errors: unknown[] = [];
       for (const authenticator of authenticators) {
-        const user = await authenticator.authenticate(credentials);
-        if (user !== undefined) return withGroup(user);
+        try {
+          const found = await authenticator.authenticate(credentials);
+          if (found !== undefined) return { ...found, user: withGroup(found.user) };
+        } catch (error) {
+          errors.push(error);
+        }
       }
+      if (errors.length > 0) throw joinErrors(errors);
       return undefined;
     },
   };
+}
+
+/** Several errors as one. */
+export function joinErrors(errors: readonly unknown[]): Error {
+  const texts = [...new Set(errors.map((error) => (error instanceof Error ? error.message : String(error))))];
+  const [first = ''] = texts;
+  return new Error(texts.length === 1 ? first : `[${texts.join(', ')}]`, { cause: errors[0] });
 }
 
 const known = new WeakMap<UserInfo, UserInfo>();
 
 /** Authenticators hand out the same object for the same caller, so its completed form is made once. */
 function withGroup(user: UserInfo): UserInfo {
-  if (user.groups.includes(AUTHENTICATED_GROUP)) return user;
+  if (user.username === ANONYMOUS_NAME) return user;
+  if (user.groups.includes(AUTHENTICATED_GROUP) || user.groups.includes(UNAUTHENTICATED_GROUP)) return user;
   let complete = known.get(user);
   if (complete === undefined) {
     complete = { ...user, groups: [...user.groups, AUTHENTICATED_GROUP] };

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { unauthorized } from '../api/status.ts';
 import type { UserInfo } from '../request/api-request.ts';
-import type { Authenticator } from './authenticator.ts';
+import type { TokenAuthenticator } from './token.ts';
 
 /**
  * --token-auth-file: lines of `token,user,uid,"group1,group2"`, the groups optional. Read once, as Kubernetes does.
+ * Tokens are compared by digest: how long that takes says nothing about them.
  * @throws Error that names the line
  */
-export function readTokenFile(path: string): Authenticator {
+export function readTokenFile(path: string): TokenAuthenticator {
   const users = new Map<string, UserInfo>();
   for (const [at, line] of readFileSync(path, 'utf8').split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
@@ -19,19 +19,10 @@ export function readTokenFile(path: string): Authenticator {
     const list = groups.split(',').map((group) => group.trim());
     users.set(digest(token), { username, uid, groups: list.filter((group) => group !== ''), extra: {} });
   }
-  return createTokenAuthenticator(users);
-}
-
-/** Tokens are compared by digest: how long that takes says nothing about them. */
-function createTokenAuthenticator(users: ReadonlyMap<string, UserInfo>): Authenticator {
   return {
-    authenticate: ({ headers }) => {
-      const { authorization } = headers;
-      if (authorization === undefined) return undefined;
-      const match = /^Bearer +(\S+)$/i.exec(authorization);
-      const user = match?.[1] === undefined ? undefined : users.get(digest(match[1]));
-      if (user === undefined) throw unauthorized();
-      return user;
+    authenticate: (token) => {
+      const user = users.get(digest(token));
+      return user === undefined ? undefined : { user };
     },
   };
 }

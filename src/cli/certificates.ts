@@ -4,12 +4,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
+import type { PairFiles } from '../http/tls/serving-tls.ts';
+import { parseIp } from '../object/ip.ts';
 
 /** The certificates of a cluster that has none yet: an authority, one for serving, one for its administrator. */
 export interface ClusterCertificates {
   readonly caFile: string;
   readonly ca: string;
-  readonly serving: KeyPair;
+  readonly serving: KeyPair & PairFiles;
   readonly admin: KeyPair;
 }
 
@@ -34,28 +36,44 @@ const SERVING_NAMES = [
 ];
 const SERVING_ADDRESSES = ['127.0.0.1', '::1'];
 
-/** Reads them from `folder`, making what is missing, about to expire, or not for `addresses`. Keys are for their owner alone. */
+export interface ServingWishes {
+  /** What clients may call the server, beside what every server is called. */
+  readonly names?: readonly string[];
+  /** --cert-dir: where the serving pair is kept; else with the others. */
+  readonly folder?: string;
+}
+
+/** Reads them from `folder`, making what is missing, about to expire, or not for the addresses. Keys are for their owner alone. */
 export async function ensureCertificates(
   folder: string,
   addresses: readonly string[],
+  wishes: ServingWishes = {},
 ): Promise<ClusterCertificates> {
   x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const ca = await ensure(folder, 'ca', () => true, createAuthority);
-  const names = [...new Set([...SERVING_NAMES, hostname()])];
+  const names = [...new Set([...SERVING_NAMES, hostname(), ...(wishes.names ?? [])])];
   const ips = [...new Set([...SERVING_ADDRESSES, ...addresses])];
   const issuer = await readIssuer(ca);
   const signed = (certificate: x509.X509Certificate): boolean =>
     certificate.issuer === issuer.certificate.subject;
-  const serving = await ensure(
-    folder,
-    'serving',
+  const servingFolder = wishes.folder ?? folder;
+  const servingName = wishes.folder === undefined ? 'serving' : 'apiserver';
+  mkdirSync(servingFolder, { recursive: true, mode: 0o700 });
+  const pair = await ensure(
+    servingFolder,
+    servingName,
     (certificate) => signed(certificate) && covers(certificate, names, ips),
     () => createLeaf(issuer, { subject: 'CN=pg-apiserver', names, ips }),
   );
   const admin = await ensure(folder, 'admin', signed, () =>
     createLeaf(issuer, { subject: 'CN=kubernetes-admin, O=system:masters', names: [], ips: [] }),
   );
+  const serving = {
+    ...pair,
+    certFile: join(servingFolder, `${servingName}.crt`),
+    keyFile: join(servingFolder, `${servingName}.key`),
+  };
   return { caFile: join(folder, 'ca.crt'), ca: ca.certificate, serving, admin };
 }
 
@@ -163,5 +181,13 @@ function covers(
   return [...names, ...ips].every((value) => values.has(value) || values.has(expandIp(value)));
 }
 
-/** Addresses come back from a certificate in their long form. */
-const expandIp = (value: string): string => (value === '::1' ? '0:0:0:0:0:0:0:1' : value);
+/** Addresses come back from a certificate in their long form: `::1` as `0:0:0:0:0:0:0:1`. */
+function expandIp(value: string): string {
+  const ip = parseIp(value);
+  if (ip === undefined || ip.family === 4) return value;
+  const groups = Array.from(
+    { length: 8 },
+    (_, at) => ((ip.bytes[at * 2] ?? 0) << 8) | (ip.bytes[at * 2 + 1] ?? 0),
+  );
+  return groups.map((group) => group.toString(16)).join(':');
+}

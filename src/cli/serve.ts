@@ -1,16 +1,18 @@
 import { mkdirSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { createLogger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
+import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { migrateDatabase } from '../storage/postgres/postgres.ts';
-import { type ClusterCertificates, ensureCertificates } from './certificates.ts';
+import { type ClusterCertificates, ensureCertificates, type ServingWishes } from './certificates.ts';
 import { databaseConnection } from './database.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { lockDataDir } from './lock.ts';
-import { readServingPair } from './serving-pair.ts';
+import { openLog } from './log.ts';
+import { ensureServiceAccountKey } from './service-account-key.ts';
+import { chooseServingPair } from './serving-pair.ts';
 
 /** What has been begun and must be ended, last first. */
 type Undo = () => Promise<void> | void;
@@ -38,13 +40,18 @@ async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServe
   const databaseUrls = await findDatabase(options, dataDir, { undo, progress });
   const applied = await migrateDatabase(databaseConnection(options, databaseUrls));
   if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
-  const certificates = await ensureCertificates(join(dataDir, 'certificates'), addressesOf(options));
+  const certificates = await ensureCertificates(
+    join(dataDir, 'certificates'),
+    addressesOf(options),
+    wishesOf(options),
+  );
   const server = await startServer({
     options,
     databaseUrls,
-    serving: readServingPair(options, certificates.serving),
+    serving: chooseServingPair(options, certificates.serving),
     clientCaFiles: [certificates.caFile],
-    logger: createLogger({ verbosity: options.verbosity }),
+    serviceAccountKeyFile: ensureServiceAccountKey(join(dataDir, 'certificates')),
+    logger: openLog(options),
   });
   announce(options, dataDir, certificates, progress);
   return server;
@@ -68,8 +75,21 @@ async function findDatabase(
 const isUnspecified = (address: string): boolean =>
   address === '' || address === '0.0.0.0' || address === '::';
 
-const addressesOf = ({ bindAddress }: ServerOptions): string[] =>
-  isUnspecified(bindAddress) ? [] : [bindAddress];
+function addressesOf({ bindAddress, serving }: ServerOptions): string[] {
+  const addresses = [
+    isUnspecified(bindAddress) ? '' : bindAddress,
+    findAdvertisedAddress(serving.advertiseAddress, bindAddress) ?? '',
+    firstServiceAddress(serving.serviceRanges),
+  ];
+  return addresses.filter((address) => address !== '');
+}
+
+function wishesOf({ serving: { externalHostname, certDir } }: ServerOptions): ServingWishes {
+  return {
+    names: externalHostname === '' ? [] : [externalHostname],
+    ...(certDir === '' ? {} : { folder: resolve(certDir) }),
+  };
+}
 
 function announce(
   options: ServerOptions,

@@ -1,12 +1,6 @@
-import { readFileSync } from 'node:fs';
+import type { PairFiles } from '../http/tls/serving-tls.ts';
 import type { ServerOptions } from '../options/options.ts';
-import type { KeyPair } from './certificates.ts';
 
-/** --tls-cert-file and --tls-private-key-file, or else the pair made for this data directory. */
-export function readServingPair(options: ServerOptions, own: KeyPair): KeyPair {
-  if (options.tlsCertFile === '') return own;
-  return {
-    certificate: readFileSync(options.tlsCertFile, 'utf8'),
-    key: readFileSync(options.tlsKeyFile, 'utf8'),
-  };
-}
+/** --tls-cert-file and --tls-private-key-file, or else the pair made for this server. */
+export const chooseServingPair = (options: ServerOptions, own: PairFiles): PairFiles =>
+  options.tlsCertFile === '' ? own : { certFile: options.tlsCertFile, keyFile: options.tlsKeyFile };

@@ -6,7 +6,7 @@ import { RBAC_GROUP } from '../authz/rbac/policy.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Store } from '../storage/store.ts';
+import type { Freshness, Store } from '../storage/store.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 import { ControllerIdentity } from './identity.ts';
 
@@ -51,7 +51,7 @@ interface Ensuring extends RoleBootstrapOptions {
 async function ensure(options: Ensuring, expected: ApiObject): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await ensureOnce(options, expected);
+      return await ensureOnce(options, expected, attempt === 1 ? { kind: 'any' } : { kind: 'latest' });
     } catch (error) {
       const raced = error instanceof StatusError && (error.status.code === 409 || error.status.code === 404);
       if (!raced || attempt > ATTEMPTS) throw error;
@@ -61,11 +61,11 @@ async function ensure(options: Ensuring, expected: ApiObject): Promise<void> {
 
 const ATTEMPTS = 5;
 
-async function ensureOnce(options: Ensuring, expected: ApiObject): Promise<void> {
+async function ensureOnce(options: Ensuring, expected: ApiObject, freshness: Freshness): Promise<void> {
   const { store, writer, identity, definition, reconcile } = options;
   const { name = '', namespace = '' } = expected.metadata;
   const context = identity.context(definition, namespace);
-  const entry = await store.get({ ...definition.storage, namespace, name }, { kind: 'any' });
+  const entry = await store.get({ ...definition.storage, namespace, name }, freshness);
   const existing = entry === undefined ? undefined : parseStored(entry.json);
   const { kind, ...wanted } = reconcile(existing, expected);
   const object = 'object' in wanted ? wanted.object : expected;

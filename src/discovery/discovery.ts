@@ -68,9 +68,9 @@ class Discovery {
     const [root, ...rest] = parts;
     switch (root) {
       case undefined:
-        return plain(request, { paths: this.#paths() });
+        return this.#plain(request, { paths: this.#paths() });
       case 'version':
-        return rest.length === 0 ? plain(request, this.#version()) : undefined;
+        return rest.length === 0 ? this.#plain(request, this.#version()) : undefined;
       case 'api':
       case 'apis':
         return this.#findApi(request, root, rest);
@@ -97,6 +97,7 @@ class Discovery {
     const keys = this.#documentKeys().map(({ path }) => `/${path}`);
     const groups = this.#groups().map(({ name }) => `/apis/${name}`);
     return [
+      '/.well-known/openid-configuration',
       '/api',
       '/apis',
       ...keys,
@@ -106,6 +107,7 @@ class Discovery {
       '/metrics',
       '/openapi/v2',
       '/openapi/v3',
+      '/openid/v1/jwks',
       '/readyz',
       '/version',
     ].sort();
@@ -126,7 +128,7 @@ class Discovery {
       const core = { group: '', dialect: 'k8s.io', name: '', versions: ['v1'], primary: true } as const;
       if (first === undefined) return this.#aggregatedOr(request, [core], () => toApiVersions(serverAddress));
       if (first !== 'v1') throw pathNotFound();
-      return plain(request, toResourceList('v1', registry.resources('', 'v1'), core));
+      return this.#plain(request, toResourceList('v1', registry.resources('', 'v1'), core));
     }
     if (first === undefined)
       return this.#aggregatedOr(request, this.#groups(), () => toGroupList(this.#groups()));
@@ -136,9 +138,9 @@ class Discovery {
     // A name that --api-domains leaves out of the list is served all the same.
     const listed = this.#groups().find(({ name }) => name === first);
     const found = listed ?? { ...served, dialect, name: first, primary: false };
-    if (second === undefined) return plain(request, toGroup(found));
+    if (second === undefined) return this.#plain(request, toGroup(found));
     if (!served.versions.includes(second)) throw pathNotFound();
-    return plain(
+    return this.#plain(
       request,
       toResourceList(groupVersionOf(first, second), registry.resources(group, second), found),
     );
@@ -154,7 +156,7 @@ class Discovery {
       /application\/json;(?=[^,]*as=APIGroupDiscoveryList)(?=[^,]*g=apidiscovery\.(k8s\.io|cluster\.io))(?=[^,]*v=(v2beta1|v2)\b)/.exec(
         request.headers.accept ?? '',
       );
-    if (match === null) return plain(request, other());
+    if (match === null) return this.#plain(request, other());
     const [, domain, version = 'v2'] = match;
     const apiVersion = `${dialectGroup('apidiscovery.k8s.io', domain as Dialect)}/${version}`;
     const bytes = Buffer.from(
@@ -163,6 +165,21 @@ class Discovery {
     const etag = createHash('sha512').update(bytes).digest('hex').toUpperCase();
     const contentType = `application/json;g=${dialectGroup('apidiscovery.k8s.io', domain as Dialect)};v=${version};as=APIGroupDiscoveryList`;
     return withEtag(request, { bytes, etag }, contentType);
+  }
+
+  /** What has a kind of meta/v1 has a protobuf form too. */
+  #plain(request: AuthorizedRequest, document: JsonObject): ApiResponse {
+    const type = `meta/v1.${String(document.kind)}`;
+    const schema = this.#options.types.has(type) ? this.#options.types.message(type) : undefined;
+    const pretty = wantsPretty(request.query, request.userAgent);
+    const representation = negotiate(request.headers.accept, { pretty, protobuf: schema !== undefined });
+    return {
+      kind: 'bytes',
+      code: 200,
+      contentType: representation.contentType,
+      chunks: [encodeValue(document, representation, schema)],
+      compressible: true,
+    };
   }
 
   #documentKeys(): DocumentKey[] {
@@ -179,7 +196,7 @@ class Discovery {
       return withEtag(request, this.#openApi.whole(this.#documentKeys(), form), contentType);
     }
     if (version !== 'v3') return undefined;
-    if (path.length === 0) return plain(request, { paths: this.#index() });
+    if (path.length === 0) return this.#plain(request, { paths: this.#index() });
     const key = this.#documentKeys().find((one) => one.path === path.join('/'));
     if (key === undefined) throw pathNotFound();
     return this.#openApiDocument(request, key);
@@ -226,20 +243,6 @@ function chooseForm(
   return first === undefined || first === 'application/json'
     ? { form: 'json', contentType: 'application/json' }
     : { form: 'protobuf', contentType: `${subtype}.v1.0+protobuf` };
-}
-
-function plain(request: AuthorizedRequest, document: JsonObject): ApiResponse {
-  const representation = negotiate(request.headers.accept, {
-    pretty: wantsPretty(request.query, request.userAgent),
-    protobuf: false,
-  });
-  return {
-    kind: 'bytes',
-    code: 200,
-    contentType: representation.contentType,
-    chunks: [encodeValue(document, representation)],
-    compressible: true,
-  };
 }
 
 function withEtag(request: AuthorizedRequest, { bytes, etag }: Document, contentType: string): ApiResponse {

@@ -1,8 +1,10 @@
+import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { Subresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
-import type { OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
+import { writeConnectPaths } from './openapi-connect.ts';
+import { type ParameterType, type PathWriter, parameter } from './openapi-parameters.ts';
 
 /** Paths and operations of one resource, in both OpenAPI versions. */
 
@@ -35,7 +37,7 @@ const PATCH_TYPES = [
   'application/apply-patch+yaml',
 ];
 
-type Parameter = readonly [name: string, type: 'string' | 'integer' | 'boolean'];
+type Parameter = readonly [name: string, type: ParameterType];
 
 const LIST_PARAMETERS: readonly Parameter[] = [
   ['allowWatchBookmarks', 'boolean'],
@@ -71,17 +73,11 @@ const PARAMETERS: Readonly<Record<Operation, readonly Parameter[]>> = {
   deletecollection: [...DELETE_PARAMETERS, ...LIST_PARAMETERS.filter(([name]) => name !== 'watch')],
 };
 
-export interface PathWriter {
-  readonly version: OpenApiVersion;
-  readonly schemas: SchemaWriter;
-  /** `/api/v1` or `/apis/apps/v1`. */
-  readonly root: string;
-  /** `CoreV1`, `AppsV1`: what operation ids carry. */
-  readonly tag: string;
-  readonly kind: (kind: GroupVersionKind) => GroupVersionKind;
-}
-
-export function writePaths(writer: PathWriter, served: ServedResource): Record<string, JsonObject> {
+export function writePaths(
+  writer: PathWriter,
+  types: TypeLibrary,
+  served: ServedResource,
+): Record<string, JsonObject> {
   const { definition } = served;
   const { resource, namespaced } = definition;
   const base = namespaced
@@ -105,7 +101,10 @@ export function writePaths(writer: PathWriter, served: ServedResource): Record<s
     });
   }
   for (const subresource of definition.subresources) {
-    paths[`${base}/{name}/${subresource.name}`] = subresourceItem(writer, served, subresource);
+    const path = `${base}/{name}/${subresource.name}`;
+    if (subresource.access === 'connect') {
+      Object.assign(paths, writeConnectPaths(writer, types, { served, subresource, path }));
+    } else paths[path] = subresourceItem(writer, served, subresource);
   }
   return paths;
 }
@@ -246,11 +245,4 @@ function responses({ version, schemas }: PathWriter, type: string, operation: Op
     ...(created ? { 201: { ...ok, description: 'Created' } } : {}),
     401: { description: 'Unauthorized' },
   };
-}
-
-function parameter({ version }: PathWriter, name: string, type: string, where: 'path' | 'query'): JsonObject {
-  const common = { name, in: where, ...(where === 'path' ? { required: true } : {}) };
-  return version === 'v2'
-    ? { ...common, type, uniqueItems: true }
-    : { ...common, schema: { type, uniqueItems: true } };
 }

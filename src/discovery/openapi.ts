@@ -74,7 +74,7 @@ export class OpenApi {
       });
       const writer = { version, schemas, root: `/${key.path}`, tag: tagOf(key), kind };
       for (const served of this.#registry.resources(key.group, key.version)) {
-        Object.assign(paths, writePaths(writer, served));
+        Object.assign(paths, writePaths(writer, this.#types, served));
       }
     }
     const info = { title: 'pg-apiserver', version: this.#gitVersion };

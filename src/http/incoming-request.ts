@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { Http2ServerRequest } from 'node:http2';
+import type { Http2ServerRequest, Http2Session } from 'node:http2';
+import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Dialect } from '../api/dialect.ts';
 import { StatusError } from '../api/status.ts';
 import { parseRequestInfo, type RequestInfo } from '../pipeline/request-info.ts';
-import type { ApiRequest, PeerCertificate, ResourceTarget } from '../request/api-request.ts';
+import type {
+  ApiRequest,
+  AuditTrail,
+  PeerCertificate,
+  RawRequest,
+  ResourceTarget,
+} from '../request/api-request.ts';
+import type { HeaderMap } from './response-policy.ts';
 
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
 
@@ -18,21 +26,45 @@ export class IncomingRequest implements ApiRequest {
   readonly headers: IncomingHttpHeaders;
   readonly receivedAt = new Date();
   readonly warnings = new Set<string>();
+  /** Headers that every response to this request has. */
+  addedHeaders: HeaderMap = {};
+  audit: AuditTrail | undefined = undefined;
   readonly #info: RequestInfo;
   readonly #incoming: NodeRequest;
   readonly #abort = new AbortController();
 
-  /** @throws URIError for a path with broken escapes */
-  constructor(incoming: NodeRequest) {
+  readonly #upgrade: string;
+
+  /**
+   * `upgrade` is the protocol that the connection can change to.
+   * @throws Error for a path with broken escapes or control characters
+   */
+  constructor(incoming: NodeRequest, upgrade = '') {
     this.#incoming = incoming;
+    this.#upgrade = upgrade;
     this.headers = incoming.headers;
     this.method = incoming.method ?? 'GET';
     const url = incoming.url ?? '/';
     const at = url.indexOf('?');
-    this.path = decodeURIComponent(at < 0 ? url : url.slice(0, at));
+    this.path = decodePath(at < 0 ? url : url.slice(0, at));
     this.query = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
     this.id = auditId(incoming.headers);
     this.#info = parseRequestInfo(this.method, this.path, this.query);
+  }
+
+  /** Undefined on HTTP/1.1. */
+  get session(): Http2Session | undefined {
+    return 'stream' in this.#incoming ? this.#incoming.stream.session : undefined;
+  }
+
+  /** What all requests on one connection have in common. */
+  get connection(): object {
+    return this.session ?? this.#incoming.socket;
+  }
+
+  /** Whether the body has been received to its end. On HTTP/2 nobody need know: one stream does not block another. */
+  get isComplete(): boolean {
+    return this.session !== undefined || this.#incoming.complete;
   }
 
   get verb(): string {
@@ -63,12 +95,22 @@ export class IncomingRequest implements ApiRequest {
     return peerOf(this.#incoming);
   }
 
+  get raw(): RawRequest {
+    const incoming = this.#incoming;
+    const body: Readable = incoming;
+    return { headers: incoming.rawHeaders, url: incoming.url ?? '/', body, upgrade: this.#upgrade };
+  }
+
   abort(): void {
     this.#abort.abort();
   }
 
   warn(text: string): void {
     this.warnings.add(text);
+  }
+
+  addHeader(name: string, value: string): void {
+    this.addedHeaders = { ...this.addedHeaders, [name]: value };
   }
 
   body(limitBytes: number): Promise<Buffer> {
@@ -90,6 +132,14 @@ export class IncomingRequest implements ApiRequest {
 }
 
 const EMPTY = Buffer.alloc(0);
+
+/** NUL separates the parts of a key and line ends those of a log: neither is in any path that means something. */
+function decodePath(encoded: string): string {
+  const path = encoded.includes('%') ? decodeURIComponent(encoded) : encoded;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (!path.startsWith('/') || /[\u0000-\u001f\u007f]/.test(path)) throw new URIError('malformed path');
+  return path;
+}
 
 /** A caller may bring an audit id of its own, so that a proxy's log and ours can be joined. */
 function auditId(headers: IncomingHttpHeaders): string {

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { createGzip } from 'node:zlib';
 import type { ApiResponse, BytesResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
 import type { IncomingRequest } from './incoming-request.ts';
+import type { Throttle } from './throttle.ts';
 
 /** HTTP/2's compatibility response has what is used here of HTTP/1's (node:http2, Http2ServerResponse). */
 export type NodeResponse = ServerResponse;
@@ -13,17 +14,28 @@ const GZIP_LEVEL = 1;
 /** Room for what a piece becomes, so that it comes out in one. */
 const PACKED_BYTES = 64 * 1024;
 
+export interface SendOptions {
+  /** Feature gate APIResponseCompression. */
+  readonly compresses: boolean;
+  readonly throttle: Throttle;
+  /** How long a client may leave a complete answer unread. */
+  readonly patienceMs: number;
+}
+
 /** Puts a response onto a connection, HTTP/1.1 or HTTP/2. */
 export async function send(
+  options: SendOptions,
   request: IncomingRequest,
   response: ApiResponse,
   outgoing: NodeResponse,
 ): Promise<void> {
   switch (response.kind) {
     case 'bytes':
-      return sendBytes(request, response, outgoing);
+      return sendBytes(options, request, response, outgoing);
     case 'stream':
-      return sendStream(request, response, outgoing);
+      return sendStream(options, request, response, outgoing);
+    case 'tunnel':
+      throw new Error('only a connection that asks for an upgrade can be taken over');
     default:
       response satisfies never;
   }
@@ -35,7 +47,8 @@ function headersOf(request: IncomingRequest, response: BytesResponse | StreamRes
   const headers: Headers = {
     'audit-id': request.id,
     'cache-control': 'no-cache, private',
-    'content-type': response.contentType,
+    ...(response.contentType === '' ? {} : { 'content-type': response.contentType }),
+    ...request.addedHeaders,
   };
   for (const [name, value] of Object.entries(response.headers ?? {})) {
     headers[name] = typeof value === 'string' ? value : [...value];
@@ -50,7 +63,15 @@ function toWarning(text: string): string {
   return `299 - ${JSON.stringify(printable)}`;
 }
 
+/** Where an answer goes, and how long it may wait to be read. */
+interface Connection {
+  readonly request: IncomingRequest;
+  readonly outgoing: NodeResponse;
+  readonly patienceMs: number;
+}
+
 async function sendBytes(
+  { compresses, patienceMs }: SendOptions,
   request: IncomingRequest,
   response: BytesResponse,
   outgoing: NodeResponse,
@@ -61,9 +82,9 @@ async function sendBytes(
   let sizeBytes = response.sizeBytes ?? 0;
   if (rest === undefined) for (const chunk of chunks) sizeBytes += chunk.length;
   const isLarge = rest !== undefined || sizeBytes > MIN_COMPRESSED_BYTES;
-  if (isLarge && response.compressible && !isHead && acceptsGzip(request)) {
+  if (compresses && isLarge && response.compressible && !isHead && acceptsGzip(request)) {
     outgoing.writeHead(code, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
-    return sendPacked(request, piecesOf(response), outgoing);
+    return sendPacked({ request, outgoing, patienceMs }, piecesOf(response));
   }
   if (rest === undefined || response.sizeBytes !== undefined) headers['content-length'] = String(sizeBytes);
   outgoing.writeHead(code, headers);
@@ -71,7 +92,7 @@ async function sendBytes(
   // Small pieces go in one write: two would be two packets.
   else if (rest === undefined && (chunks.length <= 1 || sizeBytes < 64 * 1024)) {
     outgoing.end(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
-  } else await sendPieces(request, piecesOf(response), outgoing);
+  } else await sendPieces({ request, outgoing, patienceMs }, piecesOf(response));
 }
 
 function* piecesOf({ chunks, rest }: BytesResponse): Iterable<Buffer> {
@@ -80,20 +101,17 @@ function* piecesOf({ chunks, rest }: BytesResponse): Iterable<Buffer> {
 }
 
 /** The next piece is made when this one is on its way, so that it may use the same memory, and others have their turn. */
-async function sendPieces(
-  request: IncomingRequest,
-  pieces: Iterable<Buffer>,
-  outgoing: NodeResponse,
-): Promise<void> {
+async function sendPieces(connection: Connection, pieces: Iterable<Buffer>): Promise<void> {
+  const { request, outgoing } = connection;
   for (const piece of pieces) {
     if (request.signal.aborted) return;
-    await written(request, outgoing, piece);
+    await patiently(connection, written(connection, piece));
   }
   outgoing.end();
 }
 
 /** Resolves when nobody needs the piece any more. */
-function written(request: IncomingRequest, outgoing: NodeResponse, piece: Buffer): Promise<void> {
+function written({ request, outgoing }: Connection, piece: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       request.signal.removeEventListener('abort', done);
@@ -109,11 +127,8 @@ const acceptsGzip = ({ headers }: IncomingRequest): boolean =>
   /(^|[\s,])gzip($|[\s,;])/.test(String(headers['accept-encoding'] ?? ''));
 
 /** Packed piece by piece on the thread pool, as fast as the client takes it. */
-async function sendPacked(
-  request: IncomingRequest,
-  pieces: Iterable<Buffer>,
-  outgoing: NodeResponse,
-): Promise<void> {
+async function sendPacked(connection: Connection, pieces: Iterable<Buffer>): Promise<void> {
+  const { request, outgoing } = connection;
   const packer = createGzip({ level: GZIP_LEVEL, chunkSize: PACKED_BYTES });
   packer.on('data', (packed: Buffer) => outgoing.write(packed));
   const ended = new Promise<void>((resolve) => packer.once('end', resolve));
@@ -122,7 +137,7 @@ async function sendPacked(
     await new Promise<void>((resolve, reject) => {
       packer.write(piece, (error) => (error ? reject(error) : resolve()));
     });
-    if (outgoing.writableNeedDrain) await drained(request, outgoing);
+    if (outgoing.writableNeedDrain) await patiently(connection, drained(request, outgoing));
   }
   if (request.signal.aborted) {
     packer.destroy();
@@ -131,6 +146,13 @@ async function sendPacked(
   packer.end();
   await ended;
   outgoing.end();
+}
+
+/** A client that asks and does not read would hold the whole answer in memory for as long as it likes. */
+async function patiently({ outgoing, patienceMs }: Connection, reading: Promise<void>): Promise<void> {
+  const timer = setTimeout(() => outgoing.destroy(), patienceMs);
+  await reading;
+  clearTimeout(timer);
 }
 
 function drained(request: IncomingRequest, outgoing: NodeResponse): Promise<void> {
@@ -147,6 +169,7 @@ function drained(request: IncomingRequest, outgoing: NodeResponse): Promise<void
 }
 
 async function sendStream(
+  { throttle }: SendOptions,
   request: IncomingRequest,
   response: StreamResponse,
   outgoing: NodeResponse,
@@ -172,7 +195,7 @@ async function sendStream(
       full = false;
     },
   };
-  await response.run(sink);
+  await response.run(throttle.limit(request.connection, sink, request.signal));
   open();
   outgoing.end();
 }

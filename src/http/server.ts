@@ -1,133 +1,171 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
 } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
-import { Hono } from 'hono';
-import { StatusError } from '../api/status.ts';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import type { Logger } from '../observability/logger.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { answerHealth, type HealthCheck, type HealthEndpoint } from './health.ts';
+import { refuseBrokenInput } from './broken-input.ts';
+import { Connections, IDLE_MS } from './connections.ts';
+import { type DrainPlan, OpenRequests } from './drain.ts';
 import { IncomingRequest } from './incoming-request.ts';
-import { type NodeResponse, send } from './send.ts';
+import { createHeaderChooser, type HeaderChooser, type ResponsePolicy } from './response-policy.ts';
+import { type NodeResponse, type SendOptions, send } from './send.ts';
+import { Throttle } from './throttle.ts';
+import { type ServingTls, toContextOptions } from './tls/serving-tls.ts';
+import { acceptUpgrades } from './upgrade.ts';
 
 export interface HttpOptions {
-  readonly certificate: string;
-  readonly key: string;
+  readonly tls: ServingTls;
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
+  /** --permit-port-sharing */
+  readonly sharesPort: boolean;
+  readonly http2: Http2Options;
+  readonly policy: ResponsePolicy;
+  /** --max-connection-bytes-per-sec; 0: no limit. */
+  readonly bytesPerSecond: number;
   readonly requestTimeoutMs: number;
-  readonly disableHttp2: boolean;
+  /** Feature gate APIResponseCompression. */
+  readonly compresses: boolean;
   readonly pipeline: Pipeline;
-  readonly health: readonly HealthCheck[];
-  readonly metrics: Metrics;
+  readonly onHandshakeError: () => void;
   readonly logger: Logger;
+}
+
+export interface Http2Options {
+  /** --disable-http2-serving */
+  readonly disabled: boolean;
+  /** --http2-max-streams-per-connection; 0: our own bound. */
+  readonly maxStreams: number;
+  /** --goaway-chance */
+  readonly goawayChance: number;
+  /** Feature gate UnauthenticatedHTTP2DOSMitigation: connections of nobody known end with their request. */
+  readonly closesUnauthenticated: boolean;
 }
 
 export interface HttpServer {
   readonly port: number;
-  /** Takes no new requests, lets those under way finish for a while, ends watches, closes. */
-  close(): Promise<void>;
+  /** Takes no new requests, lets those under way finish, ends watches, closes. */
+  drain(plan: DrainPlan): Promise<void>;
 }
 
 /** Room for the headers of clients with long tokens, not for floods. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** How long requests under way may take when the server ends. */
-const DRAIN_MS = 10_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Bounds what one HTTP/2 connection can hold open; clients open another when they need more. */
 const MAX_STREAMS = 1000;
+/** How long connections are kept for a next request, after --shutdown-send-retry-after's last one (Kubernetes: the same). */
+const LINGER_MS = 2000;
+/** For what has been written to be sent. */
+const FLUSH_MS = 20;
 
-/**
- * The one TLS port, HTTP/2 and HTTP/1.1. Paths below /api go straight to the pipeline: Hono's request and response objects
- * cost as much again as serving a small object (10,600 against 18,800 requests a second on one machine), and custom
- * resources are data, not routes. Everything else is routed by Hono.
- */
+/** The one TLS port, HTTP/2 and HTTP/1.1. Node's request and response go straight to the pipeline and back. */
 export function listen(options: HttpOptions): Promise<HttpServer> {
-  const open = new Set<IncomingRequest>();
-  const sockets = new Set<Socket>();
-  const others = getRequestListener(createRoutes(options).fetch);
-  const server = createSecureServer(tlsOptions(options));
+  const front: FrontState = {
+    options,
+    open: new OpenRequests(),
+    headers: createHeaderChooser(options.policy),
+    sending: {
+      compresses: options.compresses,
+      throttle: new Throttle(options.bytesPerSecond),
+      patienceMs: options.requestTimeoutMs,
+    },
+  };
+  const connections = new Connections();
+  const server = createServer(options);
   server.on('request', (incoming: Http2ServerRequest, outgoing: Http2ServerResponse) => {
     // The compatibility types are those of HTTP/1 as far as we use them.
-    const response = outgoing as unknown as ServerResponse;
-    if (isRouted(incoming.url)) void others(incoming as unknown as IncomingMessage, response);
-    else void serve(options, open, incoming, response);
+    void serve(front, incoming, outgoing as unknown as ServerResponse);
   });
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    socket.setNoDelay(true);
+  acceptUpgrades(server, {
+    open: front.open,
+    logger: options.logger,
+    sending: front.sending,
+    respond: (request) => answerUpgrade(front, request),
   });
+  server.on('connection', (socket) => connections.addSocket(socket));
+  server.on('session', (session) => connections.addSession(session));
   // Broken handshakes and resets are the network's daily business.
   server.on('sessionError', () => {});
-  server.on('tlsClientError', () => {});
-  server.on('clientError', (_error, socket) => socket.destroy());
+  server.on('tlsClientError', () => options.onHandshakeError());
+  server.on('clientError', refuseBrokenInput);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, () => {
+    server.listen({ port: options.port, host: options.host, reusePort: options.sharesPort }, () => {
       server.removeListener('error', reject);
       server.on('error', (error) => options.logger.error('the listener failed', error));
       const { port } = server.address() as AddressInfo;
-      resolve({ port, close: () => close(server, open, sockets) });
+      resolve({ port, drain: (plan) => drain(server, front.open, connections, plan) });
     });
   });
 }
 
-function tlsOptions({ certificate, key, disableHttp2 }: HttpOptions) {
-  return {
-    cert: certificate,
-    key,
-    allowHTTP1: true,
-    ...(disableHttp2 ? { ALPNProtocols: ['http/1.1'] } : {}),
+type Listener = Http2SecureServer | HttpsServer;
+
+function createServer({ tls, http2, requestTimeoutMs }: HttpOptions): Listener {
+  const common = toContextOptions(tls.settings);
+  const options: TlsOptions = {
+    ...common,
+    ...tls.pair,
     // Asked for, not insisted on: who sends none may have a token.
     requestCert: true,
     rejectUnauthorized: false,
-    minVersion: 'TLSv1.2',
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: HEADERS_TIMEOUT_MS,
+    SNICallback: (servername, done) => done(null, tls.contextFor(servername)),
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+  };
+  const http1 = http1Options(requestTimeoutMs);
+  // The secure server of http2 offers h2 whatever its ALPNProtocols say.
+  const server = http2.disabled
+    ? createHttpsServer({ ...options, ...http1 })
+    : createHttp2Server(options, http1, http2);
+  tls.onServingChange((pair) => server.setSecureContext({ ...common, ...pair }));
+  return server;
+}
+
+function createHttp2Server(
+  options: TlsOptions,
+  http1: ReturnType<typeof http1Options>,
+  http2: Http2Options,
+): Http2SecureServer {
+  return createSecureServer({
+    ...options,
+    allowHTTP1: true,
+    http1Options: http1,
     settings: {
-      maxConcurrentStreams: MAX_STREAMS,
+      maxConcurrentStreams: http2.maxStreams === 0 ? MAX_STREAMS : http2.maxStreams,
       maxHeaderListSize: MAX_HEADER_BYTES,
       initialWindowSize: 1024 * 1024,
     },
-  } as const;
+  });
 }
 
-/** Health and metrics are Hono's; all the rest is the pipeline's. */
-const ROUTED = ['/healthz', '/livez', '/readyz', '/metrics'];
+const http1Options = (requestTimeoutMs: number) => ({
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  // A body that drips is cut off soon after its request has been answered with 504.
+  requestTimeout: Math.max(requestTimeoutMs, HEADERS_TIMEOUT_MS) + HEADERS_TIMEOUT_MS,
+  keepAliveTimeout: IDLE_MS,
+  connectionsCheckingInterval: 1000,
+});
 
-function isRouted(url: string): boolean {
-  return ROUTED.some((path) => url === path || url.startsWith(`${path}/`) || url.startsWith(`${path}?`));
-}
-
-function createRoutes({ health, metrics }: HttpOptions): Hono {
-  const app = new Hono();
-  const endpoints: readonly HealthEndpoint[] = ['healthz', 'livez', 'readyz'];
-  for (const endpoint of endpoints) {
-    app.get(`/${endpoint}`, (context) => answerHealth(endpoint, health, context));
-    app.get(`/${endpoint}/:check{.+}`, (context) => answerHealth(endpoint, health, context));
-  }
-  app.get('/metrics', async (context) =>
-    context.text(await metrics.registry.metrics(), 200, { 'content-type': metrics.registry.contentType }),
-  );
-  return app;
+interface FrontState {
+  readonly options: HttpOptions;
+  readonly open: OpenRequests;
+  readonly headers: HeaderChooser;
+  readonly sending: SendOptions;
 }
 
 /** Never rejects. */
-async function serve(
-  options: HttpOptions,
-  open: Set<IncomingRequest>,
-  incoming: Http2ServerRequest,
-  outgoing: NodeResponse,
-): Promise<void> {
+async function serve(front: FrontState, incoming: Http2ServerRequest, outgoing: NodeResponse): Promise<void> {
   let request: IncomingRequest;
   try {
     request = new IncomingRequest(incoming);
@@ -135,54 +173,99 @@ async function serve(
     outgoing.writeHead(400, { 'content-type': 'text/plain' }).end('malformed request path\n');
     return;
   }
-  open.add(request);
+  const { open, options, sending } = front;
+  open.begin(request);
   // After a complete response nobody listens any more; making an abort for each costs 4% of all there is to do.
   outgoing.once('close', () => {
     if (!outgoing.writableEnded) request.abort();
   });
   try {
-    await send(request, await answerInTime(options, request), outgoing);
+    const response = await answer(front, request, outgoing);
+    if (!request.isComplete && response.kind === 'bytes') hangUp(request, outgoing);
+    await send(sending, request, response, outgoing);
   } catch (error) {
     options.logger.error(`${request.method} ${request.path}: the response broke off`, error);
     outgoing.destroy();
   } finally {
-    open.delete(request);
+    open.end(request);
   }
 }
 
-/** --request-timeout: whoever waits longer is told so; what was under way is finished and its answer dropped. */
-function answerInTime(
-  { pipeline, requestTimeoutMs }: HttpOptions,
+async function answer(
+  { options, open, headers }: FrontState,
+  request: IncomingRequest,
+  outgoing: NodeResponse,
+): Promise<ApiResponse> {
+  const added = headers(request.headers.origin);
+  request.addedHeaders = added.headers;
+  const refusal = open.refusalOf(request);
+  if (refusal !== undefined) {
+    hangUp(request, outgoing);
+    return refusal;
+  }
+  if (added.allowed && request.method === 'OPTIONS') return NO_CONTENT;
+  const { goawayChance, closesUnauthenticated } = options.http2;
+  const isHttp2 = request.session !== undefined;
+  if (isHttp2 && goawayChance > 0 && Math.random() < goawayChance) hangUp(request, outgoing);
+  const response = await options.pipeline(request);
+  if (isHttp2 && closesUnauthenticated && isUnknown(request, response)) hangUp(request, outgoing);
+  return response;
+}
+
+/** On a connection that changes to another protocol, and ends with it in any case. */
+async function answerUpgrade(
+  { options, open, headers }: FrontState,
   request: IncomingRequest,
 ): Promise<ApiResponse> {
-  if (request.verb === 'watch') return pipeline(request);
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(timedOut(requestTimeoutMs)), requestTimeoutMs);
-    pipeline(request)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
-  });
+  request.addedHeaders = headers(request.headers.origin).headers;
+  return open.refusalOf(request) ?? options.pipeline(request);
 }
 
-function timedOut(timeoutMs: number): ApiResponse {
-  const { status } = new StatusError({
-    code: 504,
-    reason: 'Timeout',
-    message: `Timeout: request did not complete within ${timeoutMs / 1000}s`,
-  });
-  const chunks = [Buffer.from(JSON.stringify(status))];
-  return { kind: 'bytes', code: 504, contentType: 'application/json', chunks, compressible: false };
+const NO_CONTENT: ApiResponse = {
+  kind: 'bytes',
+  code: 204,
+  contentType: '',
+  chunks: [],
+  compressible: false,
+};
+
+/** The connection ends when what is under way on it has been answered: RFC 9112, section 9.6; RFC 9113, section 6.8. */
+function hangUp({ session }: IncomingRequest, outgoing: NodeResponse): void {
+  if (session === undefined) outgoing.setHeader('connection', 'close');
+  else if (!session.closed) session.close();
 }
 
-async function close(
-  server: Http2SecureServer,
-  open: Set<IncomingRequest>,
-  sockets: Set<Socket>,
+/** HTTP/2 lets a client cause much work with little: who is not known gets one request a connection. */
+function isUnknown(request: IncomingRequest, { code }: ApiResponse): boolean {
+  if (code === 401) return true;
+  const user: unknown = Reflect.get(request, 'user');
+  const groups = typeof user === 'object' && user !== null && 'groups' in user ? user.groups : [];
+  return Array.isArray(groups) && groups.includes('system:unauthenticated');
+}
+
+async function drain(
+  server: Listener,
+  open: OpenRequests,
+  connections: Connections,
+  { sendRetryAfter, watchGraceMs, requestGraceMs }: DrainPlan,
 ): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  for (const request of open) if (request.verb === 'watch') request.abort();
-  const deadline = Date.now() + DRAIN_MS;
-  while (open.size > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
-  for (const socket of sockets) socket.destroy();
+  open.refuse(sendRetryAfter);
+  let closed = sendRetryAfter ? undefined : stopListening(server, connections);
+  await Promise.all([open.drained(requestGraceMs), open.endLongRunning(watchGraceMs)]);
+  closed ??= stopListening(server, connections);
+  // Connections that are used hear of the end with their next request; one that was quiet for so long is not used.
+  await connections.emptied(sendRetryAfter ? LINGER_MS : FLUSH_MS);
+  connections.destroy();
+  await closed;
+}
+
+/**
+ * Not the server's own close: that hangs up on HTTP/1.1 connections between two requests, one of which may be on its way.
+ * Directly after the event loop has accepted everybody who waited, because whoever waits later is reset.
+ */
+async function stopListening(server: Listener, connections: Connections): Promise<void> {
+  await new Promise(setImmediate);
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  connections.goAway();
   await closed;
 }

@@ -20,7 +20,7 @@ export function readStrictIp(text: string): StrictReading {
   const parsed = parseStrict(text);
   if ('why' in parsed) return bad(parsed.why);
   const { bytes, zone } = parsed;
-  return { kind: 'good', family: familyOf(bytes), canonical: format(bytes) + zone, masked: true };
+  return { kind: 'good', family: familyOf(bytes), canonical: formatIp(bytes) + zone, masked: true };
 }
 
 export function readStrictCidr(text: string): StrictReading {
@@ -36,7 +36,7 @@ export function readStrictCidr(text: string): StrictReading {
   const bits = Number(prefix);
   if (bits > bytes.length * 8) return failed('prefix length out of range');
   const masked = equalBytes(bytes, networkBytes(bytes, bits));
-  return { kind: 'good', family: familyOf(bytes), canonical: `${format(bytes)}/${bits}`, masked };
+  return { kind: 'good', family: familyOf(bytes), canonical: `${formatIp(bytes)}/${bits}`, masked };
 }
 
 interface Parsed {
@@ -84,7 +84,7 @@ function ipv4Problem(text: string): string | undefined {
 const familyOf = (bytes: readonly number[]): 4 | 6 => (bytes.length === 4 ? 4 : 6);
 
 /** RFC 5952: lower case, and the longest run of zero groups, the first of equally long ones, as `::`. */
-function format(bytes: readonly number[]): string {
+export function formatIp(bytes: readonly number[]): string {
   if (bytes.length === 4) return bytes.join('.');
   if (isMapped(bytes)) return `::ffff:${bytes.slice(12).join('.')}`;
   const groups: number[] = [];

@@ -35,10 +35,12 @@ const VALUE_TEXT =
 export function checkName(name: string, rule: NameRule): string[] {
   switch (rule) {
     case 'dns-label':
+      if (name.length <= MAX_LABEL_CHARS && DNS_LABEL.test(name)) return [];
       return [...longerThan(name, MAX_LABEL_CHARS), ...(DNS_LABEL.test(name) ? [] : [LABEL_TEXT])];
     case 'dns-1035-label':
       return [...longerThan(name, MAX_LABEL_CHARS), ...(DNS_1035.test(name) ? [] : [LABEL_1035_TEXT])];
     case 'dns-subdomain':
+      if (name.length <= MAX_SUBDOMAIN_CHARS && DNS_SUBDOMAIN.test(name)) return [];
       return [
         ...longerThan(name, MAX_SUBDOMAIN_CHARS),
         ...(DNS_SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_TEXT]),
@@ -59,6 +61,7 @@ const longerThan = (text: string, most: number): string[] =>
   text.length > most ? [`must be no more than ${most} characters`] : [];
 
 export function checkLabelValue(value: string): string[] {
+  if (value.length <= MAX_LABEL_CHARS && QUALIFIED_NAME.test(value)) return [];
   return [
     ...longerThan(value, MAX_LABEL_CHARS),
     ...(value === '' || QUALIFIED_NAME.test(value) ? [] : [VALUE_TEXT]),
@@ -67,6 +70,7 @@ export function checkLabelValue(value: string): string[] {
 
 /** `prefix/name` or `name`. */
 export function checkQualifiedName(key: string): string[] {
+  if (key.length <= MAX_LABEL_CHARS && QUALIFIED_NAME.test(key)) return [];
   const [first = '', second, ...more] = key.split('/');
   if (more.length > 0)
     return [

@@ -1,24 +1,94 @@
-/** Log lines in the form Kubernetes' tools know: `I1121 05:36:00.123456   4242 serve.go] message key="value"`. */
+import { createSingleOutput, type LogOutput, type Severity } from './log-output.ts';
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Log lines in klog's form: `I1121 05:36:00.123000    4242 serve.js:42] "message" key="value"`. */
 export interface Logger {
-  /** `level` is what -v must at least be. */
-  info(level: number, message: string, fields?: Readonly<Record<string, unknown>>): void;
-  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /** `level` is what -v, or --vmodule for the calling file, must at least be. */
+  info(level: number, message: string, fields?: LogFields | (() => LogFields)): void;
+  warn(message: string, fields?: LogFields): void;
   error(message: string, error?: unknown): void;
 }
 
-export function createLogger(options: { verbosity: number; write?: (line: string) => void }): Logger {
-  const write = options.write ?? ((line: string) => void process.stderr.write(line));
-  const line = (severity: string, message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
-    write(
-      `${severity}${stamp(new Date())} ${String(process.pid).padStart(7)} ${message}${formatFields(fields)}\n`,
-    );
-  return {
-    info: (level, message, fields) => {
-      if (level <= options.verbosity) line('I', message, fields);
-    },
-    warn: (message, fields) => line('W', message, fields),
-    error: (message, error) => line('E', message, error === undefined ? {} : { err: describe(error) }),
+/** For whoever owns the log. */
+export interface LogControl extends Logger {
+  readonly verbosity: number;
+  /** Takes effect at once (/debug/flags/v). */
+  setVerbosity(level: number): void;
+  flush(): void;
+}
+
+/** --vmodule: a file's name without its ending, `*` and `?` standing for others. */
+export interface ModuleVerbosity {
+  readonly pattern: string;
+  readonly level: number;
+}
+
+export interface LoggerOptions {
+  readonly verbosity: number;
+  readonly modules?: readonly ModuleVerbosity[];
+  readonly output?: LogOutput;
+  /** For tests; lines of every severity. */
+  readonly write?: (line: string) => void;
+}
+
+export function createLogger(options: LoggerOptions): LogControl {
+  const sink = options.write === undefined ? process.stderr : { write: options.write };
+  const output = options.output ?? createSingleOutput(sink);
+  const modules = (options.modules ?? []).map(({ pattern, level }) => ({ matches: toGlob(pattern), level }));
+  let { verbosity } = options;
+  const line = (severity: Severity, caller: Caller, message: string, fields: LogFields = {}): void => {
+    const header = `${severity}${stamp(new Date())} ${String(process.pid).padStart(7)}`;
+    const place = `${caller.file}:${caller.line}`;
+    output.write(severity, `${header} ${place}] ${JSON.stringify(message)}${formatFields(fields)}\n`);
   };
+  const info: Logger['info'] = (level, message, fields) => {
+    if (level > verbosity && modules.length === 0) return;
+    const caller = callerOf(info);
+    const [name = ''] = caller.file.split('.');
+    const own = modules.find(({ matches }) => matches.test(name))?.level ?? verbosity;
+    if (level <= own) line('I', caller, message, typeof fields === 'function' ? fields() : fields);
+  };
+  const warn: Logger['warn'] = (message, fields) => line('W', callerOf(warn), message, fields);
+  const error: Logger['error'] = (message, cause) =>
+    line('E', callerOf(error), message, cause === undefined ? {} : { err: describe(cause) });
+  return {
+    info,
+    warn,
+    error,
+    flush: () => output.flush(),
+    get verbosity() {
+      return verbosity;
+    },
+    setVerbosity: (level) => {
+      verbosity = level;
+    },
+  };
+}
+
+interface Caller {
+  readonly file: string;
+  readonly line: string;
+}
+
+/** The frame that called `boundary`. Costs some microseconds: only for lines that are written, or with --vmodule. */
+// biome-ignore lint/complexity/noBannedTypes: what captureStackTrace takes
+function callerOf(boundary: Function): Caller {
+  const holder = { stack: '' };
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 1;
+  Error.captureStackTrace(holder, boundary);
+  Error.stackTraceLimit = limit;
+  const match = /([^/\\()\s]+\.[cm]?[jt]s):(\d+)/.exec(holder.stack);
+  return { file: match?.[1] ?? 'unknown', line: match?.[2] ?? '1' };
+}
+
+function toGlob(pattern: string): RegExp {
+  const source = pattern
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replace(/\*/g, '.*')
+    .replace(/\?/g, '.');
+  return new RegExp(`^${source}$`);
 }
 
 function stamp(date: Date): string {
@@ -26,7 +96,7 @@ function stamp(date: Date): string {
   return `${day.slice(5).replace('-', '')} ${time.slice(0, 12)}000`;
 }
 
-function formatFields(fields: Readonly<Record<string, unknown>>): string {
+function formatFields(fields: LogFields): string {
   return Object.entries(fields)
     .map(([key, value]) => ` ${key}=${typeof value === 'number' ? value : JSON.stringify(value)}`)
     .join('');

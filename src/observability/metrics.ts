@@ -1,65 +1,55 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { formatFamilies } from './exposition.ts';
+import type { Instrument, MetricFamily } from './instruments.ts';
+import { applyPolicy, type MetricPolicy, SHOW_ALL } from './metric-policy.ts';
 
-/** Names and labels are those that Kubernetes' dashboards chart. */
+/**
+ * All metrics of the server. Hot paths add instruments of our own; `registry` is for what is counted rarely and for what
+ * prom-client knows of the process.
+ */
 export class Metrics {
   readonly registry = new Registry();
-  readonly #requests: Counter<'verb' | 'group' | 'version' | 'resource' | 'subresource' | 'code'>;
-  readonly #durations: Histogram<'verb' | 'group' | 'version' | 'resource' | 'subresource'>;
-  readonly #inflight: Gauge<'request_kind'>;
-  /** Looking a label set up costs as much as the observation, so both are kept by a key of our own. */
-  readonly #children = new Map<string, { count(): void; observe(seconds: number): void }>();
+  readonly #policy: MetricPolicy;
+  readonly #instruments: Instrument[] = [];
 
-  constructor() {
-    const registers = [this.registry];
+  constructor(policy: MetricPolicy = SHOW_ALL) {
+    this.#policy = policy;
     collectDefaultMetrics({ register: this.registry });
-    const labels = ['verb', 'group', 'version', 'resource', 'subresource'] as const;
-    this.#requests = new Counter({
-      name: 'apiserver_request_total',
-      help: 'Requests by verb, resource and response code.',
-      labelNames: [...labels, 'code'],
-      registers,
-    });
-    this.#durations = new Histogram({
-      name: 'apiserver_request_duration_seconds',
-      help: 'Time from the arrival of a request to its complete response. Watches are not counted.',
-      labelNames: labels,
-      buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60],
-      registers,
-    });
-    this.#inflight = new Gauge({
-      name: 'apiserver_current_inflight_requests',
-      help: 'Requests being served, long-running ones left out.',
-      labelNames: ['request_kind'],
-      registers,
-    });
   }
 
-  started(mutating: boolean): void {
-    this.#inflight.inc({ request_kind: mutating ? 'mutating' : 'readOnly' });
+  add<T extends Instrument>(instrument: T): T {
+    this.#instruments.push(instrument);
+    return instrument;
   }
 
-  ended(mutating: boolean): void {
-    this.#inflight.dec({ request_kind: mutating ? 'mutating' : 'readOnly' });
+  /** In Prometheus' text format, sorted by name. */
+  async text(): Promise<string> {
+    const own = this.#instruments.map((instrument) => instrument.collect());
+    const families = [...own, ...(await this.#registered())];
+    families.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return formatFamilies(applyPolicy(this.#policy, families));
   }
 
-  request(labels: RequestLabels, code: number, seconds: number | undefined): void {
-    const key = `${labels.verb} ${labels.group} ${labels.version} ${labels.resource} ${labels.subresource} ${code}`;
-    let child = this.#children.get(key);
-    if (child === undefined) {
-      const counter = this.#requests.labels({ ...labels, code });
-      const histogram = this.#durations.labels({ ...labels });
-      child = { count: () => counter.inc(), observe: (value) => histogram.observe(value) };
-      this.#children.set(key, child);
-    }
-    child.count();
-    if (seconds !== undefined) child.observe(seconds);
+  async #registered(): Promise<MetricFamily[]> {
+    const metrics = await this.registry.getMetricsAsJSON();
+    return metrics.map(({ name, help, type, values }) => ({
+      name,
+      help,
+      type: toType(String(type)),
+      samples: values.map((value) => ({
+        name: 'metricName' in value && typeof value.metricName === 'string' ? value.metricName : name,
+        labels: toLabels(value.labels),
+        value: value.value,
+      })),
+    }));
   }
 }
 
-export interface RequestLabels {
-  readonly verb: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly subresource: string;
+function toLabels(labels: Partial<Record<string, string | number>>): Record<string, string | number> {
+  const set: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(labels)) if (value !== undefined) set[name] = value;
+  return set;
 }
+
+const toType = (type: string): MetricFamily['type'] =>
+  type === 'counter' || type === 'histogram' || type === 'summary' ? type : 'gauge';

@@ -65,7 +65,23 @@ const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; 
   },
 ];
 
-const EFFECTIVE: ReadonlySet<string> = new Set(['WatchList', 'AllAlpha', 'AllBeta']);
+const EFFECTIVE: ReadonlySet<string> = new Set([
+  'APIResponseCompression',
+  'APIServerTracing',
+  'AllAlpha',
+  'AllBeta',
+  'AnonymousAuthConfigurableEndpoints',
+  'LoggingAlphaOptions',
+  'PortForwardWebsockets',
+  'ServiceAccountTokenJTI',
+  'ServiceAccountTokenNodeBinding',
+  'ServiceAccountTokenNodeBindingValidation',
+  'ServiceAccountTokenPodNodeInfo',
+  'StructuredAuthenticationConfiguration',
+  'TranslateStreamCloseWebsocketRequests',
+  'UnauthenticatedHTTP2DOSMitigation',
+  'WatchList',
+]);
 
 export interface FeatureGates {
   isEnabled(name: string): boolean;

@@ -1,3 +1,7 @@
+import { parseDuration } from '../util/duration.ts';
+
+export { parseDuration };
+
 /** One declaration a flag: parsing, checking, --help and the defaults all come from it. */
 export interface FlagInit {
   readonly name: string;
@@ -8,7 +12,8 @@ export interface FlagInit {
   readonly effective?: boolean;
 }
 
-export type FlagType = 'string' | 'strings' | 'bool' | 'int' | 'float' | 'duration';
+/** `repeated` is a list whose values may hold commas: one a flag. `version` is a switch that may have a value. */
+export type FlagType = 'string' | 'strings' | 'repeated' | 'bool' | 'int' | 'float' | 'duration' | 'version';
 /** A duration keeps its text. Undefined: not set, and no default. */
 export type FlagValue = string | readonly string[] | boolean | number | undefined;
 
@@ -28,28 +33,16 @@ export class UsageError extends Error {
   }
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/**
- * Go's durations in milliseconds: `1h30m`, `500ms`, `0`. Days are ours: `30d`. Undefined for anything else.
- */
-export function parseDuration(text: string): number | undefined {
-  if (text === '0') return 0;
-  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined;
-  let totalMs = 0;
-  for (const [, amount, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h|d)/g)) {
-    totalMs += Number(amount) * (UNITS_MS[unit ?? ''] ?? 0);
-  }
-  return totalMs;
-}
-
 /** @throws UsageError that names the flag, what was given, and what is right */
 export function parseFlagValue({ name, type }: Flag, text: string): FlagValue {
   const wrong = (right: string): UsageError =>
     new UsageError(`--${name}: ${JSON.stringify(text)} is not ${right}`);
   switch (type) {
     case 'string':
+    case 'version':
       return text;
+    case 'repeated':
+      return [text];
     case 'strings':
       return text === '' ? [] : text.split(',').map((item) => item.trim());
     case 'bool': {

@@ -1,10 +1,17 @@
 import { isIP } from 'node:net';
+import type { IpRange } from '../object/ip.ts';
 import { ALL_FLAGS } from './all-flags.ts';
+import { type AuditOptions, readAuditOptions } from './audit-options.ts';
+import { type AuthenticationOptions, readAuthentication } from './authentication.ts';
 import { type AuthorizationOptions, allowsEverything, readAuthorization } from './authorization.ts';
+import { checkEmulatedVersions, readReportedVersion } from './emulated-version.ts';
 import { type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
+import { type ObservabilityOptions, readObservabilityOptions } from './observability-options.ts';
 import { type FlagValues, parseFlags } from './parse.ts';
 import { parseRuntimeConfig, type RuntimeConfig } from './runtime-config.ts';
+import { parseClusterIpRanges, parseNodePortRange } from './service-ranges.ts';
+import { readServingOptions, type ServingOptions } from './serving-options.ts';
 
 /** What the server is told, checked once at the edge and trusted inside. Times are in milliseconds. */
 export interface ServerOptions extends AuthorizationOptions {
@@ -13,7 +20,6 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly apiDomains: readonly string[];
   readonly bindAddress: string;
   readonly securePort: number;
-  readonly disableHttp2: boolean;
   readonly tlsCertFile: string;
   readonly tlsKeyFile: string;
   /** Empty: the embedded PostgreSQL. */
@@ -25,20 +31,40 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly healthTimeoutMs: number;
   readonly readyTimeoutMs: number;
   readonly eventTtlMs: number;
+  /** One or two, of different families, the preferred one first. */
+  readonly serviceClusterIpRanges: readonly IpRange[];
+  readonly serviceNodePortRange: { readonly first: number; readonly last: number };
   readonly clientCaFile: string;
   readonly tokenAuthFile: string;
   readonly anonymousAuth: boolean;
+  readonly authentication: AuthenticationOptions;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly deleteCollectionWorkers: number;
+  /** Off: the two limits are separate, and whoever is above is refused. */
+  readonly priorityAndFairness: boolean;
+  readonly maxRequestsInflight: number;
+  readonly maxMutatingRequestsInflight: number;
+  readonly audit: AuditOptions;
   readonly runtimeConfig: RuntimeConfig;
   readonly featureGates: FeatureGates;
+  readonly agentCertificateAuthority: string;
+  readonly agentClientCertificate: string;
+  readonly agentClientKey: string;
+  readonly agentPreferredAddressTypes: readonly string[];
+  readonly agentTimeoutMs: number;
   readonly verbosity: number;
+  /** --version=vX.Y.Z; undefined: what it is. */
+  readonly reportedVersion: string | undefined;
+  readonly serving: ServingOptions;
+  readonly observability: ObservabilityOptions;
 }
 
 /** @throws UsageError, one line that names the flag */
 export function parseOptions(args: readonly string[]): ServerOptions {
   const flags = parseFlags(args, ALL_FLAGS);
+  const featureGates = parseFeatureGates(flags.strings('feature-gates'));
+  checkEmulatedVersions(flags.strings('emulated-version'));
   const authorization = readAuthorization(flags);
   const options: ServerOptions = {
     dataDir: flags.string('data-dir'),
@@ -46,7 +72,6 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     apiDomains: flags.strings('api-domains'),
     bindAddress: flags.string('bind-address'),
     securePort: flags.number('secure-port'),
-    disableHttp2: flags.bool('disable-http2-serving'),
     tlsCertFile: flags.string('tls-cert-file'),
     tlsKeyFile: flags.string('tls-private-key-file'),
     databaseUrls: flags.strings('kvstore-servers'),
@@ -57,17 +82,32 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     healthTimeoutMs: flags.duration('kvstore-healthcheck-timeout'),
     readyTimeoutMs: flags.duration('kvstore-readycheck-timeout'),
     eventTtlMs: flags.duration('event-ttl'),
+    serviceClusterIpRanges: parseClusterIpRanges(flags.string('service-cluster-ip-range')),
+    serviceNodePortRange: parseNodePortRange(flags.string('service-node-port-range')),
     clientCaFile: flags.string('client-ca-file'),
     tokenAuthFile: flags.string('token-auth-file'),
     ...authorization,
     // Nobody unknown comes in where everything is allowed (Kubernetes does the same).
     anonymousAuth: flags.bool('anonymous-auth') && !allowsEverything(authorization),
+    authentication: readAuthentication(flags, featureGates),
     requestTimeoutMs: flags.duration('request-timeout'),
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),
+    priorityAndFairness: flags.bool('enable-priority-and-fairness'),
+    maxRequestsInflight: flags.number('max-requests-inflight'),
+    maxMutatingRequestsInflight: flags.number('max-mutating-requests-inflight'),
+    audit: readAuditOptions(flags),
     runtimeConfig: parseRuntimeConfig(flags.strings('runtime-config')),
-    featureGates: parseFeatureGates(flags.strings('feature-gates')),
+    featureGates,
+    agentCertificateAuthority: flags.string('agent-certificate-authority'),
+    agentClientCertificate: flags.string('agent-client-certificate'),
+    agentClientKey: flags.string('agent-client-key'),
+    agentPreferredAddressTypes: flags.strings('agent-preferred-address-types'),
+    agentTimeoutMs: flags.duration('agent-timeout'),
     verbosity: flags.number('v'),
+    reportedVersion: readReportedVersion(flags.string('version')),
+    serving: readServingOptions(flags, featureGates),
+    observability: readObservabilityOptions(flags, featureGates),
   };
   check(options, flags);
   return Object.freeze(options);
@@ -85,6 +125,11 @@ function check(options: ServerOptions, flags: FlagValues): void {
   if ((options.tlsCertFile === '') !== (options.tlsKeyFile === '')) {
     throw new UsageError('--tls-cert-file and --tls-private-key-file belong together: give both or neither');
   }
+  if ((options.agentClientCertificate === '') !== (options.agentClientKey === '')) {
+    throw new UsageError(
+      '--agent-client-certificate and --agent-client-key belong together: give both or neither',
+    );
+  }
   for (const url of options.databaseUrls) {
     if (!/^postgres(ql)?:\/\//.test(url)) {
       throw new UsageError(
@@ -97,6 +142,22 @@ function check(options: ServerOptions, flags: FlagValues): void {
       throw new UsageError(`--api-domains: ${JSON.stringify(domain)} must be k8s.io or cluster.io`);
     }
   }
+  if (options.requestTimeoutMs <= 0) throw new UsageError('--request-timeout must be more than 0');
+  if (options.minRequestTimeoutMs <= 0) throw new UsageError('--min-request-timeout must be more than 0');
   if (options.deleteCollectionWorkers < 1)
     throw new UsageError('--delete-collection-workers must be at least 1');
+  checkFlowControl(options);
+}
+
+function checkFlowControl(options: ServerOptions): void {
+  const { maxRequestsInflight, maxMutatingRequestsInflight, priorityAndFairness } = options;
+  if (maxRequestsInflight < 0) throw new UsageError('--max-requests-inflight can not be negative value');
+  if (maxMutatingRequestsInflight < 0)
+    throw new UsageError('--max-mutating-requests-inflight can not be negative value');
+  if (priorityAndFairness && maxRequestsInflight + maxMutatingRequestsInflight === 0) {
+    throw new UsageError(
+      '--max-requests-inflight and --max-mutating-requests-inflight must not both be 0 with --enable-priority-and-fairness: ' +
+        'their sum is what is divided',
+    );
+  }
 }

@@ -16,6 +16,11 @@ export class FlagValues {
     return this.#given.has(name);
   }
 
+  /** A flag that was given whose name begins so. */
+  given(prefix: string): string | undefined {
+    return [...this.#given].find((name) => name.startsWith(prefix));
+  }
+
   string(name: string): string {
     const value = this.#values.get(name);
     return typeof value === 'string' ? value : '';
@@ -51,7 +56,7 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[]): Fla
   for (let at = 0; at < args.length; at += 1) {
     const { name, inline } = splitArgument(args[at] ?? '');
     const flag = byName.get(canonicalName(name)) ?? unknownFlag(name, flags);
-    const takesNext = inline === undefined && flag.type !== 'bool';
+    const takesNext = inline === undefined && flag.type !== 'bool' && flag.type !== 'version';
     if (takesNext && at + 1 >= args.length) throw new UsageError(`--${name} needs a value`);
     const text = inline ?? (takesNext ? (args[at + 1] ?? '') : 'true');
     if (takesNext) at += 1;

@@ -39,6 +39,8 @@ function toRemote(config: JsonObject, folder: string): RemoteServer {
   const context = named(config, 'contexts', text(config['current-context']), 'context');
   const cluster = named(config, 'clusters', text(context.cluster), 'cluster');
   const user = text(context.user) === '' ? {} : named(config, 'users', text(context.user), 'user');
+  refuse(cluster, ['proxy-url']);
+  refuse(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra']);
   const url = text(cluster.server);
   if (!/^https?:\/\//.test(url)) throw new Error(`server ${JSON.stringify(url)} must begin with https://`);
   const certificate = pem(user, 'client-certificate', folder);
@@ -54,6 +56,12 @@ function toRemote(config: JsonObject, folder: string): RemoteServer {
     key,
     authorization: toAuthorization(user, folder),
   };
+}
+
+/** What would change who is called, or as whom, and is not supported, must not be passed over. */
+function refuse(object: JsonObject, fields: readonly string[]): void {
+  const given = fields.find((field) => object[field] !== undefined && object[field] !== null);
+  if (given !== undefined) throw new Error(`${given} is not supported`);
 }
 
 /** A file with one context does not need to say which. */

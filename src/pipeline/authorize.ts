@@ -1,14 +1,17 @@
 import { forbidden, internalError } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
+import { forbiddenMessage } from '../authz/forbidden-message.ts';
 import { type AuthenticatedRequest, type AuthorizedRequest, markAuthorized } from '../request/api-request.ts';
-import { forbiddenMessage } from './forbidden-message.ts';
+import { annotateVerdict } from './audit.ts';
 
 /** Whether the caller may. @throws StatusError 403, or 500 when an authorizer could not say */
 export async function authorize(
   { authorizer }: { readonly authorizer: Authorizer },
   request: AuthenticatedRequest,
 ): Promise<AuthorizedRequest> {
-  const { decision, reason, error } = await authorizer.authorize(request);
+  const verdict = await authorizer.authorize(request);
+  annotateVerdict(request, verdict);
+  const { decision, reason, error } = verdict;
   if (decision === 'allow') return markAuthorized(request);
   if (error !== undefined) throw internalError(error);
   const { target } = request;

@@ -1,41 +1,156 @@
-import type { Metrics } from '../observability/metrics.ts';
-import type { ApiRequest } from '../request/api-request.ts';
-import type { ApiResponse } from '../request/api-response.ts';
+import type { RequestKind, RequestMetrics } from '../observability/request-metrics.ts';
+import type { ApiRequest, ResourceTarget } from '../request/api-request.ts';
+import type { ApiResponse, ResponseSink, StreamResponse, TunnelResponse } from '../request/api-response.ts';
+import { isLongRunning } from '../request/long-running.ts';
+
+export interface MeasureOptions {
+  readonly requestMetrics: RequestMetrics;
+  /**
+   * The kind a target's objects are of; undefined for what is not served. Only what is served becomes a label: callers
+   * choose paths, and each label set is kept for as long as the server runs.
+   */
+  readonly kindOf: (target: ResourceTarget) => string | undefined;
+}
 
 const MUTATING: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
 /** Counts requests under way and answered. `next` must not reject. */
 export async function measure(
-  { metrics }: { readonly metrics: Metrics },
+  options: MeasureOptions,
   request: ApiRequest,
   next: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
-  const mutating = MUTATING.has(request.verb);
+  const { requestMetrics } = options;
+  const long = isLongRunning(request);
+  const peak = MUTATING.has(request.verb) ? requestMetrics.mutating : requestMetrics.readOnly;
   const begun = performance.now();
-  metrics.started(mutating);
+  if (!long) peak.begin();
   const response = await next();
-  metrics.ended(mutating);
-  record(metrics, request, response, (performance.now() - begun) / 1000);
-  return response;
+  if (!long) peak.end();
+  const kind = kindOfRequest(options, request);
+  const seconds = long ? undefined : (performance.now() - begun) / 1000;
+  requestMetrics.answered(kind, response.code, seconds, sizeOf(response));
+  if (response.code === 504) requestMetrics.terminated(kind, response.code);
+  if (request.signal.aborted) requestMetrics.aborted(kind);
+  if (response.kind === 'tunnel') return measureTunnel(requestMetrics, kind, response);
+  return response.kind === 'stream' ? measureStream(options, request, { kind, response }) : response;
 }
 
-function record(
-  metrics: Metrics,
-  { verb, target }: ApiRequest,
-  response: ApiResponse,
-  seconds: number,
-): void {
-  const labels = {
-    verb: verb.toUpperCase(),
-    group: target?.group ?? '',
-    version: target?.version ?? '',
-    resource: target?.resource ?? '',
-    subresource: target?.subresource ?? '',
-  };
-  const { code } = response;
-  metrics.request(
-    code === 404 && target !== undefined ? { ...labels, resource: '' } : labels,
-    code,
-    response.kind === 'bytes' ? seconds : undefined,
-  );
+function sizeOf(response: ApiResponse): number | undefined {
+  if (response.kind !== 'bytes') return undefined;
+  let sizeBytes = 0;
+  for (const chunk of response.chunks) sizeBytes += chunk.length;
+  return sizeBytes;
 }
+
+function measureTunnel(metrics: RequestMetrics, kind: RequestKind, response: TunnelResponse): TunnelResponse {
+  const gauge = metrics.longRunning(kind);
+  return {
+    ...response,
+    run: async (client) => {
+      gauge.add();
+      await response.run(client).finally(() => gauge.add(-1));
+    },
+  };
+}
+
+function measureStream(
+  { requestMetrics, kindOf }: MeasureOptions,
+  { verb, target }: ApiRequest,
+  { kind, response }: { kind: RequestKind; response: StreamResponse },
+): StreamResponse {
+  const gauge = requestMetrics.longRunning(kind);
+  const events =
+    verb === 'watch' && target !== undefined
+      ? requestMetrics.watchEvents(kind.group, kind.version, kindOf(target) ?? '')
+      : undefined;
+  return {
+    ...response,
+    run: async (sink) => {
+      gauge.add();
+      try {
+        await response.run(events === undefined ? sink : counting(sink, events));
+      } finally {
+        gauge.add(-1);
+      }
+    },
+  };
+}
+
+function counting(sink: ResponseSink, events: ReturnType<RequestMetrics['watchEvents']>): ResponseSink {
+  return {
+    open: () => sink.open(),
+    drained: () => sink.drained(),
+    write: (frame) => {
+      events.total.add();
+      events.sizes.observe(frame.length);
+      return sink.write(frame);
+    },
+  };
+}
+
+/** Methods as metrics name verbs. */
+const VERBS: Readonly<Record<string, string>> = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  post: 'POST',
+  update: 'PUT',
+  put: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETECOLLECTION',
+  connect: 'CONNECT',
+};
+
+function kindOfRequest({ kindOf }: MeasureOptions, request: ApiRequest): RequestKind {
+  const { verb, target, headers, query } = request;
+  const isApply = verb === 'patch' && headers['content-type']?.startsWith('application/apply-patch') === true;
+  const common = {
+    verb: isApply ? 'APPLY' : (VERBS[verb] ?? 'other'),
+    dryRun: toDryRun(query),
+  };
+  if (target === undefined || kindOf(target) === undefined)
+    return { ...common, group: '', version: '', resource: '', subresource: '', scope: '' };
+  const { group, version, resource, subresource } = target;
+  return {
+    ...common,
+    group,
+    version,
+    resource,
+    subresource: known(subresource),
+    scope: scopeOf(verb, target),
+  };
+}
+
+function toDryRun(query: URLSearchParams): string {
+  const values = query.getAll('dryRun');
+  if (values.length === 0) return '';
+  return values.every((value) => value === 'All') ? 'All' : 'invalid';
+}
+
+function scopeOf(verb: string, { name, namespace }: ResourceTarget): string {
+  if (name !== '' || verb === 'create') return 'resource';
+  return namespace === '' ? 'cluster' : 'namespace';
+}
+
+const SUBRESOURCES: ReadonlySet<string> = new Set([
+  'approval',
+  'attach',
+  'binding',
+  'ephemeralcontainers',
+  'eviction',
+  'exec',
+  'finalize',
+  'log',
+  'portforward',
+  'proxy',
+  'resize',
+  'scale',
+  'status',
+  'token',
+]);
+
+const known = (subresource: string): string =>
+  subresource === '' || SUBRESOURCES.has(subresource) ? subresource : 'other';

@@ -1,7 +1,9 @@
 import type { GroupResource, GroupVersionKind } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
+import type { Backend } from '../request/backend.ts';
 import type { Strategy } from './strategy.ts';
+import type { TokenIssuing } from './token-issuing.ts';
 
 /**
  * Everything the server knows of one resource type in one API group. Built-in resources are written as these literals
@@ -32,6 +34,10 @@ export interface ResourceDefinition extends GroupResource {
   cells(object: ApiObject, now: number): readonly Cell[];
   readonly fields: SelectableFields;
   readonly strategy: Strategy;
+  /** Resources whose object of the same name goes along when one of these is gone. */
+  readonly removedAlong?: readonly ResourceDefinition[];
+  /** For what is only posted: the action, on the object the body names, that a create of this is. */
+  readonly actsOn?: { readonly resource: GroupResource; readonly subresource: string };
 }
 
 export type DefinedVerb =
@@ -85,9 +91,9 @@ export interface SelectableFields {
 
 /**
  * A part of an object, or an action on it, under its own path. `view` subresources read and write the parent object;
- * `action` ones accept a body of their own kind.
+ * `action` ones accept a body of their own kind; `connect` ones hand the request on to another server.
  */
-export type Subresource = ViewSubresource | ActionSubresource;
+export type Subresource = ViewSubresource | ActionSubresource | ConnectSubresource;
 
 interface SubresourceBase {
   /** The last path segment: `status`, `scale`, `eviction`. */
@@ -131,6 +137,10 @@ export interface ActionContext {
     name: string,
     change: (object: ApiObject) => ApiObject,
   ): Promise<ApiObject>;
+  /** Adds a Warning header to the response. */
+  warn(text: string): void;
+  /** Makes tokens of service accounts. */
+  readonly tokens: TokenIssuing;
   readonly dryRun: boolean;
   readonly namespace: string;
   readonly name: string;
@@ -143,4 +153,33 @@ export interface ActionSubresource extends SubresourceBase {
     body: ApiObject,
     context: ActionContext,
   ): Promise<{ readonly code: number; readonly object: JsonObject }>;
+}
+
+export interface ConnectSubresource extends SubresourceBase {
+  readonly access: 'connect';
+  /** HTTP methods; a proxy takes more of them than there are verbs. */
+  readonly methods: readonly string[];
+  /** IDL name of what the query says. */
+  readonly options: string;
+  /** `log`: the answer's body is passed on. `stream`: only upgrades. `proxy`: everything, rewritten to stand under its path. */
+  readonly manner: 'log' | 'stream' | 'proxy';
+  /** What websockets carry that agents take over SPDY only: the channels of a command, or SPDY itself. */
+  readonly websocket?: 'channels' | 'tunnel';
+  /** Undefined: there is nobody to ask yet. @throws StatusError */
+  locate(call: ConnectCall): Promise<Backend | undefined>;
+}
+
+export interface ConnectCall {
+  readonly namespace: string;
+  readonly name: string;
+  /** The query, by the type of `options`. */
+  readonly options: JsonObject;
+  /** What follows the subresource, with a slash before it and one behind where the client wrote one. */
+  readonly subpath: string;
+  /** --agent-preferred-address-types */
+  readonly agentAddressTypes: readonly string[];
+  /** @throws StatusError NotFound */
+  get(resource: GroupResource, namespace: string, name: string): Promise<ApiObject>;
+  /** Addresses of a host. @throws Error when it has none */
+  resolve(host: string): Promise<readonly string[]>;
 }

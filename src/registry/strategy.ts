@@ -2,13 +2,15 @@ import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { NameRule } from '../object/formats.ts';
 import type { UserInfo } from '../request/api-request.ts';
+import type { AssignedValues } from './assigned-values.ts';
 
 /**
  * What a resource does with its objects besides storing them. All functions work on the storage version of the object,
  * decoded and checked against its schema; they may change `object`, never `old`.
  *
- * Order on create: defaults, mutating admission, metadata, prepareForCreate, validate, validating admission.
- * Order on update: defaults, mutating admission, metadata, prepareForUpdate, validate, validateUpdate, validating admission.
+ * Order on create: defaults, mutating admission, metadata, assigned, prepareForCreate, validate, validating admission.
+ * Order on update: defaults, mutating admission, metadata, assigned, prepareForUpdate, validate, validateUpdate, validating
+ * admission.
  */
 export interface Strategy {
   readonly nameRule: NameRule;
@@ -17,8 +19,13 @@ export interface Strategy {
   /** Resets what the caller may not set, assigns what the server sets. */
   prepareForCreate?(object: ApiObject, user?: UserInfo): void;
   prepareForUpdate?(object: ApiObject, old: ApiObject): void;
-  /** All errors at once. Runs on create and on update. */
-  validate?(object: ApiObject): FieldError[];
+  /** Values that no two objects of the cluster may hold at the same time. */
+  readonly assigned?: AssignedValues;
+  /**
+   * All errors at once. Runs on create and on update, of a status too; `old` is the stored object of an update, whose parts
+   * were found good when they were stored.
+   */
+  validate?(object: ApiObject, old?: ApiObject): FieldError[];
   /** What only a new object may not be, because an update may make it so. Runs after {@link Strategy.validate}. */
   validateCreate?(object: ApiObject): FieldError[];
   /** What an update may not do. Runs after {@link Strategy.validate}. */

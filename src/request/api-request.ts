@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Dialect } from '../api/dialect.ts';
 
 /** What the caller wants, in the words that authorization, audit and metrics use. */
@@ -31,6 +32,18 @@ export interface PeerCertificate {
   readonly chain: readonly Buffer[];
 }
 
+/** A request as it came, for those who pass it on. */
+export interface RawRequest {
+  /** Names and values in turn, in the sender's spelling and order. A stage may have taken a name out of `headers`. */
+  readonly headers: readonly string[];
+  /** Path and query, still escaped. */
+  readonly url: string;
+  /** Not to be read beside {@link ApiRequest.body}. */
+  readonly body: Readable;
+  /** The protocol that the client wants to change to, in lower case: `websocket`, `spdy/3.1`. '' for none. */
+  readonly upgrade: string;
+}
+
 /**
  * One request, independent of how it came in. Its type tells how far it has got: a stage takes one type and hands on the
  * next, so that a verb cannot be called with a request that nobody authorized.
@@ -54,6 +67,8 @@ export interface ApiRequest {
   readonly userAgent: string;
   readonly peerCertificate: PeerCertificate | undefined;
   readonly receivedAt: Date;
+  /** Set by the audit stage for a request that is recorded. */
+  audit?: AuditTrail | undefined;
   /** Aborts when the client goes away or the request's time is up. */
   readonly signal: AbortSignal;
   /**
@@ -61,8 +76,12 @@ export interface ApiRequest {
    * @throws StatusError 413 when it is larger than `limitBytes`, 400 when the client broke off
    */
   body(limitBytes: number): Promise<Buffer>;
+  /** For whoever hands the request on to another server. */
+  readonly raw: RawRequest;
   /** Adds a Warning header to the response, once a text. To be called before the response is returned. */
   warn(text: string): void;
+  /** Adds a header to the response, whatever it will be. To be called before the response is returned. */
+  addHeader(name: string, value: string): void;
 }
 
 export interface UserInfo {
@@ -72,8 +91,23 @@ export interface UserInfo {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
+/** What stages and verbs tell of a request while they serve it, for the events that are recorded of it. */
+export interface AuditTrail {
+  /** The body as the verb understood it. It is copied at once, if it is to be recorded, and may be changed after. */
+  requestObject(value: unknown): void;
+  /** The request is served as if this user had sent it. */
+  impersonated(user: UserInfo): void;
+  /** Belongs to level Metadata. The first value of a key stays. */
+  annotate(key: string, value: string): void;
+}
+
 export interface AuthenticatedRequest extends ApiRequest {
+  /** Who acts. */
   readonly user: UserInfo;
+  /** Who sent the request, where that is not who acts in it. */
+  readonly impersonator?: UserInfo;
+  /** What authentication found worth recording, by annotation key. */
+  readonly authenticationNotes?: Readonly<Record<string, string>>;
 }
 
 declare const authorized: unique symbol;
@@ -98,6 +132,15 @@ export function isResourceRequest(request: AuthorizedRequest): request is Author
 }
 
 /** To be called by the authentication stage alone. The request is the same object, known better. */
-export function markAuthenticated(request: ApiRequest, user: UserInfo): AuthenticatedRequest {
-  return Object.assign(request, { user });
+export function markAuthenticated(
+  request: ApiRequest,
+  user: UserInfo,
+  authenticationNotes: Readonly<Record<string, string>> = {},
+): AuthenticatedRequest {
+  return Object.assign(request, { user, authenticationNotes });
+}
+
+/** To be called by the impersonation stage alone, after the sender was allowed to act as `user`. */
+export function markImpersonated(request: AuthenticatedRequest, user: UserInfo): AuthenticatedRequest {
+  return Object.assign(request, { user, impersonator: request.user });
 }

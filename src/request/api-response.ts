@@ -1,5 +1,7 @@
+import type { Duplex } from 'node:stream';
+
 /** What a verb answers. The http layer alone knows how it gets onto a socket. */
-export type ApiResponse = BytesResponse | StreamResponse;
+export type ApiResponse = BytesResponse | StreamResponse | TunnelResponse;
 
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[]>>;
 
@@ -25,6 +27,7 @@ export interface BytesResponse {
 export interface StreamResponse {
   readonly kind: 'stream';
   readonly code: number;
+  /** '' for none. */
   readonly contentType: string;
   readonly headers?: ResponseHeaders;
   /**
@@ -40,6 +43,22 @@ export interface ResponseSink {
   open(): void;
   /** False when the buffer of the connection is full. */
   write(frame: Buffer): boolean;
+  /** To be called when a watch has sent everything it begins with; whoever counts its cost stops there. */
+  initialized?(): void;
   /** Resolves when the buffer has drained or the client is gone. */
   drained(): Promise<void>;
+}
+
+/** The connection changes to another protocol and belongs to it from then on. Only for requests that ask for an upgrade. */
+export interface TunnelResponse {
+  readonly kind: 'tunnel';
+  readonly code: 101;
+  /** Sent as it is. Absent: what runs the tunnel answers the upgrade itself. */
+  readonly head?: {
+    readonly message: string;
+    /** Names and values in turn. */
+    readonly rawHeaders: readonly string[];
+  };
+  /** Called once, after the head was sent. Resolves when both sides have ended or the request's signal aborted. */
+  run(client: Duplex): Promise<void>;
 }

@@ -24,6 +24,7 @@ import { certificatesigningrequests } from './certificates/certificate-signing-r
 import { clustertrustbundles } from './certificates/cluster-trust-bundle.ts';
 import { leases } from './coordination/lease.ts';
 import { leasecandidates } from './coordination/lease-candidate.ts';
+import { bindings } from './core/binding.ts';
 import { componentstatuses } from './core/component-status.ts';
 import { configmaps } from './core/config-map.ts';
 import { endpoints } from './core/endpoints.ts';
@@ -71,6 +72,7 @@ import { storageversionmigrations } from './storagemigration/storage-version-mig
 
 /** Every built-in resource, in the order in which discovery lists the groups. */
 export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
+  bindings,
   componentstatuses,
   configmaps,
   endpoints,

@@ -40,6 +40,8 @@ export interface ResourceOutline {
   readonly table?: Table;
   readonly fields?: FieldOutline;
   readonly strategy: StrategyOutline;
+  readonly removedAlong?: readonly ResourceDefinition[];
+  readonly actsOn?: ResourceDefinition['actsOn'];
 }
 
 interface VersionOutline {
@@ -107,6 +109,8 @@ export function define(outline: ResourceOutline): ResourceDefinition {
     cells: outline.table?.cells ?? DEFAULT_TABLE.cells,
     fields: toSelectableFields(outline.fields ?? { paths: {} }),
     strategy: withStatusReset(outline),
+    ...(outline.removedAlong === undefined ? {} : { removedAlong: outline.removedAlong }),
+    ...(outline.actsOn === undefined ? {} : { actsOn: outline.actsOn }),
   };
 }
 

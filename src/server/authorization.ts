@@ -3,6 +3,8 @@ import type { AdmissionPlugin } from '../admission/admission.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import { readPolicyFile } from '../authz/abac.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
+import { compileMatchCondition } from '../authz/config/compile-condition.ts';
+import { allMatch } from '../authz/config/match-conditions.ts';
 import { buildChain, type Engines, fromModes } from '../authz/config/modes.ts';
 import { ReloadingAuthorizer } from '../authz/config/reloading.ts';
 import type { WebhookConfig } from '../authz/config/webhook-config.ts';
@@ -100,10 +102,10 @@ function createWebhook({ kubeConfigFile, matchConditions, ...config }: WebhookCo
   if (kubeConfigFile === undefined) {
     throw new Error('connectionInfo InClusterConfig: this server does not run in a pod of its own cluster');
   }
-  if (matchConditions.length > 0) throw new Error('matchConditions: no evaluator');
   return new WebhookAuthorizer({
     ...config,
     post: createJsonPost(readClientConfig(kubeConfigFile)),
+    matches: allMatch(matchConditions.map(compileMatchCondition)),
     isTransient,
   });
 }

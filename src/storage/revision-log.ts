@@ -1,4 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
+import type { PoolValue } from './allocations.ts';
 import type { ObjectKey, Scope } from './key.ts';
 import type { Revision } from './revision.ts';
 
@@ -33,12 +34,19 @@ export interface Write {
   readonly attribution: Attribution;
   /** When the object ends by itself (Events). */
   readonly expiresAt?: Date;
+  /** Every value the object holds from now on, each once; what it held besides is released. Absent: nothing changes hands. */
+  readonly holds?: readonly Hold[];
+}
+
+export interface Hold extends PoolValue {
+  /** From before this write, which then does not contest it. */
+  readonly kept: boolean;
 }
 
 export interface Committer {
   /**
    * Resolves once the write is durable in PostgreSQL. An answer lost on the way is looked up by write id, never guessed.
-   * @throws StorageError exists, not-found, conflict, too-large, unavailable
+   * @throws StorageError exists, not-found, conflict, taken, too-large, unavailable
    */
   commit(write: Write): Promise<Revision>;
 }

@@ -17,7 +17,7 @@ export interface Store {
    * @throws StorageError compacted (before or in the middle), future, unavailable
    */
   watch(query: WatchQuery, signal: AbortSignal): Promise<void>;
-  /** @throws StorageError exists, not-found, conflict, too-large, unavailable */
+  /** @throws StorageError exists, not-found, conflict, taken, too-large, unavailable */
   commit(write: Write): Promise<Revision>;
 }
 
@@ -118,4 +118,6 @@ export interface WatchQuery {
   readonly deadline: number;
   /** Called once, when the start is known to be servable and before the first frame: time to send the response's head. */
   readonly onStart: () => void;
+  /** Called once, after the state or the changes there were already have been sent. */
+  readonly onInitialized?: () => void;
 }

@@ -6,6 +6,7 @@ import { negotiate, wantsPretty } from '../codec/negotiate.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { ActionContext, ActionSubresource, ResourceDefinition } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
+import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { toResourceVersion } from '../storage/revision.ts';
@@ -22,6 +23,35 @@ export async function act(
   served: ServedResource,
   action: ActionSubresource,
 ): Promise<ApiResponse> {
+  return perform(context, request, { served, action, nameOf: () => request.target.name });
+}
+
+/** POST to a collection that stands for an action, on the object that the body names. */
+export async function actOnNamed(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  { definition, version }: ServedResource,
+): Promise<ApiResponse> {
+  const { resource, subresource } = definition.actsOn ?? { resource: definition, subresource: '' };
+  const served = context.registry.find(resource.group, version.version, resource.resource);
+  const action = served?.definition.subresources.find(({ name }) => name === subresource);
+  if (served === undefined || action?.access !== 'action') {
+    throw internalError(`no ${resource.resource}/${subresource}`);
+  }
+  return perform(context, request, { served, action, nameOf: ({ metadata }) => metadata.name ?? '' });
+}
+
+interface Performance {
+  readonly served: ServedResource;
+  readonly action: ActionSubresource;
+  readonly nameOf: (body: ApiObject) => string;
+}
+
+async function perform(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  { served, action, nameOf }: Performance,
+): Promise<ApiResponse> {
   const representation = negotiate(request.headers.accept, {
     pretty: wantsPretty(request.query, request.userAgent),
     protobuf: false,
@@ -30,7 +60,7 @@ export async function act(
   const expected = { ...action.served, schema: context.types.message(action.type) };
   const body = await readObject(request, expected, options.fieldValidation);
   const writing = toWriteContext(request, served, { ...options, subresource: action.name });
-  const { code, object } = await action.create(body, new Actions(context, writing, request.target.name));
+  const { code, object } = await action.create(body, new Actions(context, writing, nameOf(body)));
   return {
     kind: 'bytes',
     code,
@@ -53,6 +83,14 @@ class Actions implements ActionContext {
 
   get namespace(): string {
     return this.#writing.namespace;
+  }
+
+  get tokens(): TokenIssuing {
+    return this.#context.tokens;
+  }
+
+  warn(text: string): void {
+    this.#writing.warn(text);
   }
 
   get dryRun(): boolean {

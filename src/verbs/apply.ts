@@ -19,6 +19,7 @@ import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { type Expected, expectedOf, toObject, toSeen, toStorage } from './body.ts';
 import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
+import { assertMayCreate } from './create-instead.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import type { Change, WriteContext } from './writing.ts';
@@ -79,7 +80,8 @@ function applyChange(context: VerbContext, application: Application): Change {
   }
   return {
     apply: (copy) => applyTo(toSeen(copy, served)),
-    create: () => {
+    create: async () => {
+      await assertMayCreate(context.authorizer, request);
       const created = applyTo(blank(application));
       checkNameMatches(created.metadata.name ?? request.target.name, request.target.name);
       return created;
@@ -140,6 +142,7 @@ async function readConfig(
 ): Promise<JsonObject> {
   const { value, duplicates } = parse(await request.body(MAX_BODY_BYTES));
   if (!isObject(value)) throw badRequest('error decoding YAML: the configuration must be an object');
+  request.audit?.requestObject(value);
   reportDuplicates(request, duplicates, options);
   const own = view?.toParent === undefined;
   checkType(value, own ? expected : { ...expected, ...view.served });

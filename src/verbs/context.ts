@@ -1,6 +1,10 @@
+import type { AdmissionChain } from '../admission/admission.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
+import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import type { BackendTransport } from '../request/backend.ts';
 import type { Store } from '../storage/store.ts';
 import type { Ownership } from './ownership.ts';
 import type { VirtualHandlers } from './virtual/handler.ts';
@@ -13,13 +17,31 @@ export interface VerbContext {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly writer: ObjectWriter;
+  readonly authorizer: Authorizer;
   readonly ownership: Ownership;
   readonly virtual: VirtualHandlers;
+  readonly tokens: TokenIssuing;
+  /** For what does not go through the writer. */
+  readonly admission: AdmissionChain;
+  readonly backends: Backends;
   /** Feature gate WatchList. */
   readonly watchList: boolean;
   readonly minRequestTimeoutMs: number;
   readonly deleteCollectionWorkers: number;
   readonly now: () => Date;
+}
+
+/** Servers that requests are handed on to. */
+export interface Backends {
+  readonly transport: BackendTransport;
+  /** --agent-preferred-address-types */
+  readonly agentAddressTypes: readonly string[];
+  /** Feature gate TranslateStreamCloseWebsocketRequests. */
+  readonly translateCommands: boolean;
+  /** Feature gate PortForwardWebsockets. */
+  readonly tunnelPorts: boolean;
+  /** Addresses of a host. @throws Error when it has none */
+  resolve(host: string): Promise<readonly string[]>;
 }
 
 /** A larger body is refused (Kubernetes: 3 MiB). */

@@ -68,10 +68,20 @@ function checkFieldManager(manager: string): FieldError[] {
 
 const isPrintable = (char: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]/u.test(char);
 
+/** A cluster has few programs; looking at every character of a name again costs more than finding it here. */
+const managers = new Map<string, string>();
+const MAX_MANAGERS = 1000;
+
 /** `kubectl/v1.31.0 (linux/amd64) …` → `kubectl`. */
 export function managerFromUserAgent(userAgent: string): string {
   const [prefix = ''] = userAgent.split('/', 1);
-  return [...prefix].filter(isPrintable).join('').slice(0, MAX_MANAGER_CHARS);
+  let manager = managers.get(prefix);
+  if (manager === undefined) {
+    manager = [...prefix].filter(isPrintable).join('').slice(0, MAX_MANAGER_CHARS);
+    if (managers.size >= MAX_MANAGERS) managers.clear();
+    if (prefix.length <= MAX_MANAGER_CHARS) managers.set(prefix, manager);
+  }
+  return manager;
 }
 
 /** The object in a body must be the one the path names. @throws StatusError 400 */

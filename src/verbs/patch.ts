@@ -67,7 +67,9 @@ function contentTypeOf({ headers }: AuthorizedResourceRequest): string {
 async function readPatch(request: AuthorizedResourceRequest): Promise<ParsedDocument> {
   const bytes = await request.body(MAX_BODY_BYTES);
   try {
-    return parseJsonText(bytes);
+    const document = parseJsonText(bytes);
+    request.audit?.requestObject(document.value);
+    return document;
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`error decoding patch: ${error.message}`);
     throw error;
@@ -91,7 +93,9 @@ function patchChange(work: PatchWork): Change {
   return {
     apply: (copy) => {
       const seen = own ? toSeen(copy, served) : (view?.read(copy) ?? copy);
-      const patched = decodePatched(applyTo(seen, work), work);
+      // A view of another kind, or another version, is made up and not in a form to be kept.
+      const known = own && served.version.conversion === undefined ? { known: seen } : {};
+      const patched = decodePatched({ value: applyTo(seen, work), ...known }, work);
       checkNameMatches(patched.metadata.name, request.target.name);
       const stored = own ? toStorage(patched, served) : patched;
       return view === undefined ? stored : view.write(stored, copy);
@@ -111,8 +115,12 @@ function applyTo(seen: ApiObject, { patcher, document, expected, served, request
   }
 }
 
-function decodePatched(value: JsonValue, { request, expected, options, document }: PatchWork): ApiObject {
-  return toObject(request, { value, duplicates: document.duplicates }, expected, options.fieldValidation);
+function decodePatched(
+  patched: { readonly value: JsonValue; readonly known?: JsonObject },
+  { request, expected, options, document }: PatchWork,
+): ApiObject {
+  const { duplicates } = document;
+  return toObject(request, { ...patched, duplicates }, expected, options.fieldValidation);
 }
 
 function toPatchStatus(error: PatchError, { definition }: ServedResource, name: string): StatusError {

@@ -37,7 +37,10 @@ export async function remove(
   return statusResponse(context, request, { ...SUCCESS, details });
 }
 
-/** Objects are removed one by one; one that is already gone is no failure. */
+/** How many objects one worker has under way: they are committed together, which is what makes 10,000 fast. */
+const REMOVED_TOGETHER = 256;
+
+/** One that is already gone is no failure. */
 export async function removeCollection(
   context: VerbContext,
   request: AuthorizedResourceRequest,
@@ -48,10 +51,15 @@ export async function removeCollection(
   checkListOptions(selection);
   const options = await readDeleteOptions(context, request);
   const page = await readPage(context, request, served, selection);
-  const queue = [...page.entries];
+  let next = 0;
   const workers = Array.from({ length: context.deleteCollectionWorkers }, async () => {
-    for (let entry = queue.shift(); entry !== undefined; entry = queue.shift()) {
-      await removeEntry(context, request, served, { entry, options });
+    while (next < page.entries.length) {
+      const entries = page.entries.slice(next, next + REMOVED_TOGETHER);
+      next += entries.length;
+      const removals = entries.map((entry) => removeEntry(context, request, served, { entry, options }));
+      // All have an end before a failure is answered, so that nothing goes on behind it.
+      const failed = (await Promise.allSettled(removals)).find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
     }
   });
   await Promise.all(workers);
@@ -137,6 +145,7 @@ function fromBody(context: VerbContext, request: AuthorizedResourceRequest, byte
   if (body.kind !== undefined && body.kind !== 'DeleteOptions') {
     throw badRequest(`decoded object cannot be converted to DeleteOptions: kind is ${String(body.kind)}`);
   }
+  request.audit?.requestObject(body);
   return { ...toDeleteOptions(body), dryRun: isDryRun(request.query) || listOf(body.dryRun).includes('All') };
 }
 

@@ -37,6 +37,9 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
         reason: 'RequestEntityTooLarge',
         message: `Request entity too large: the object has ${failure.sizeBytes} bytes, the limit is ${failure.limitBytes}`,
       });
+    case 'taken':
+      // Only the strategy that claimed the value can say what this means.
+      return error;
     default:
       return failure satisfies never;
   }

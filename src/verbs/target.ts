@@ -1,5 +1,10 @@
 import { methodNotAllowed, pathNotFound } from '../api/status.ts';
-import type { ActionSubresource, DefinedVerb, ViewSubresource } from '../registry/definition.ts';
+import type {
+  ActionSubresource,
+  ConnectSubresource,
+  DefinedVerb,
+  ViewSubresource,
+} from '../registry/definition.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 
@@ -20,6 +25,11 @@ export type VerbTarget =
       readonly kind: 'action';
       readonly served: ServedResource;
       readonly action: ActionSubresource;
+    }
+  | {
+      readonly kind: 'connect';
+      readonly served: ServedResource;
+      readonly subresource: ConnectSubresource;
     };
 
 /**
@@ -53,7 +63,10 @@ function resolveSubresource(served: ServedResource, request: AuthorizedResourceR
   const { subresource } = request.target;
   const found = served.definition.subresources.find(({ name }) => name === subresource);
   if (found === undefined) throw pathNotFound();
-  if (!found.verbs.includes(request.verb)) throw methodNotAllowed();
+  // Only what is connected to has paths below it.
+  if (found.access !== 'connect' && request.target.subpath !== '') throw pathNotFound();
+  const allowed = found.access === 'connect' ? found.methods : found.verbs;
+  if (!allowed.includes(found.access === 'connect' ? request.method : request.verb)) throw methodNotAllowed();
   switch (found.access) {
     case 'view':
       return {
@@ -64,6 +77,9 @@ function resolveSubresource(served: ServedResource, request: AuthorizedResourceR
       };
     case 'action':
       return { kind: 'action', served, action: found };
+    case 'connect':
+      if (found.manner !== 'proxy' && request.target.subpath !== '') throw pathNotFound();
+      return { kind: 'connect', served, subresource: found };
     default:
       return found satisfies never;
   }

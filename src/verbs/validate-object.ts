@@ -7,16 +7,18 @@ import { validateObjectMeta } from '../registry/validate-metadata.ts';
 
 /**
  * Everything that is wrong with an object by itself: its metadata, the rules of its resource, and what the description of
- * its type says. Where the resource names a mistake the type would name too, the resource's words count.
+ * its type says. Where the resource names a mistake the type would name too, the resource's words count. Parts that are as
+ * they were in `old`, the stored object, were found good when it was stored and need not be looked at again.
  */
 export function validateObject(
   definition: ResourceDefinition,
   object: ApiObject,
   types: TypeLibrary,
+  old?: ApiObject,
 ): FieldError[] {
-  const own = definition.strategy.validate?.(object) ?? [];
+  const own = definition.strategy.validate?.(object, old) ?? [];
   const said = new Set(own.map(({ type, field }) => `${type} ${field}`));
-  const general = validateAgainstSchema(object, types.message(definition.storage.type));
+  const general = validateAgainstSchema(object, types.message(definition.storage.type), old);
   return [
     ...validateObjectMeta(object.metadata, definition),
     ...own,

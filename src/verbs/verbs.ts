@@ -3,7 +3,8 @@ import type { DefinedVerb, ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { act } from './action.ts';
+import { act, actOnNamed } from './action.ts';
+import { connect } from './connect.ts';
 import type { VerbContext } from './context.ts';
 import { patch } from './patch.ts';
 import { get, list } from './read.ts';
@@ -26,6 +27,8 @@ export function createResourceHandler(context: VerbContext): ResourceHandler {
         return handleView(context, request, target);
       case 'action':
         return act(context, request, target.served, target.action);
+      case 'connect':
+        return connect(context, request, target.served, target.subresource);
       default:
         return target satisfies never;
     }
@@ -46,7 +49,8 @@ function handle(
     case 'watch':
       return watch(context, request, served);
     case 'create': {
-      const { group, resource } = served.definition;
+      const { group, resource, actsOn } = served.definition;
+      if (actsOn !== undefined) return actOnNamed(context, request, served);
       const handler = context.virtual.get(`${group}/${resource}`);
       if (handler !== undefined) return answerVirtual(context, request, { served, handler });
       return create(context, request, served);

@@ -48,6 +48,7 @@ export function watch(
           initialEventsEnd: options.sendInitialEvents === true && options.allowWatchBookmarks,
           deadline,
           onStart: () => sink.open(),
+          onInitialized: () => outlet.initialized?.(),
           ...(selection.matches === undefined ? {} : { matches: selection.matches }),
         };
         await context.store.watch(query, signal);

@@ -3,8 +3,16 @@ import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { type Expected, expectedOf, readObject, toStorage } from './body.ts';
+import {
+  type Expected,
+  expectedOf,
+  type Replacement,
+  readObject,
+  readReplacement,
+  toStorage,
+} from './body.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
+import { assertMayCreate } from './create-instead.ts';
 import { checkNameMatches, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import type { Change } from './writing.ts';
@@ -35,11 +43,15 @@ export async function update(
 ): Promise<ApiResponse> {
   const form = formFor(context, request, served, view);
   const options = readMutationOptions(request, 'UpdateOptions');
-  const object = await readObject(request, expectedFor(context, served, view), options.fieldValidation);
+  const expected = expectedFor(context, served, view);
+  const replacement = await readReplacement(request, expected, options.fieldValidation);
   const { name } = request.target;
-  checkNameMatches(object.metadata.name, name);
+  checkNameMatches(replacement.name, name);
   const writing = toWriteContext(request, served, { ...options, subresource: view?.name ?? '' });
-  const change = view === undefined ? replaceWith(object, served) : changeThrough(view, object, served);
+  const change =
+    view === undefined
+      ? replaceWith(context, request, { replacement, served })
+      : changeThrough(view, replacement, served);
   const written = await context.writer.update(writing, name, change);
   return objectResponse(form, written.created ? 201 : 200, written);
 }
@@ -56,20 +68,25 @@ export function expectedFor(
   return { ...view.served, schema: context.types.message(view.type) };
 }
 
-function replaceWith(object: ApiObject, served: ServedResource): Change {
-  const stored = toStorage(object, served);
+function replaceWith(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  { replacement, served }: { replacement: Replacement; served: ServedResource },
+): Change {
+  const take = (): ApiObject => toStorage(replacement.take(), served);
   const { allowCreateOnUpdate } = served.definition.strategy;
-  return {
-    apply: () => structuredClone(stored),
-    ...(allowCreateOnUpdate ? { create: () => structuredClone(stored) } : {}),
-  };
+  return { apply: take, replaces: true, ...(allowCreateOnUpdate ? { create } : {}) };
+  async function create(): Promise<ApiObject> {
+    await assertMayCreate(context.authorizer, request);
+    return take();
+  }
 }
 
-export function changeThrough(view: ViewSubresource, object: ApiObject, served: ServedResource): Change {
+function changeThrough(view: ViewSubresource, replacement: Replacement, served: ServedResource): Change {
   const own = view.type === served.definition.storage.type;
-  const shown = own ? toStorage(object, served) : object;
+  const take = (): ApiObject => (own ? toStorage(replacement.take(), served) : replacement.take());
   return {
-    apply: (copy) => view.write(structuredClone(shown), copy),
+    apply: (copy) => view.write(take(), copy),
     validate: (next, old) => view.validate?.(next, old) ?? [],
   };
 }

@@ -1,21 +1,23 @@
 import type { AdmissionAttributes, AdmissionChain, AdmissionOperation } from '../admission/admission.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import { conflict, type FieldError, invalid, MODIFIED, notFound, StatusError } from '../api/status.ts';
+import { type FieldError, invalid, notFound, StatusError } from '../api/status.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
-import { equalExcept } from '../object/equality.ts';
+import { equal, equalExcept } from '../object/equality.ts';
 import { sameOwners } from '../object/managed-fields/managers.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
-
 import { StorageError } from '../storage/errors.ts';
 import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
 import type { WriteVerb } from '../storage/revision-log.ts';
 import type { Entry, Freshness, Store } from '../storage/store.ts';
+import type { ValueAllocator } from './allocator.ts';
+import { assignAndFinish, holdsOf } from './assigning.ts';
 import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
 import { generateName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import type { Ownership } from './ownership.ts';
+import { assertFresh, checkVersion, type Read, refuseExpectations, retryFreshness } from './preconditions.ts';
 import { toStatusError } from './storage-status.ts';
 import { validateObject } from './validate-object.ts';
 import type { Change, Removed, WriteContext, Written } from './writing.ts';
@@ -35,6 +37,7 @@ export class ObjectWriter {
   readonly #admission: AdmissionChain;
   readonly #types: TypeLibrary;
   readonly #ownership: Ownership;
+  readonly #allocator: ValueAllocator;
   readonly #now: () => Date;
   readonly #eventTtlMs: number;
 
@@ -43,6 +46,7 @@ export class ObjectWriter {
     admission: AdmissionChain;
     types: TypeLibrary;
     ownership: Ownership;
+    allocator: ValueAllocator;
     now: () => Date;
     eventTtlMs: number;
   }) {
@@ -50,6 +54,7 @@ export class ObjectWriter {
     this.#admission = options.admission;
     this.#types = options.types;
     this.#ownership = options.ownership;
+    this.#allocator = options.allocator;
     this.#now = options.now;
     this.#eventTtlMs = options.eventTtlMs;
   }
@@ -93,7 +98,11 @@ export class ObjectWriter {
   }
 
   /** @throws StatusError */
-  async remove(context: WriteContext, name: string, options: DeleteOptions): Promise<Removed> {
+  remove(context: WriteContext, name: string, options: DeleteOptions): Promise<Removed> {
+    return this.#removing(context, name, options);
+  }
+
+  async #removing(context: WriteContext, name: string, options: Removal): Promise<Removed> {
     const key = toKey(context, name);
     let freshness: Freshness = { kind: 'any' };
     for (let attempt = 1; ; attempt += 1) {
@@ -132,6 +141,26 @@ export class ObjectWriter {
     if (context.ownership === 'track') this.#ownership.track(context, object, undefined);
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
+    return this.#withAssigned(context, object, undefined, (complete) =>
+      this.#finishCreate(context, complete),
+    );
+  }
+
+  /** Values that are the cluster's to give are part of the object from here on. */
+  #withAssigned<Result>(
+    { definition, dryRun }: WriteContext,
+    object: ApiObject,
+    old: ApiObject | undefined,
+    finish: (complete: ApiObject) => Promise<Result>,
+  ): Promise<Result> {
+    const { assigned } = definition.strategy;
+    if (assigned === undefined) return finish(object);
+    return assignAndFinish({ assigned, allocator: this.#allocator, dryRun, old }, object, finish);
+  }
+
+  async #finishCreate(context: WriteContext, object: ApiObject): Promise<Written> {
+    const { definition } = context;
+    const { strategy } = definition;
     strategy.prepareForCreate?.(object, context.user);
     refuse(definition, object, [
       ...validateObject(definition, object, this.#types),
@@ -147,11 +176,8 @@ export class ObjectWriter {
     const name = object.metadata.name ?? '';
     try {
       if (!context.dryRun) {
-        return {
-          json,
-          revision: await this.#commit(context, 'create', object, json, undefined),
-          created: true,
-        };
+        const revision = await this.#commit(context, { verb: 'create', object, json });
+        return { json, revision, created: true };
       }
       const key = toKey(context, name);
       const entry = await this.#store.get(key, { kind: 'latest' });
@@ -174,27 +200,32 @@ export class ObjectWriter {
     const { definition } = context;
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
-    const object = await change.apply(parseStored(entry.json, toResourceVersion(entry.revision)));
+    const copy = change.replaces === true ? old : parseStored(entry.json, toResourceVersion(entry.revision));
+    const object = await change.apply(copy);
     checkVersion(definition, object, entry);
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
     if (context.ownership === 'track') this.#ownership.track(context, object, old);
     await this.#admission.mutate(toAttributes(context, 'UPDATE', object, old));
-    this.#prepareUpdate(definition, object, old, change);
-    await this.#admission.validate(toAttributes(context, 'UPDATE', object, old));
-    for (const text of definition.strategy.warnings?.(object, old) ?? []) context.warn(text);
-    return this.#commitUpdate(context, read, object, old);
+    keepSystemMetadata(object, old);
+    const finish = async (complete: ApiObject): Promise<Written> => {
+      this.#prepareUpdate(definition, complete, old, change);
+      await this.#admission.validate(toAttributes(context, 'UPDATE', complete, old));
+      for (const text of definition.strategy.warnings?.(complete, old) ?? []) context.warn(text);
+      return this.#commitUpdate(context, read, complete, old);
+    };
+    return change.validate === undefined ? this.#withAssigned(context, object, old, finish) : finish(object);
   }
 
   #prepareUpdate(definition: ResourceDefinition, object: ApiObject, old: ApiObject, change: Change): void {
     const { strategy } = definition;
-    keepSystemMetadata(object, old);
     if (change.validate === undefined) strategy.prepareForUpdate?.(object, old);
+    shareUnchanged(object, old);
     if (strategy.tracksGeneration && !equalExcept(object, old, ['metadata', 'status'])) {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     }
     const errors = [
-      ...validateObject(definition, object, this.#types),
+      ...validateObject(definition, object, this.#types, old),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(change.validate?.(object, old) ?? strategy.validateUpdate?.(object, old) ?? []),
     ];
@@ -214,25 +245,20 @@ export class ObjectWriter {
     const json = toStoredJson(object);
     if (context.dryRun) return { json, revision: entry.revision, created: false };
     const verb = ends ? 'delete' : 'update';
-    return {
-      json,
-      revision: await this.#commit(context, verb, object, json, entry.revision),
-      created: false,
-    };
+    const revision = await this.#commit(context, { verb, object, json, old, expected: entry.revision });
+    if (ends) await this.#removeAlong(context, object);
+    return { json, revision, created: false };
   }
 
-  async #removeOnce(context: WriteContext, read: Read, options: DeleteOptions): Promise<Removed> {
+  async #removeOnce(context: WriteContext, read: Read, options: Removal): Promise<Removed> {
     const { definition } = context;
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
     checkPreconditions(definition, old, toResourceVersion(entry.revision), options);
-    await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
-    const plan = planDeletion(
-      definition,
-      parseStored(entry.json, toResourceVersion(entry.revision)),
-      options,
-      this.#now(),
-    );
+    if (options.unasked !== true)
+      await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
+    // Nobody looks at the old state after this: it becomes the last one.
+    const plan = planDeletion(definition, old, options, this.#now());
     if (plan.kind === 'pending') {
       assertFresh(read);
       return { json: entry.json, revision: entry.revision, gone: false };
@@ -244,19 +270,28 @@ export class ObjectWriter {
       assertFresh(read);
       return { json, revision: entry.revision, gone };
     }
-    const revision = await this.#commit(context, gone ? 'delete' : 'update', object, json, entry.revision);
+    const verb = gone ? 'delete' : 'update';
+    const revision = await this.#commit(context, { verb, object, json, old, expected: entry.revision });
+    if (gone) await this.#removeAlong(context, object);
     return { json, revision, gone };
   }
 
-  #commit(
-    context: WriteContext,
-    verb: WriteVerb,
-    object: ApiObject,
-    json: Buffer,
-    expected: Revision | undefined,
-  ): Promise<Revision> {
+  /** What must not outlive an object; nobody is asked. A failure leaves something behind, but the object is gone. */
+  async #removeAlong(context: WriteContext, { metadata: { name = '' } }: ApiObject): Promise<void> {
+    for (const definition of context.definition.removedAlong ?? []) {
+      try {
+        await this.#removing({ ...context, definition, subresource: '' }, name, REMOVE_ALONG);
+      } catch (error) {
+        if (error instanceof StatusError && error.status.reason === 'NotFound') continue;
+        context.warn(`${definition.resource} ${name} could not be deleted`);
+      }
+    }
+  }
+
+  #commit(context: WriteContext, { verb, object, json, old, expected }: Commit): Promise<Revision> {
     const { name = '', uid = '' } = object.metadata;
     const { expires } = context.definition.strategy;
+    const holds = holdsOf(context.definition, verb, object, old);
     return this.#store.commit({
       verb,
       key: toKey(context, name),
@@ -264,10 +299,34 @@ export class ObjectWriter {
       expected,
       json,
       attribution: context.attribution,
+      ...(holds === undefined ? {} : { holds }),
       ...(expires === true ? { expiresAt: new Date(this.#now().getTime() + this.#eventTtlMs) } : {}),
     });
   }
 }
+
+interface Commit {
+  readonly verb: WriteVerb;
+  readonly object: ApiObject;
+  readonly json: Buffer;
+  /** Absent for a create, as is `expected`. */
+  readonly old?: ApiObject;
+  readonly expected?: Revision;
+}
+
+interface Removal extends DeleteOptions {
+  /** Goes with another object, so that admission has nothing to say. */
+  readonly unasked?: true;
+}
+
+const REMOVE_ALONG: Removal = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  preconditions: {},
+  dryRun: false,
+  unasked: true,
+};
 
 function toKey({ definition, namespace }: WriteContext, name: string): ObjectKey {
   const { group, resource } = definition.storage;
@@ -300,79 +359,19 @@ function refuse(definition: ResourceDefinition, object: ApiObject, errors: reado
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
 }
 
+/** Parts that did not change become the old ones, so that whoever compares them later sees it at once. */
+function shareUnchanged(object: ApiObject, old: ApiObject): void {
+  for (const name of Object.keys(object)) {
+    if (name !== 'metadata' && object[name] !== old[name] && equal(object[name], old[name]))
+      Object.assign(object, { [name]: old[name] });
+  }
+}
+
 /** In whatever order its fields come. That an owner wrote a field again, with the value it had, is no change either. */
 function isUnchanged(object: ApiObject, old: ApiObject): boolean {
   return (
     equalExcept(object.metadata, old.metadata, ['managedFields', 'resourceVersion']) &&
     sameOwners(object.metadata.managedFields, old.metadata.managedFields) &&
     equalExcept(object, old, ['metadata'])
-  );
-}
-
-/** A write that expects a certain object cannot create one. @throws StatusError 409 */
-function refuseExpectations(definition: ResourceDefinition, name: string, { metadata }: ApiObject): void {
-  const { uid = '', resourceVersion = '' } = metadata;
-  if (uid !== '') {
-    const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
-    throw conflict(definition, name, why);
-  }
-  if (resourceVersion !== '' && resourceVersion !== '0') throw conflict(definition, name, MODIFIED);
-}
-
-/** What an attempt works on. `fresh`: read after the request began, so that what does not fit is the caller's mistake. */
-interface Read {
-  readonly entry: Entry;
-  readonly fresh: boolean;
-}
-
-/** The cache may be behind, and nothing else would tell. */
-class StaleRead extends Error {}
-
-/** What is answered without a commit has nobody who would notice that the cache was behind. */
-function assertFresh({ fresh }: Read): void {
-  if (!fresh) throw new StaleRead();
-}
-
-/**
- * How fresh the next read must be. Undefined: another attempt would not help. A refusal counts only when it was made from
- * an object that was read after the request began.
- */
-function retryFreshness(error: unknown, fresh: boolean): Freshness | undefined {
-  if (error instanceof StaleRead || (error instanceof StatusError && !fresh)) return LATEST;
-  if (!(error instanceof StorageError)) return undefined;
-  if (error.failure.kind === 'conflict') return { kind: 'not-older', revision: error.failure.current };
-  return error.failure.kind === 'not-found' ? LATEST : undefined;
-}
-
-/**
- * The preconditions inside an update: resourceVersion and uid, where the new object carries them.
- * @throws StatusError 409, or 422 when the resource insists on a resourceVersion and there is none
- */
-function checkVersion(definition: ResourceDefinition, object: ApiObject, entry: Entry): void {
-  const { name = '', uid, resourceVersion } = object.metadata;
-  if (uid !== undefined && uid !== '' && uid !== entry.uid) {
-    throw conflict(definition, name, uidMismatch(definition, entry, uid));
-  }
-  if (resourceVersion === undefined || resourceVersion === '' || resourceVersion === '0') {
-    if (definition.strategy.allowUnconditionalUpdate) return;
-    const message = 'Invalid value: 0x0: must be specified for an update';
-    throw invalid({ kind: definition.resource, group: definition.group }, name, [
-      { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', message },
-    ]);
-  }
-  if (resourceVersion === toResourceVersion(entry.revision)) return;
-  throw conflict(definition, name, MODIFIED);
-}
-
-/** The text of Kubernetes' storage layer, which clients are known to search. */
-function uidMismatch(
-  { group, resource }: ResourceDefinition,
-  { namespace, name, uid }: Entry,
-  wanted: string,
-): string {
-  const path = [group, resource, namespace, name].filter((part) => part !== '').join('/');
-  return (
-    `StorageError: invalid object, Code: 4, Key: /registry/${path}, ResourceVersion: 0, AdditionalErrorMsg: ` +
-    `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${uid}`
   );
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { DecodeError, decodeObject } from '../../src/codec/decode.ts';
+import { decodeObject } from '../../src/codec/decode.ts';
+import { DecodeError } from '../../src/codec/decode-error.ts';
 import { parseJsonText } from '../../src/codec/json-text.ts';
 import { parseYamlText } from '../../src/codec/yaml-text.ts';
 

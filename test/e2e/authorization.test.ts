@@ -134,6 +134,27 @@ test('groups, names, subresources and the other dialect are what rules are about
   expect((await as(first, 'bob-token', 'GET', '/metricsx/y')).code).toBe(404);
 });
 
+test('who may patch but not create cannot create by applying', async () => {
+  await first.request(
+    'POST',
+    `${RBAC}/namespaces/default/roles`,
+    role('patcher', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'patch'] }]),
+  );
+  await first.request(
+    'POST',
+    `${RBAC}/namespaces/default/rolebindings`,
+    binding('patch', 'Role', 'patcher', { kind: 'User', name: 'alice' }),
+  );
+  await eventually(() => as(first, 'alice-token', 'GET', `${CORE}/configmaps/none`), 404);
+  const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' } };
+  const path = `${CORE}/configmaps/applied?fieldManager=m`;
+  const apply = { 'content-type': 'application/apply-patch+yaml' };
+  const refused = await first.bearer('alice-token', 'PATCH', path, config, apply);
+  expect(refused.json.message).toContain('User "alice" cannot create resource "configmaps"');
+  await first.request('PATCH', path, config, apply);
+  expect((await first.bearer('alice-token', 'PATCH', path, config, apply)).code).toBe(200);
+});
+
 test('nobody gives away more than they have', async () => {
   await first.request(
     'POST',

@@ -18,9 +18,17 @@ export interface Cluster extends AsyncDisposable {
   helm(args: string): Promise<ToolResult>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Like request, as whoever has the token rather than as the administrator. */
-  bearer(token: string, method: string, path: string, body?: unknown): Promise<Answer>;
+  bearer(
+    token: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
   /** Lines of a watch, until `stop`. */
   watch(path: string): Watch;
+  /** Everything it has written so far. */
+  readonly output: { readonly stdout: string; readonly stderr: string };
   start(): Promise<void>;
   /** SIGTERM, and waits for the end. Answers the exit code. */
   stop(): Promise<number | null>;
@@ -70,6 +78,7 @@ class ProcessCluster implements Cluster {
   #child: ChildProcess | undefined;
   #agent: Agent | undefined;
   #log = '';
+  readonly output = { stdout: '', stderr: '' };
 
   constructor(folder: string, port: number, args: readonly string[]) {
     this.folder = folder;
@@ -88,6 +97,12 @@ class ProcessCluster implements Cluster {
       };
       child.stdout?.on('data', collect);
       child.stderr?.on('data', collect);
+      child.stdout?.on('data', (chunk: Buffer) => {
+        this.output.stdout += chunk.toString();
+      });
+      child.stderr?.on('data', (chunk: Buffer) => {
+        this.output.stderr += chunk.toString();
+      });
       child.once('exit', () => reject(new Error(`the server ended:\n${this.#log}`)));
       setTimeout(
         () => reject(new Error(`the server did not become ready:\n${this.#log}`)),
@@ -155,9 +170,20 @@ class ProcessCluster implements Cluster {
     return this.#send(this.#agent, { method, path, body, headers });
   }
 
-  bearer(token: string, method: string, path: string, body?: unknown): Promise<Answer> {
+  bearer(
+    token: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
     const agent = new Agent({ ca: readFileSync(join(this.folder, 'certificates', 'ca.crt')) });
-    return this.#send(agent, { method, path, body, headers: { authorization: `Bearer ${token}` } });
+    return this.#send(agent, {
+      method,
+      path,
+      body,
+      headers: { ...headers, authorization: `Bearer ${token}` },
+    });
   }
 
   #send(

@@ -26,6 +26,7 @@ function decode(definition: ResourceDefinition, manifest: JsonObject): ApiObject
 export function created(definition: ResourceDefinition, manifest: JsonObject, user?: UserInfo): ApiObject {
   const object = decode(definition, manifest);
   definition.strategy.defaults?.(object);
+  definition.strategy.assigned?.complete(object, undefined);
   definition.strategy.prepareForCreate?.(object, user);
   return object;
 }
@@ -43,7 +44,9 @@ export function problemsOnCreate(definition: ResourceDefinition, manifest: JsonO
 export function updated(definition: ResourceDefinition, before: JsonObject, after: JsonObject): ApiObject {
   const object = decode(definition, after);
   definition.strategy.defaults?.(object);
-  definition.strategy.prepareForUpdate?.(object, created(definition, before));
+  const old = created(definition, before);
+  definition.strategy.assigned?.complete(object, old);
+  definition.strategy.prepareForUpdate?.(object, old);
   return object;
 }
 

@@ -68,6 +68,8 @@ export function runTool(path: string, args: readonly string[], options: ToolOpti
         resolve({ code, stdout, stderr });
       },
     );
+    // A tool may end without reading what it was given.
+    child.stdin?.on('error', () => {});
     child.stdin?.end(options.input ?? '');
   });
 }

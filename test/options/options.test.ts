@@ -34,8 +34,8 @@ test.each([
   [['--secure-port=abc'], '--secure-port: "abc" is not a whole number'],
   [['--secure-port=0'], 'between 1 and 65535'],
   [['--event-ttl=soon'], '"soon" is not a duration'],
-  [['--audit-log-path=/tmp/x'], '--audit-log-path has no effect in this version'],
-  [['--kubelet-timeout=7s'], '--agent-timeout has no effect in this version'],
+  [['--audit-log-mode=sometimes'], '"sometimes" must be one of batch, blocking, blocking-strict'],
+  [['--kubelet-client-key=x'], '--agent-client-certificate and --agent-client-key belong together'],
   [['--kvstore-servers=http://x'], 'must begin with postgres://'],
   [['--feature-gates=WatchLst=true'], 'did you mean WatchList?'],
   [['--feature-gates=SidecarContainers=false'], 'can only be left at its default (true)'],
@@ -43,6 +43,14 @@ test.each([
   [['--runtime-config=apps/v1=maybe'], 'must end in =true or =false'],
   [['--tls-cert-file=x'], 'belong together'],
   [['stray'], 'unexpected argument "stray"'],
+  [['--service-cluster-ip-range=10.0.0.0'], 'is not a CIDR such as 10.96.0.0/16'],
+  [['--service-cluster-ip-range=10.0.0.0/8'], 'is too large: the mask of 10.0.0.0/8 must be at least 12'],
+  [['--service-cluster-ip-range=fd00::/64'], 'the mask of fd00::/64 must be at least 108'],
+  [['--service-cluster-ip-range=10.0.0.0/30'], 'is too small: the mask of 10.0.0.0/30 must be at most 29'],
+  [['--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24'], 'two ranges of the same family'],
+  [['--service-cluster-ip-range=10.0.0.0/24,fd00::/108,fd01::/108'], 'more than two ranges'],
+  [['--service-node-port-range=32767-30000'], 'is not a range of ports such as 30000-32767'],
+  [['--service-node-port-range=0-100000'], 'is not a range of ports such as 30000-32767'],
   [['--data-dir'], '--data-dir needs a value'],
 ])('%j is refused with one line that helps', (args, message) => {
   if (message === undefined) {
@@ -51,6 +59,16 @@ test.each([
   }
   expect(() => parseOptions(args)).toThrow(UsageError);
   expect(() => parseOptions(args)).toThrow(message);
+});
+
+test('ranges of what services are assigned are read in each form', () => {
+  expect(parseOptions([]).serviceClusterIpRanges).toMatchObject([{ family: 4, prefixBits: 24 }]);
+  expect(
+    parseOptions(['--service-cluster-ip-range=fd00::/108,10.96.0.0/16']).serviceClusterIpRanges,
+  ).toMatchObject([{ family: 6 }, { family: 4 }]);
+  const ports = (text: string) => parseOptions([`--service-node-port-range=${text}`]).serviceNodePortRange;
+  expect(ports('1000-2000')).toEqual({ first: 1000, last: 2000 });
+  expect(ports('1000+10')).toEqual({ first: 1000, last: 1010 });
 });
 
 test('a flag without effect may be given its default', () => {

@@ -5,6 +5,7 @@ import type { ActionContext } from '../../src/registry/definition.ts';
 import { part } from '../../src/resources/cells.ts';
 import { pods } from '../../src/resources/core/pod.ts';
 import { created } from '../kit/manifests.ts';
+import { NO_TOKENS } from '../kit/tokens.ts';
 import { varyAll } from '../kit/variations.ts';
 import { SMALL } from './pod-manifests.ts';
 
@@ -15,6 +16,8 @@ class OnePod implements ActionContext {
   readonly name = 'it';
   readonly namespace = 'default';
   readonly dryRun = false;
+  readonly tokens = NO_TOKENS;
+  readonly warn = () => {};
   removed: JsonObject | undefined;
   pod: ApiObject;
   budgets: ApiObject[];

@@ -42,15 +42,18 @@ function compileFile(file: string, types: CompiledTypes, docs: Docs): void {
     const name = `${folder}.${type.name}`;
     types[name] = compileMessage(type, folder);
     docs[name] = {
-      description: type.comment ?? '',
+      description: oneLine(type.comment),
       fields: Object.fromEntries(
         type.fieldsArray
           .filter((field) => field.comment != null)
-          .map((field) => [jsonName(field), field.comment ?? '']),
+          .map((field) => [jsonName(field), oneLine(field.comment)]),
       ),
     };
   }
 }
+
+/** Where a comment breaks its lines says nothing to `kubectl explain`, which breaks them as the terminal wants. */
+const oneLine = (comment: string | null): string => (comment ?? '').replaceAll('\n', ' ');
 
 function compileMessage(type: protobuf.Type, folder: string): CompiledMessage {
   const options: Options = type.options ?? {};

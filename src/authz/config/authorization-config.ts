@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
+import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { type AuthorizerConfig, isMode, MODES, type Mode, nameOfMode } from './modes.ts';
-import { asObject, checkFields, checkOneOf, parseWebhookConfig } from './webhook-config.ts';
+import { parseWebhookConfig } from './webhook-config.ts';
 
 /**
  * The file of --authorization-config, in YAML or JSON:

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { duplicate, invalidValue, notSupported, required, tooMany } from '../../object/field-errors.ts';
+import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
+import { duplicate, invalidValue, required, tooMany } from '../../object/field-errors.ts';
 
 /** How one webhook is asked; its flags and its part of the configuration file say the same things. */
 export interface WebhookConfig {
@@ -134,33 +135,3 @@ function toMs(text: string): number | undefined {
   }
   return text.startsWith('-') ? -ms : ms;
 }
-
-export function checkOneOf(
-  value: JsonValue | undefined,
-  supported: readonly string[],
-  field: string,
-  problems: FieldError[],
-): void {
-  if (value === undefined || value === '') problems.push(required(field));
-  else if (!supported.some((one) => one === value)) problems.push(notSupported(field, value, supported));
-}
-
-/** A name that nobody knows is a mistake that would weaken or close the server unseen. */
-export function checkFields(
-  object: JsonObject,
-  known: readonly string[],
-  path: string,
-  problems: FieldError[],
-): void {
-  for (const name of Object.keys(object)) {
-    if (known.includes(name)) continue;
-    problems.push({
-      type: 'FieldValueForbidden',
-      field: path === '' ? name : `${path}.${name}`,
-      message: 'unknown field',
-    });
-  }
-}
-
-export const asObject = (value: JsonValue | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};

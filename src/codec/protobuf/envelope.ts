@@ -60,6 +60,11 @@ export function decodeEnvelope(bytes: Buffer, schema: MessageSchema): JsonObject
   }
 }
 
+/** What is in an envelope that this server made. */
+export function readEnvelopeType(bytes: Buffer): { kind: string; apiVersion: string } {
+  return readUnknown(bytes.subarray(MAGIC.length));
+}
+
 function readUnknown(bytes: Buffer): { kind: string; apiVersion: string; raw: Uint8Array } {
   const reader = Reader.create(bytes);
   let kind = '';

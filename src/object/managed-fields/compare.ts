@@ -1,8 +1,18 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { equal } from '../equality.ts';
 import { isObject } from '../merge-patch.ts';
-import { EMPTY, type FieldSet, LEAF, SELF } from './field-set.ts';
-import { deduce, elementOf, type ListShape, type Part, partOf, type Shape, shapeOfItem } from './shape.ts';
+import { EMPTY, type FieldSet, fieldElement, LEAF, SELF } from './field-set.ts';
+import {
+  deduce,
+  elementOf,
+  type Layout,
+  type ListShape,
+  layoutOf,
+  type Part,
+  partOf,
+  type Shape,
+  shapeOfItem,
+} from './shape.ts';
 
 /** What a write did to an object. */
 export interface Changes {
@@ -167,17 +177,24 @@ function everythingIn(value: JsonValue, shape: Shape): FieldSet {
 }
 
 function partsOf(object: JsonObject, shape: Shape & { kind: 'struct' | 'map' }): FieldSet {
-  const out: Record<string, FieldSet> = { [SELF]: LEAF };
-  let found = false;
-  for (const key of Object.keys(object)) {
-    const value = object[key];
-    if (value === undefined) continue;
-    found = true;
-    const part = partOf(shape, key);
-    out[part.element] = everythingIn(value, part.shape);
+  const keys = Object.keys(object).filter((key) => object[key] !== undefined);
+  if (keys.length === 0) return LEAF;
+  if (shape.kind === 'map') {
+    const out: Record<string, FieldSet> = { [SELF]: LEAF };
+    for (const key of keys.sort()) out[fieldElement(key)] = everythingIn(object[key] ?? null, shape.values);
+    return out;
   }
-  return found ? out : LEAF;
+  const layout = layoutOf(shape, keys);
+  const known = layout.isFlat ? flatSets.get(layout) : undefined;
+  if (known !== undefined) return known;
+  const out: Record<string, FieldSet> = { [SELF]: LEAF };
+  for (const part of layout.parts) out[part.element] = everythingIn(object[part.key] ?? null, part.shape);
+  if (layout.isFlat) flatSets.set(layout, out);
+  return out;
 }
+
+/** Sets are never changed, so equal ones can be one. */
+const flatSets = new WeakMap<Layout, FieldSet>();
 
 function itemsOf(list: readonly JsonValue[], shape: ListShape): FieldSet {
   if (list.length === 0) return LEAF;

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
 import { isObject } from '../merge-patch.ts';
 import { zeroScalar } from '../zero-value.ts';
-import { fieldElement, keyElement, valueElement } from './field-set.ts';
+import { fieldElement, valueElement } from './field-set.ts';
 
 /**
  * How server-side apply sees a value: as one thing (`leaf`), as parts with owners of their own, or, where no type is known,
@@ -119,12 +119,63 @@ export const shapeOfItem = (shape: ListShape): Shape =>
 export function elementOf(item: JsonValue, shape: ListShape): string | undefined {
   if (shape.kind === 'set') return typeof item === 'object' ? undefined : valueElement(item);
   if (!isObject(item)) return undefined;
-  const keys = shape.keys.map((key) => [key, item[key] ?? defaultOf(shape.items, key)] as const);
-  const known = keys.filter(([, value]) => value !== undefined);
-  return known.length === 0 ? undefined : keyElement(known);
+  let keys = '';
+  for (const { name, text, fallback } of keysOf(shape)) {
+    const value = item[name] ?? fallback;
+    if (value !== undefined) keys += `${keys === '' ? '' : ','}${text}:${JSON.stringify(value)}`;
+  }
+  return keys === '' ? undefined : `k:{${keys}}`;
 }
 
-const defaultOf = (schema: MessageSchema, key: string): unknown => schema.fields.get(key)?.default;
+interface ListKey {
+  readonly name: string;
+  /** Quoted. */
+  readonly text: string;
+  readonly fallback: unknown;
+}
+
+const listKeys = new WeakMap<Shape, readonly ListKey[]>();
+
+/** In the order in which keyElement (field-set.ts) writes them. */
+function keysOf(shape: Shape & { kind: 'keyed' }): readonly ListKey[] {
+  let keys = listKeys.get(shape);
+  if (keys === undefined) {
+    keys = [...shape.keys].sort().map((name) => ({
+      name,
+      text: JSON.stringify(name),
+      fallback: shape.items.fields.get(name)?.default,
+    }));
+    listKeys.set(shape, keys);
+  }
+  return keys;
+}
+
+/** What a struct with certain fields becomes in a set, in the order of sets. */
+export interface Layout {
+  readonly parts: readonly { readonly key: string; readonly element: string; readonly shape: Shape }[];
+  /** All parts are leaves, so every struct with these fields is this set. */
+  readonly isFlat: boolean;
+}
+
+const layouts = new WeakMap<MessageSchema, Map<string, Layout>>();
+/** Decoded objects have their fields in the order of the type, so few combinations make up nearly all that are written. */
+const MAX_LAYOUTS = 256;
+
+export function layoutOf(shape: Shape & { kind: 'struct' }, keys: readonly string[]): Layout {
+  let known = layouts.get(shape.schema);
+  if (known === undefined) {
+    known = new Map();
+    layouts.set(shape.schema, known);
+  }
+  const id = keys.join();
+  let layout = known.get(id);
+  if (layout === undefined) {
+    const parts = [...keys].sort().map((key) => ({ key, ...partOf(shape, key) }));
+    layout = { parts, isFlat: parts.every((part) => part.shape.kind === 'leaf') };
+    if (known.size < MAX_LAYOUTS && parts.every(({ declared }) => declared)) known.set(id, layout);
+  }
+  return layout;
+}
 
 const empties = new WeakMap<MessageSchema, JsonObject>();
 

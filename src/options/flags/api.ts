@@ -14,7 +14,6 @@ export const apiFlags = defineFlags('API', [
     type: 'strings',
     default: [],
     meaning: 'version of each component whose capabilities are emulated, as component=major.minor',
-    effective: false,
   },
   {
     name: 'feature-gates',

@@ -27,7 +27,6 @@ export const authenticationFlags = defineFlags('Authentication', [
     type: 'bool',
     default: false,
     meaning: 'allow bootstrap-type secrets in the cluster-system namespace for TLS bootstrapping',
-    effective: false,
   },
   {
     name: 'authentication-config',
@@ -35,34 +34,29 @@ export const authenticationFlags = defineFlags('Authentication', [
     default: '',
     meaning:
       'file configuring the token (JWT) authenticator or the anonymous authenticator; needs StructuredAuthenticationConfiguration; exclusive with the oidc-* flags; anonymous configuration needs AnonymousAuthConfigurableEndpoints and excludes --anonymous-auth',
-    effective: false,
   },
   {
     name: 'authentication-token-webhook-config-file',
     type: 'string',
     default: '',
     meaning: 'client configuration format file; the server asks the remote service about bearer tokens',
-    effective: false,
   },
   {
     name: 'authentication-token-webhook-version',
     type: 'string',
     default: 'v1beta1',
     meaning: 'TokenReview API version sent and expected',
-    effective: false,
   },
   {
     name: 'authentication-token-webhook-cache-ttl',
     type: 'duration',
     default: '2m0s',
     meaning: 'cache time of webhook answers',
-    effective: false,
   },
   {
     name: 'api-audiences',
     type: 'strings',
     default: [],
     meaning: 'identifiers of the API; service account tokens must be bound to one',
-    effective: false,
   },
 ]);

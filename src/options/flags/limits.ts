@@ -8,14 +8,12 @@ export const limitsFlags = defineFlags('Limits', [
     default: 400,
     meaning:
       'non-mutating requests in flight; with priority and fairness on, the sum with the mutating limit is the total concurrency limit and must be positive; 0 disables otherwise',
-    effective: false,
   },
   {
     name: 'max-mutating-requests-inflight',
     type: 'int',
     default: 200,
     meaning: 'mutating requests in flight; same rule',
-    effective: false,
   },
   {
     name: 'request-timeout',
@@ -34,6 +32,5 @@ export const limitsFlags = defineFlags('Limits', [
     type: 'int',
     default: 0,
     meaning: 'throttle per user connection; long-running requests only',
-    effective: false,
   },
 ]);

@@ -7,28 +7,24 @@ export const oidcFlags = defineFlags('OpenID Connect', [
     type: 'string',
     default: '',
     meaning: 'issuer URL; HTTPS only; used to verify ID tokens (JWT)',
-    effective: false,
   },
   {
     name: 'oidc-client-id',
     type: 'string',
     default: '',
     meaning: 'client id; required when the issuer is set',
-    effective: false,
   },
   {
     name: 'oidc-ca-file',
     type: 'string',
     default: '',
     meaning: "authorities for the issuer's certificate; otherwise the host's root set",
-    effective: false,
   },
   {
     name: 'oidc-username-claim',
     type: 'string',
-    default: '',
-    meaning: 'claim used as user name; default sub; other claims are not guaranteed unique',
-    effective: false,
+    default: 'sub',
+    meaning: 'claim used as user name; other claims are not guaranteed unique',
   },
   {
     name: 'oidc-username-prefix',
@@ -36,29 +32,25 @@ export const oidcFlags = defineFlags('OpenID Connect', [
     default: '',
     meaning:
       'prefix for user names; claims other than email get the issuer URL by default; value - means no prefix',
-    effective: false,
   },
   {
     name: 'oidc-groups-claim',
     type: 'string',
     default: '',
     meaning: 'claim holding groups (string or array of strings)',
-    effective: false,
   },
-  { name: 'oidc-groups-prefix', type: 'string', default: '', meaning: 'prefix for groups', effective: false },
+  { name: 'oidc-groups-prefix', type: 'string', default: '', meaning: 'prefix for groups' },
   {
     name: 'oidc-required-claim',
     type: 'strings',
     default: [],
     meaning: 'key=value pair that must be in the ID token; repeatable',
-    effective: false,
   },
   {
     name: 'oidc-signing-algs',
     type: 'strings',
-    default: [],
+    default: ['RS256'],
     meaning:
-      'allowed algorithms; default RS256; supported RS256 / RS384 / RS512 / ES256 / ES384 / ES512 / PS256 / PS384 / PS512',
-    effective: false,
+      'allowed algorithms; supported RS256 / RS384 / RS512 / ES256 / ES384 / ES512 / PS256 / PS384 / PS512',
   },
 ]);

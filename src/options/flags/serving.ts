@@ -8,7 +8,6 @@ export const servingFlags = defineFlags('Serving', [
     default: '',
     meaning:
       "IP advertised to cluster members; must be reachable; when blank the bind address is used, and when that is unspecified the host's default interface",
-    effective: false,
   },
   {
     name: 'bind-address',
@@ -26,30 +25,27 @@ export const servingFlags = defineFlags('Serving', [
   {
     name: 'cert-dir',
     type: 'string',
-    default: '/var/run/kubernetes',
-    meaning: 'directory for TLS certificates; ignored when the certificate and key files are given',
-    effective: false,
+    default: '',
+    meaning:
+      'directory for TLS certificates, made when missing; ignored when the certificate and key files are given; when not set, the folder certificates of --data-dir, because a laptop has no /var/run/kubernetes to write to',
   },
   {
     name: 'external-hostname',
     type: 'string',
     default: '',
     meaning: 'host name used for externalized URLs (API docs, discovery)',
-    effective: false,
   },
   {
     name: 'permit-address-sharing',
     type: 'bool',
     default: false,
-    meaning: 'use SO_REUSEADDR when binding',
-    effective: false,
+    meaning: 'use SO_REUSEADDR when binding; the runtime always does',
   },
   {
     name: 'permit-port-sharing',
     type: 'bool',
     default: false,
     meaning: 'use SO_REUSEPORT when binding',
-    effective: false,
   },
   { name: 'disable-http2-serving', type: 'bool', default: false, meaning: 'disable HTTP/2' },
   {
@@ -57,7 +53,6 @@ export const servingFlags = defineFlags('Serving', [
     type: 'int',
     default: 0,
     meaning: 'streams limit given to clients; 0 uses the runtime default',
-    effective: false,
   },
   {
     name: 'goaway-chance',
@@ -65,21 +60,18 @@ export const servingFlags = defineFlags('Serving', [
     default: 0.0,
     meaning:
       'fraction of requests sent an HTTP/2 GOAWAY; range 0 to 0.02; 0.001 suggested; not for single-server clusters or setups without a load balancer',
-    effective: false,
   },
   {
     name: 'cors-allowed-origins',
     type: 'strings',
     default: [],
     meaning: 'allowed origins (may be regular expressions, anchored to the whole host); empty means CORS off',
-    effective: false,
   },
   {
     name: 'strict-transport-security-directives',
     type: 'strings',
     default: [],
     meaning: 'HSTS directives; empty means none are added',
-    effective: false,
   },
   {
     name: 'enable-aggregator-routing',
@@ -100,50 +92,43 @@ export const servingFlags = defineFlags('Serving', [
     type: 'string',
     default: 'lease',
     meaning: 'master-count (deprecated), lease or none',
-    effective: false,
   },
   {
     name: 'cluster-service-node-port',
     type: 'int',
     default: 0,
     meaning: 'if non-zero the API service is of type NodePort using this port; if zero, ClusterIP',
-    effective: false,
   },
   {
     name: 'service-cluster-ip-range',
     type: 'string',
     default: '',
     meaning:
-      'CIDR for service cluster IPs; no overlap with node or pod ranges; at most two (dual-stack) CIDRs',
-    effective: false,
+      'CIDR for service cluster IPs; no overlap with node or pod ranges; at most two (dual-stack) CIDRs; 10.0.0.0/24 when empty',
   },
   {
     name: 'service-node-port-range',
     type: 'string',
     default: '30000-32767',
     meaning: 'port range for NodePort services; inclusive at both ends',
-    effective: false,
   },
   {
     name: 'profiling',
     type: 'bool',
     default: true,
     meaning: 'profiling through host:port/debug/pprof/',
-    effective: false,
   },
   {
     name: 'contention-profiling',
     type: 'bool',
     default: false,
     meaning: 'block profiling when profiling is on',
-    effective: false,
   },
   {
     name: 'debug-socket-path',
     type: 'string',
     default: '',
     meaning: 'unprotected unix-domain socket for profiling',
-    effective: false,
   },
   {
     name: 'lease-reuse-duration-seconds',
@@ -157,7 +142,6 @@ export const servingFlags = defineFlags('Serving', [
     type: 'duration',
     default: undefined,
     meaning: 'time allowed for start-up; /livez assumes unfinished post-start hooks succeed during it',
-    effective: false,
   },
   {
     name: 'shutdown-delay-duration',
@@ -165,7 +149,6 @@ export const servingFlags = defineFlags('Serving', [
     default: undefined,
     meaning:
       'delay before termination; server keeps serving; /healthz and /livez succeed while /readyz fails',
-    effective: false,
   },
   {
     name: 'shutdown-send-retry-after',
@@ -173,14 +156,12 @@ export const servingFlags = defineFlags('Serving', [
     default: false,
     meaning:
       'keep listening until non-long-running requests drain; meanwhile reject new ones with 429, Retry-After and Connection: close',
-    effective: false,
   },
   {
     name: 'shutdown-watch-termination-grace-period',
     type: 'duration',
     default: undefined,
     meaning: 'longest wait for active watches to drain at shutdown',
-    effective: false,
   },
   {
     name: 'peer-advertise-ip',
@@ -245,7 +226,6 @@ export const servingFlags = defineFlags('Serving', [
     type: 'bool',
     default: true,
     meaning: 'queueing and dispatching handler with priority and fairness replaces the max-in-flight handler',
-    effective: false,
   },
   {
     name: 'egress-selector-config-file',
@@ -259,6 +239,5 @@ export const servingFlags = defineFlags('Serving', [
     type: 'string',
     default: '',
     meaning: 'tracing configuration file',
-    effective: false,
   },
 ]);

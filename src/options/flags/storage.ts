@@ -59,14 +59,12 @@ export const storageFlags = defineFlags('Storage', [
     type: 'duration',
     default: '1m0s',
     meaning: 'polling period of per-type counts; 0 disables',
-    effective: false,
   },
   {
     name: 'kvstore-db-metric-poll-interval',
     type: 'duration',
     default: '30s',
     meaning: 'polling interval of the size metric; 0 disables',
-    effective: false,
   },
   {
     name: 'kvstore-healthcheck-timeout',

@@ -12,24 +12,21 @@ export const tlsFlags = defineFlags('TLS', [
   { name: 'tls-private-key-file', type: 'string', default: '', meaning: 'matching private key' },
   {
     name: 'tls-sni-cert-key',
-    type: 'strings',
+    type: 'repeated',
     default: [],
     meaning:
       'certificate and key paths, optionally followed by a colon and domain patterns; repeatable; non-wildcard matches win over wildcards and explicit patterns win over extracted names',
-    effective: false,
   },
   {
     name: 'tls-min-version',
     type: 'string',
     default: '',
     meaning: 'VersionTLS10, VersionTLS11, VersionTLS12 or VersionTLS13',
-    effective: false,
   },
   {
     name: 'tls-cipher-suites',
     type: 'strings',
     default: [],
     meaning: 'list of suites; default is the runtime default',
-    effective: false,
   },
 ]);

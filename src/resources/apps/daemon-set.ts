@@ -4,6 +4,7 @@ import { age, containerCells, count, labelsText, part, selectorText } from '../c
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { validateImmutableSelector } from '../validation/immutable.ts';
+import { whenSpecChanged } from '../validation/spec-changed.ts';
 import { templateWarnings } from '../workload/template-warnings.ts';
 import { validateDaemonSet, validateDaemonSetStatus } from './validate-daemon-set.ts';
 
@@ -68,7 +69,7 @@ export const daemonsets = define({
       const changed = !equal(part(set, 'spec').template, part(old, 'spec').template);
       setTemplateGeneration(set, templateGeneration(old) + (changed ? 1 : 0));
     },
-    validate: validateDaemonSet,
+    validate: whenSpecChanged(validateDaemonSet),
     validateUpdate: (set, old) => validateImmutableSelector(part(set, 'spec'), part(old, 'spec')),
     warnings: templateWarnings,
   },

@@ -5,6 +5,7 @@ import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { scaleOf } from '../scale.ts';
 import { validateImmutableSelector } from '../validation/immutable.ts';
+import { whenSpecChanged } from '../validation/spec-changed.ts';
 import { nameAndTemplateWarnings } from '../workload/template-warnings.ts';
 import { validateDeployment, validateDeploymentStatus } from './validate-deployment.ts';
 
@@ -54,7 +55,7 @@ export const deployments = define({
     allowUnconditionalUpdate: true,
     defaults: defaultDeployment,
     prepareForUpdate: countAnnotations,
-    validate: validateDeployment,
+    validate: whenSpecChanged(validateDeployment),
     validateUpdate: (deployment, old) =>
       validateImmutableSelector(part(deployment, 'spec'), part(old, 'spec')),
     warnings: nameAndTemplateWarnings,

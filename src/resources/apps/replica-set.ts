@@ -6,6 +6,7 @@ import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { scaleOf } from '../scale.ts';
 import { validateImmutableSelector } from '../validation/immutable.ts';
 import { validateCounts } from '../validation/numbers.ts';
+import { whenSpecChanged } from '../validation/spec-changed.ts';
 import { replicaTable } from '../workload/replica-table.ts';
 import { validateReplicaTemplate } from '../workload/selected-template.ts';
 import { nameAndTemplateWarnings } from '../workload/template-warnings.ts';
@@ -29,7 +30,7 @@ export const replicasets = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     defaults: (set) => defaultPodTemplate(part(set, 'spec')),
-    validate: validateReplicaSet,
+    validate: whenSpecChanged(validateReplicaSet),
     validateUpdate: (set, old) => validateImmutableSelector(part(set, 'spec'), part(old, 'spec')),
     warnings: nameAndTemplateWarnings,
   },

@@ -3,6 +3,7 @@ import { age, containerCells, count, part, parts } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { scaleOf } from '../scale.ts';
+import { whenSpecChanged } from '../validation/spec-changed.ts';
 import { templateWarnings } from '../workload/template-warnings.ts';
 import {
   validateStatefulSet,
@@ -47,7 +48,7 @@ export const statefulsets = define({
       dropMaxUnavailable(set);
     },
     prepareForUpdate: dropMaxUnavailable,
-    validate: validateStatefulSet,
+    validate: whenSpecChanged(validateStatefulSet),
     validateUpdate: validateStatefulSetUpdate,
     warnings: templateWarnings,
   },

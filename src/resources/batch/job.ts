@@ -3,6 +3,7 @@ import { equal } from '../../object/equality.ts';
 import { part, parts } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { whenSpecChanged } from '../validation/spec-changed.ts';
 import { podNameWarnings } from '../workload/pod-name-warning.ts';
 import { jobCells } from './job-cells.ts';
 import { generateSelector } from './job-selector.ts';
@@ -47,7 +48,7 @@ export const jobs = define({
     defaultPropagation: 'orphan',
     defaults: defaultJob,
     prepareForCreate: prepareJob,
-    validate: validateJob,
+    validate: whenSpecChanged(validateJob),
     validateUpdate: validateJobUpdate,
     warnings: (job, old) => [
       ...podNameWarnings(job, old),

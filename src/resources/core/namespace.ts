@@ -4,7 +4,6 @@ import { eachInvalid, invalidValue } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
 import { age, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { withStatusRules } from '../status-view.ts';
 import { strings } from '../validation/values.ts';
 import { finalize } from './namespace-finalize.ts';
 import { labelWithName } from './namespace-label.ts';
@@ -13,7 +12,7 @@ import { labelWithName } from './namespace-label.ts';
 const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
 
 /** Namespaces keep their finalizers in spec; the object goes when that list is empty. */
-const definition = define({
+export const namespaces = define({
   group: '',
   resource: 'namespaces',
   kind: 'Namespace',
@@ -22,6 +21,7 @@ const definition = define({
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   versions: [{ version: 'v1', type: 'core/v1.Namespace' }],
   emptyStatus: { phase: 'Active' },
+  validateStatus: validatePhase,
   subresources: [finalize],
   table: {
     columns: [nameColumn(), column('Status'), column('Age')],
@@ -62,8 +62,6 @@ const definition = define({
     },
   },
 });
-
-export const namespaces = withStatusRules(definition, { validate: validatePhase });
 
 function validate(namespace: ApiObject): FieldError[] {
   return strings(part(namespace, 'spec'), 'finalizers').flatMap((finalizer) => {

@@ -1,13 +1,13 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { part, text } from '../cells.ts';
+import { nodeProxy } from '../connect/proxies.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { withStatusRules } from '../status-view.ts';
 import { roundUpToMilli } from '../validation/quantity-values.ts';
 import { strings } from '../validation/values.ts';
 import { nodeCells } from './node-cells.ts';
 import { validateNode, validateNodeStatus, validateNodeUpdate } from './validate-node.ts';
 
-const definition = define({
+export const nodes = define({
   group: '',
   resource: 'nodes',
   kind: 'Node',
@@ -15,6 +15,9 @@ const definition = define({
   shortNames: ['no'],
   versions: [{ version: 'v1', type: 'core/v1.Node' }],
   emptyStatus: {},
+  subresources: [nodeProxy],
+  prepareStatus,
+  validateStatus: validateNodeStatus,
   table: {
     columns: [
       nameColumn(),
@@ -34,6 +37,8 @@ const definition = define({
     paths: {
       'spec.unschedulable': ['spec.unschedulable'],
     },
+    // Nodes that say nothing of it are schedulable, and selected as such.
+    absent: { 'spec.unschedulable': 'false' },
   },
   strategy: {
     nameRule: 'dns-subdomain',
@@ -60,29 +65,12 @@ const definition = define({
   },
 });
 
-const withStatus = withStatusRules(definition, {
-  prepare: (node, old) => {
-    const status = { ...part(node, 'status') };
-    if (part(old, 'status').config === undefined) delete status.config;
-    node.status = status;
-    fillAllocatable(node);
-  },
-  validate: validateNodeStatus,
-});
-
-/** Nodes that say nothing of it are schedulable, and selected as such. */
-export const nodes = {
-  ...withStatus,
-  fields: {
-    ...withStatus.fields,
-    read: (node: Readonly<Record<string, unknown>>) => ({
-      'spec.unschedulable': String(isUnschedulable(node.spec)),
-    }),
-  },
-};
-
-const isUnschedulable = (spec: unknown): boolean =>
-  typeof spec === 'object' && spec !== null && 'unschedulable' in spec && spec.unschedulable === true;
+function prepareStatus(node: ApiObject, old: ApiObject): void {
+  const status = { ...part(node, 'status') };
+  if (part(old, 'status').config === undefined) delete status.config;
+  node.status = status;
+  fillAllocatable(node);
+}
 
 /** The singular is of times when there was one; where both differ it counts, because old clients know no other. */
 function fillPodRanges(node: ApiObject): void {

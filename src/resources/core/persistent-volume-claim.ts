@@ -2,14 +2,13 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { withStatusRules } from '../status-view.ts';
 import { quantitiesOf, roundUpToMilli, validateBasicQuantity } from '../validation/quantity-values.ts';
 import { dropForeignSources, normalizeDataSources } from './claim-data-source.ts';
 import { validateClaimSpec, warnOfClaimSpec } from './validate-claim-spec.ts';
 import { validateClaimUpdate } from './validate-claim-update.ts';
 import { BETA_CLASS_ANNOTATION, claimCells } from './volume-cells.ts';
 
-const definition = define({
+export const persistentvolumeclaims = define({
   group: '',
   resource: 'persistentvolumeclaims',
   kind: 'PersistentVolumeClaim',
@@ -17,6 +16,8 @@ const definition = define({
   shortNames: ['pvc'],
   versions: [{ version: 'v1', type: 'core/v1.PersistentVolumeClaim' }],
   emptyStatus: { phase: 'Pending' },
+  prepareStatus: dropGatedStatus,
+  validateStatus,
   table: {
     columns: [
       nameColumn(),
@@ -57,11 +58,6 @@ const definition = define({
 });
 
 const CLASS_WARNING = `metadata.annotations[${BETA_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`;
-
-export const persistentvolumeclaims = withStatusRules(definition, {
-  prepare: dropGatedStatus,
-  validate: validateStatus,
-});
 
 function prepareSpec(claim: ApiObject, old: ApiObject | undefined): void {
   const spec = part(claim, 'spec');

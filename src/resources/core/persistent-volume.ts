@@ -1,12 +1,11 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { withStatusRules } from '../status-view.ts';
 import { roundUpToMilli } from '../validation/quantity-values.ts';
 import { validateVolume, validateVolumeUpdate, warnOfVolume } from './validate-persistent-volume.ts';
 import { volumeCells } from './volume-cells.ts';
 
-const definition = define({
+export const persistentvolumes = define({
   group: '',
   resource: 'persistentvolumes',
   kind: 'PersistentVolume',
@@ -14,6 +13,7 @@ const definition = define({
   shortNames: ['pv'],
   versions: [{ version: 'v1', type: 'core/v1.PersistentVolume' }],
   emptyStatus: { phase: 'Pending' },
+  prepareStatus: keepPhaseTime,
   table: {
     columns: [
       nameColumn(),
@@ -56,8 +56,6 @@ const definition = define({
     warnings: warnOfVolume,
   },
 });
-
-export const persistentvolumes = withStatusRules(definition, { prepare: keepPhaseTime });
 
 /** Since when the phase holds: as the writer says, or now when the phase changes and the writer does not say. */
 function keepPhaseTime(volume: ApiObject, old: ApiObject): void {

@@ -1,3 +1,6 @@
+import { podLog } from '../connect/pod-log.ts';
+import { podAttach, podExec, podPortForward } from '../connect/pod-streams.ts';
+import { podProxy } from '../connect/proxies.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { binding } from '../pod/binding.ts';
 import { ephemeralContainers } from '../pod/ephemeral-containers-view.ts';
@@ -23,7 +26,16 @@ export const pods = define({
   emptyStatus: { phase: 'Pending', qosClass: 'BestEffort' },
   prepareStatus: preparePodStatus,
   validateStatus: validatePodStatus,
-  subresources: [binding, ephemeralContainers, eviction],
+  subresources: [
+    podAttach,
+    binding,
+    ephemeralContainers,
+    eviction,
+    podExec,
+    podLog,
+    podPortForward,
+    podProxy,
+  ],
   table: {
     columns: [
       nameColumn(),

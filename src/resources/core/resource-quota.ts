@@ -2,11 +2,10 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { Cell } from '../../registry/definition.ts';
 import { age, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { withStatusRules } from '../status-view.ts';
 import { roundUpToMilli } from '../validation/quantity-values.ts';
 import { validateQuota, validateQuotaStatus, validateQuotaUpdate } from './validate-resource-quota.ts';
 
-const definition = define({
+export const resourcequotas = define({
   group: '',
   resource: 'resourcequotas',
   kind: 'ResourceQuota',
@@ -14,6 +13,7 @@ const definition = define({
   shortNames: ['quota'],
   versions: [{ version: 'v1', type: 'core/v1.ResourceQuota' }],
   emptyStatus: {},
+  validateStatus: validateQuotaStatus,
   table: {
     columns: [nameColumn(), column('Age'), column('Request'), column('Limit')],
     cells,
@@ -29,8 +29,6 @@ const definition = define({
     validateUpdate: validateQuotaUpdate,
   },
 });
-
-export const resourcequotas = withStatusRules(definition, { validate: validateQuotaStatus });
 
 /** Used and most of each resource; limits have a column of their own. */
 function cells(quota: ApiObject, now: number): readonly Cell[] {

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { age, parts } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { token } from './token-request.ts';
 
 export const serviceaccounts = define({
   group: '',
@@ -9,6 +10,7 @@ export const serviceaccounts = define({
   namespaced: true,
   shortNames: ['sa'],
   versions: [{ version: 'v1', type: 'core/v1.ServiceAccount' }],
+  subresources: [token],
   table: {
     columns: [nameColumn(), column('Secrets'), column('Age')],
     cells: (account, now) => [

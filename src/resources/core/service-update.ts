@@ -14,7 +14,7 @@ import {
 /**
  * What an update of a service means where it does not say so: values that were assigned stay, clusterIP and clusterIPs go
  * together, and what the new type has no use for goes, unless the caller changed it too: then validation has its say.
- * Assigning new values comes between the second and the third.
+ * Assigning new values comes between the second and the third (service-assignment.ts).
  */
 
 /** Lets clients send the manifest they created the service from: they need not know what was assigned. */

@@ -1,13 +1,11 @@
+import { serviceProxy } from '../connect/proxies.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { keepStatus, loadBalancerStatusView, resetLoadBalancerStatus } from '../load-balancer-status.ts';
+import { endpoints } from './endpoints.ts';
+import { serviceValues } from './service-assignment.ts';
 import { serviceCells } from './service-cells.ts';
 import { defaultIpModes, defaultService } from './service-defaults.ts';
-import {
-  dropUnusedByType,
-  keepAssigned,
-  syncClusterIpsOnCreate,
-  syncClusterIpsOnUpdate,
-} from './service-update.ts';
+import { dropUnusedByType } from './service-update.ts';
 import { serviceWarnings } from './service-warnings.ts';
 import { validateService } from './validation/service.ts';
 import { validateServiceStatus } from './validation/service-status.ts';
@@ -22,6 +20,7 @@ export const services = define({
   categories: ['all'],
   versions: [{ version: 'v1', type: 'core/v1.Service' }],
   subresources: [
+    serviceProxy,
     loadBalancerStatusView({
       served: { group: '', version: 'v1', kind: 'Service' },
       type: 'core/v1.Service',
@@ -47,6 +46,8 @@ export const services = define({
       'spec.type': ['spec.type'],
     },
   },
+  // Or a later service of the same name would begin with the addresses of this one.
+  removedAlong: [endpoints],
   strategy: {
     nameRule: 'dns-1035-label',
     tracksGeneration: false,
@@ -54,14 +55,10 @@ export const services = define({
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: defaultService,
-    prepareForCreate: (service) => {
-      resetLoadBalancerStatus(service);
-      syncClusterIpsOnCreate(service);
-    },
+    assigned: serviceValues,
+    prepareForCreate: resetLoadBalancerStatus,
     prepareForUpdate: (service, old) => {
       keepStatus(service, old);
-      keepAssigned(service, old);
-      syncClusterIpsOnUpdate(service, old);
       dropUnusedByType(service, old);
     },
     validate: validateService,

@@ -1,16 +1,15 @@
-import type { ApiObject, ObjectMeta } from '../../api/object-meta.ts';
 import { age, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { withStatusRules } from '../status-view.ts';
 import { validateAttachment, validateAttachmentUpdate } from './validate-volume-attachment.ts';
 
-const definition = define({
+export const volumeattachments = define({
   group: 'storage.k8s.io',
   resource: 'volumeattachments',
   kind: 'VolumeAttachment',
   namespaced: false,
   versions: [{ version: 'v1', type: 'storage/v1.VolumeAttachment' }],
   emptyStatus: { attached: false },
+  statusResets: [['spec'], ['metadata']],
   table: {
     columns: [
       nameColumn(),
@@ -42,17 +41,3 @@ const definition = define({
     validateUpdate: validateAttachmentUpdate,
   },
 });
-
-export const volumeattachments = withStatusRules(definition, { prepare: keepMetadata });
-
-/** Who writes the status of an attachment sets nothing else, not even labels (Kubernetes: ResetObjectMetaForStatus). */
-function keepMetadata({ metadata }: ApiObject, old: ApiObject): void {
-  for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const) {
-    restore(metadata, old.metadata, field);
-  }
-}
-
-function restore(metadata: ObjectMeta, before: ObjectMeta, field: keyof ObjectMeta & string): void {
-  if (before[field] === undefined) delete metadata[field];
-  else metadata[field] = structuredClone(before[field]);
-}

@@ -18,10 +18,17 @@ export function numbers(object: JsonObject, name: string): number[] {
   return Array.isArray(value) ? value.map(Number) : [];
 }
 
-export function stringMap(object: JsonObject, name: string): Record<string, string> {
+/** What is returned may be the object's own map: it is for reading. */
+export function stringMap(object: JsonObject, name: string): Readonly<Record<string, string>> {
   const value = object[name];
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
+  if (holdsStrings(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, String(item)]));
+}
+
+function holdsStrings(object: JsonObject): object is Record<string, string> {
+  for (const name in object) if (typeof object[name] !== 'string') return false;
+  return true;
 }
 
 /** Every item of a list under its own path: `spec.containers[0]`. */
@@ -30,7 +37,9 @@ export function each<T>(
   path: string,
   validate: (item: T, path: string, at: number) => FieldError[],
 ): FieldError[] {
-  return items.flatMap((item, at) => validate(item, `${path}[${at}]`, at));
+  const errors: FieldError[] = [];
+  for (const [at, item] of items.entries()) errors.push(...validate(item, `${path}[${at}]`, at));
+  return errors;
 }
 
 export function validateName(path: string, name: string, rule: NameRule): FieldError[] {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ObjectKey } from '../key.ts';
+import type { PoolValue } from '../allocations.ts';
 import { type Revision, toRevision } from '../revision.ts';
 import type { Write } from '../revision-log.ts';
 import type { Connection } from './connection.ts';
@@ -26,7 +26,9 @@ export function toPendingWrite(
 export type CommitOutcome =
   | { readonly accepted: Revision }
   /** The live object's revision, or undefined when there is no live object. */
-  | { readonly refused: Revision | undefined };
+  | { readonly refused: Revision | undefined }
+  /** A value it claimed is another object's. */
+  | { readonly taken: PoolValue };
 
 /** All of a batch but its objects, as commit_revisions takes it. */
 function encodeColumns(batch: readonly PendingWrite[]): string {
@@ -46,6 +48,7 @@ function encodeColumns(batch: readonly PendingWrite[]): string {
     source_address: toText(attribution.sourceAddress),
     request_id: toText(attribution.requestId),
     field_manager: toText(attribution.fieldManager),
+    ...(write.holds === undefined ? {} : { holds: write.holds }),
   }));
   return JSON.stringify(records);
 }
@@ -78,19 +81,30 @@ export async function commitBatch(
   { client, prepares }: Connection,
   batch: readonly PendingWrite[],
 ): Promise<CommitOutcome[]> {
-  const { rows } = await client.query<TextRow<'ordinal' | 'accepted_revision' | 'live_revision'>>({
-    ...(prepares ? { name: 'commit_revisions' } : {}),
-    text: 'SELECT ordinal, accepted_revision, live_revision FROM commit_revisions($1::json, $2::json[])',
+  const [name, columns] = batch.some(({ write }) => write.holds !== undefined) ? COMMIT_HOLDING : COMMIT;
+  const { rows } = await client.query<OutcomeRow>({
+    ...(prepares ? { name } : {}),
+    text: `SELECT ${columns} FROM ${name}($1::json, $2::json[])`,
     values: [encodeColumns(batch), encodeObjects(batch)],
   });
   const outcomes: CommitOutcome[] = [];
-  for (const { ordinal, accepted_revision: accepted, live_revision: live } of rows) {
-    outcomes[Number(ordinal)] =
-      accepted === null
-        ? { refused: live === null ? undefined : toRevision(live) }
-        : { accepted: toRevision(accepted) };
-  }
+  for (const row of rows) outcomes[Number(row.ordinal)] = toOutcome(row);
   return outcomes;
+}
+
+/** Most batches have no values to change hands, and do not look for any. */
+const COMMIT = ['commit_revisions', 'ordinal, accepted_revision, live_revision'];
+const COMMIT_HOLDING = ['commit_holding_revisions', `${COMMIT[1]}, taken_pool, taken_value`];
+
+type OutcomeRow = TextRow<'ordinal'> & {
+  readonly [column in 'accepted_revision' | 'live_revision']: string | null;
+} & { readonly [column in 'taken_pool' | 'taken_value']?: string | null };
+
+function toOutcome(row: OutcomeRow): CommitOutcome {
+  const { accepted_revision: accepted, live_revision: live, taken_pool: pool, taken_value: value } = row;
+  if (accepted !== null) return { accepted: toRevision(accepted) };
+  if (typeof pool === 'string' && typeof value === 'string') return { taken: { pool, value } };
+  return { refused: live === null ? undefined : toRevision(live) };
 }
 
 /**
@@ -117,7 +131,9 @@ export async function findWrites(
   }
 }
 
-/** Identifies a key in a batch, which may hold each key once. */
-export function toBatchKey({ group, resource, namespace, name }: ObjectKey): string {
-  return `${group}\0${resource}\0${namespace}\0${name}`;
+/** Identify what a batch may hold once only: the key of the object, and the values the write claims. */
+export function toBatchKeys({ key, holds = [] }: Write): string[] {
+  const { group, resource, namespace, name } = key;
+  const claims = holds.filter(({ kept }) => !kept).map(({ pool, value }) => `${pool}\0${value}`);
+  return [`${group}\0${resource}\0${namespace}\0${name}`, ...claims];
 }

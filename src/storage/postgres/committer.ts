@@ -7,7 +7,7 @@ import {
   commitBatch,
   findWrites,
   type PendingWrite,
-  toBatchKey,
+  toBatchKeys,
   toPendingWrite,
 } from './commit.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
@@ -41,6 +41,11 @@ export class BatchingCommitter implements Committer {
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
+  }
+
+  /** Writes that wait for their batch. */
+  get queued(): number {
+    return this.#queue.length;
   }
 
   commit(write: Write): Promise<Revision> {
@@ -85,12 +90,12 @@ export class BatchingCommitter implements Committer {
     for (const pending of this.#queue) {
       if (batch.length === MAX_BATCH_WRITES || sizeBytes > MAX_BATCH_BYTES) break;
       taken += 1;
-      const key = toBatchKey(pending.write.key);
-      if (keys.has(key)) {
+      const own = toBatchKeys(pending.write);
+      if (own.some((key) => keys.has(key))) {
         later.push(pending);
         continue;
       }
-      keys.add(key);
+      for (const key of own) keys.add(key);
       batch.push(pending);
       sizeBytes += pending.write.json.length;
     }
@@ -218,6 +223,8 @@ function settle(
     else if ('accepted' in outcome) {
       saw(outcome.accepted);
       pending.resolve(outcome.accepted);
+    } else if ('taken' in outcome) {
+      pending.reject(new StorageError({ kind: 'taken', key: pending.write.key, value: outcome.taken }));
     } else pending.reject(refusal(pending.write, outcome.refused));
   }
 }

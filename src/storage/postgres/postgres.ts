@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { PostgresAllocations } from './allocations.ts';
 import { BatchingCommitter } from './committer.ts';
 import { Compactor } from './compactor.ts';
 import {
@@ -14,6 +15,7 @@ import { PostgresFeed } from './feed.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { PostgresReader } from './reader.ts';
 import { findMissingRequirements } from './requirements.ts';
+import { PostgresServerLeases } from './server-leases.ts';
 
 /** How long the answer to which of several hosts takes writes is relied on. */
 const RECHECK_MS = 1000;
@@ -30,13 +32,26 @@ export interface PostgresOptions extends ConnectionOptions {
 /** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
 export interface PostgresLog {
   readonly committer: BatchingCommitter;
+  readonly allocations: PostgresAllocations;
   readonly reader: PostgresReader;
   readonly feed: PostgresFeed;
   readonly compactor: Compactor;
   readonly expirer: Expirer;
+  readonly leases: PostgresServerLeases;
+  /** Connections for reads, now. */
+  pool(): PoolState;
+  /** Of the whole database on disk. */
+  sizeBytes(): Promise<number>;
   /** Resolves when the database answers. @throws what it said instead */
   ping(timeoutMs: number): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface PoolState {
+  readonly total: number;
+  readonly idle: number;
+  /** Reads that wait for a connection. */
+  readonly waiting: number;
 }
 
 /** Migrates as a command of its own, with the requirements checked first. @throws Error, one line for a person */
@@ -62,6 +77,7 @@ export function openPostgres(options: PostgresOptions): PostgresLog {
     toClientConfig((await findWritable(options)).url, options, 'tail');
   return {
     committer,
+    allocations: new PostgresAllocations(database),
     reader,
     feed: new PostgresFeed({ reader, clientConfig, onTrouble: options.onTrouble }),
     compactor: new Compactor({
@@ -71,6 +87,13 @@ export function openPostgres(options: PostgresOptions): PostgresLog {
       onError,
     }),
     expirer: new Expirer({ database, onError }),
+    leases: new PostgresServerLeases(database),
+    pool: () => writable.state(),
+    sizeBytes: async () => {
+      const { pool } = await database();
+      const text = 'SELECT pg_database_size(current_database()) AS bytes';
+      return Number((await pool.query<{ bytes: string }>(text)).rows[0]?.bytes ?? 0);
+    },
     ping: async (timeoutMs) => {
       const answer = database().then(({ pool }) => pool.query('SELECT 1'));
       let timer: NodeJS.Timeout | undefined;
@@ -105,6 +128,15 @@ class WritableDatabase {
       this.#finding = undefined;
     });
     return this.#finding;
+  }
+
+  state(): PoolState {
+    const pool = this.#current?.pool;
+    return {
+      total: pool?.totalCount ?? 0,
+      idle: pool?.idleCount ?? 0,
+      waiting: pool?.waitingCount ?? 0,
+    };
   }
 
   async #find(): Promise<Database> {

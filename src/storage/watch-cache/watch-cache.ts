@@ -71,6 +71,11 @@ export class WatchCache implements Store, ChangeSink {
     return { loaded: this.#loaded, applied: this.#applied, resources };
   }
 
+  /** Undefined for a resource that no object was ever seen of. */
+  countObjects({ group, resource }: GroupResource): number | undefined {
+    return this.#caches.get(`${group}/${resource}`)?.size;
+  }
+
   /** Resolves when everything is loaded and reads are served. */
   ready(): Promise<void> {
     return this.#ready;
@@ -117,6 +122,7 @@ export class WatchCache implements Store, ChangeSink {
     const watcher = this.#watcher(query, cache, revision, signal);
     query.onStart();
     await watcher.sendState(valuesOf(tree, query.scope));
+    query.onInitialized?.();
     await watcher.follow();
   }
 
@@ -131,7 +137,9 @@ export class WatchCache implements Store, ChangeSink {
       if (after < compacted) throw new StorageError({ kind: 'compacted', requested: after, compacted });
     }
     query.onStart();
-    await this.#watcher(query, cache, after, signal).follow();
+    const following = this.#watcher(query, cache, after, signal).follow();
+    query.onInitialized?.();
+    await following;
   }
 
   #watcher(query: WatchQuery, cache: ResourceCache, position: Revision, signal: AbortSignal): Watcher {

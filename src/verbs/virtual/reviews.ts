@@ -6,20 +6,23 @@ import type { AuthorizationAttributes, Authorizer } from '../../authz/authorizer
 import { isObject } from '../../object/merge-patch.ts';
 import type { AuthorizedResourceRequest, ResourceTarget, UserInfo } from '../../request/api-request.ts';
 import type { VirtualHandler } from './handler.ts';
+import { reviewToken, toUserInfo } from './token-review.ts';
 
 /** The reviews of authentication.k8s.io and authorization.k8s.io, answered by what guards real requests. */
 
 export function createReviews(options: {
   authorizer: Authorizer;
   authenticator: Authenticator;
+  /** --api-audiences */
+  apiAudiences: readonly string[];
 }): [string, VirtualHandler][] {
-  const { authorizer, authenticator } = options;
+  const { authorizer, authenticator, apiAudiences } = options;
   return [
     [
       'authentication.k8s.io/selfsubjectreviews',
       (body, { user }) => ({ ...body, status: { userInfo: toUserInfo(user) } }),
     ],
-    ['authentication.k8s.io/tokenreviews', (body) => reviewToken(authenticator, body)],
+    ['authentication.k8s.io/tokenreviews', (body) => reviewToken(body, { authenticator, apiAudiences })],
     [
       'authorization.k8s.io/selfsubjectaccessreviews',
       (body, { user }) => reviewAccess(authorizer, body, user),
@@ -36,30 +39,6 @@ export function createReviews(options: {
 const specOf = (body: ApiObject): JsonObject => (isObject(body.spec) ? body.spec : {});
 const text = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 const texts = (value: JsonValue | undefined): string[] => (Array.isArray(value) ? value.map(String) : []);
-
-function toUserInfo({ username, uid, groups, extra }: UserInfo): JsonObject {
-  return {
-    username,
-    ...(uid === '' ? {} : { uid }),
-    groups: [...groups],
-    ...(Object.keys(extra).length === 0
-      ? {}
-      : { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }),
-  };
-}
-
-async function reviewToken(authenticator: Authenticator, body: ApiObject): Promise<JsonObject> {
-  const token = text(specOf(body).token);
-  if (token === '') throw badRequest('token is required for TokenReview in authentication');
-  try {
-    const credentials = { headers: { authorization: `Bearer ${token}` }, peerCertificate: undefined };
-    const user = await authenticator.authenticate(credentials);
-    if (user !== undefined) return { ...body, status: { authenticated: true, user: toUserInfo(user) } };
-  } catch {
-    // A token that nobody knows is an answer here, not a failure.
-  }
-  return { ...body, status: { user: {}, error: 'invalid bearer token' } };
-}
 
 function subjectOf(body: ApiObject): UserInfo {
   const spec = specOf(body);

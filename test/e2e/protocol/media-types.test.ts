@@ -229,6 +229,17 @@ test('large answers are compressed for who asks, pretty ones have lines', async 
   ).not.toContain('\n  ');
 });
 
+test('discovery has a protobuf form', async () => {
+  const groups = await raw('GET', '/apis', { accept: PROTOBUF });
+  expect(decode(groups.bytes, 'meta/v1.APIGroupList').groups).toContainEqual(
+    expect.objectContaining({ name: 'apps' }),
+  );
+  const resources = await raw('GET', '/apis/apps/v1', { accept: PROTOBUF });
+  expect(decode(resources.bytes, 'meta/v1.APIResourceList').resources).toContainEqual(
+    expect.objectContaining({ name: 'deployments/scale', kind: 'Scale' }),
+  );
+});
+
 test('OpenAPI and discovery have the forms that clients of the Go library ask for', async () => {
   const v2 = await raw('GET', '/openapi/v2', {
     accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',

@@ -14,7 +14,7 @@ const get = (query: string, path = MAPS): Promise<Answer> => cluster.request('GE
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  cluster = await startCluster(database.url, ['--feature-gates=WatchList=true']);
+  cluster = await startCluster(database.url, ['--feature-gates=WatchList=true', '--min-request-timeout=2']);
   for (let n = 0; n < 10; n += 1) {
     const { json } = await cluster.request('POST', MAPS, {
       metadata: { name: `m${n}`, labels: { odd: String(n % 2) } },
@@ -209,6 +209,14 @@ test('a streaming list ends its state with a bookmark that says so, then goes on
     code: 422,
     json: { message: expect.stringContaining('forbidden for watch unless sendInitialEvents') },
   });
+});
+
+test('a watch without a time of its own ends by itself, some time after the least', async () => {
+  const begun = Date.now();
+  const watches = Array.from({ length: 8 }, () => cluster.watch(`${MAPS}?watch=1`));
+  const ends = await Promise.all(watches.map(async ({ ended }) => (await ended, Date.now() - begun)));
+  expect(Math.min(...ends)).toBeGreaterThanOrEqual(1900);
+  expect(new Set(ends.map((ms) => Math.round(ms / 50))).size).toBeGreaterThan(1);
 });
 
 test('a watch of a future version waits for it; one with nothing to tell ends in its time with a bookmark', async () => {

@@ -20,17 +20,17 @@ export function validateEnv(variables: readonly JsonObject[], path: string): Fie
   });
 }
 
-const SOURCES: Readonly<Record<string, (source: JsonObject, path: string) => FieldError[]>> = {
-  fieldRef: (source, path) => validateFieldRef(source, FIELDS_OF_VARIABLES, path),
-  resourceFieldRef: (source, path) => validateResourceFieldRef(source, path, false),
-  configMapKeyRef: validateKeySelector,
-  secretKeyRef: validateKeySelector,
-};
+const SOURCES: readonly (readonly [string, (source: JsonObject, path: string) => FieldError[]])[] = [
+  ['fieldRef', (source, path) => validateFieldRef(source, FIELDS_OF_VARIABLES, path)],
+  ['resourceFieldRef', (source, path) => validateResourceFieldRef(source, path, false)],
+  ['configMapKeyRef', validateKeySelector],
+  ['secretKeyRef', validateKeySelector],
+];
 
 function validateValueFrom(variable: JsonObject, path: string): FieldError[] {
   if (variable.valueFrom === undefined) return [];
   const from = part(variable, 'valueFrom');
-  const given = Object.entries(SOURCES).filter(([name]) => from[name] !== undefined);
+  const given = SOURCES.filter(([name]) => from[name] !== undefined);
   const errors = given.flatMap(([name, validate]) => validate(part(from, name), `${path}.${name}`));
   const why = whyNotOne(given.length, text(variable.value) !== '');
   return why === undefined ? errors : [...errors, invalidValue(path, '', why)];

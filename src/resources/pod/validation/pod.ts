@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
+import { equal } from '../../../object/equality.ts';
 import { forbiddenField } from '../../../object/field-errors.ts';
 import { part, parts, text } from '../../cells.ts';
 import { each } from '../../validation/values.ts';
@@ -9,11 +10,13 @@ import { validatePodSpec } from './pod-spec.ts';
 import { validateProfileAnnotations } from './security-profiles.ts';
 
 /** A pod, new or changed. */
-export function validatePod(pod: ApiObject): FieldError[] {
+export function validatePod(pod: ApiObject, old?: ApiObject): FieldError[] {
   const spec = part(pod, 'spec');
   const { name = '', annotations = {} } = pod.metadata;
+  const errors = validatePodAnnotations(annotations, spec, 'metadata.annotations');
+  if (old !== undefined && equal(pod.spec, old.spec)) return errors;
   return [
-    ...validatePodAnnotations(annotations, spec, 'metadata.annotations'),
+    ...errors,
     ...validatePodSpec(spec, 'spec', name),
     ...validateTokens(spec),
     ...['containers', 'initContainers'].flatMap((list) =>

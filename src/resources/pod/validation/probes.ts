@@ -29,26 +29,22 @@ const SLEEP: Action = (action, path, gracePeriodSeconds) => {
   return [invalidValue(path, seconds, why)];
 };
 
-const OF_PROBES: Readonly<Record<string, Action>> = {
-  exec: EXEC,
-  httpGet: HTTP_GET,
-  tcpSocket: PORT,
-  grpc: PORT,
-};
-const OF_HOOKS: Readonly<Record<string, Action>> = {
-  exec: EXEC,
-  httpGet: HTTP_GET,
-  tcpSocket: PORT,
-  sleep: SLEEP,
-};
+type Actions = readonly (readonly [string, Action])[];
+const OF_BOTH: Actions = [
+  ['exec', EXEC],
+  ['httpGet', HTTP_GET],
+  ['tcpSocket', PORT],
+];
+const OF_PROBES: Actions = [...OF_BOTH, ['grpc', PORT]];
+const OF_HOOKS: Actions = [...OF_BOTH, ['sleep', SLEEP]];
 
 function validateHandler(
   handler: JsonObject,
-  actions: Readonly<Record<string, Action>>,
+  actions: Actions,
   path: string,
   gracePeriodSeconds: number,
 ): FieldError[] {
-  const given = Object.entries(actions).filter(([name]) => handler[name] !== undefined);
+  const given = actions.filter(([name]) => handler[name] !== undefined);
   if (given.length === 0) return [required(path, 'must specify a handler type')];
   return given.flatMap(([name, validate], at) =>
     at === 0

@@ -47,8 +47,10 @@ function validateVolumeName(
 
 const MAX_ISCSI_CHARS = 64;
 
+const KINDS = Object.entries(VOLUME_KINDS);
+
 function validateVolume(volume: JsonObject, path: string, podName: string): FieldError[] {
-  const given = Object.entries(VOLUME_KINDS).filter(([kind]) => volume[kind] !== undefined);
+  const given = KINDS.filter(([kind]) => volume[kind] !== undefined);
   if (given.length === 0) return [required(path, 'must specify a volume type')];
   return [
     ...given.flatMap(([kind, validate], at) =>

@@ -1,0 +1,46 @@
+import type { TypeLibrary } from '../api/idl/types.ts';
+import type { AuditMetrics } from './metrics.ts';
+import { findRule } from './policy/match.ts';
+import type { Policy } from './policy/policy.ts';
+import { type ReceivedRequest, type RecordingContext, RequestAudit } from './request-audit.ts';
+import type { AuditSink, LossReport } from './sink.ts';
+
+export interface AuditorOptions {
+  readonly policy: Policy;
+  readonly sink: AuditSink;
+  readonly types: TypeLibrary;
+  readonly metrics: AuditMetrics;
+  readonly report: LossReport;
+  readonly now: () => Date;
+}
+
+/** Decides what of a request is recorded, and knows where to. */
+export class Auditor {
+  readonly #policy: Policy;
+  readonly #metrics: AuditMetrics;
+  readonly #context: RecordingContext;
+
+  constructor({ policy, metrics, ...context }: AuditorOptions) {
+    this.#policy = policy;
+    this.#metrics = metrics;
+    this.#context = { ...context, onEvent: () => metrics.recorded() };
+  }
+
+  /** Undefined for a request of which nothing is recorded. A request without a user is one that nobody could authenticate. */
+  begin(request: ReceivedRequest): RequestAudit | undefined {
+    const rule = findRule(this.#policy, request);
+    this.#metrics.decided(rule?.level ?? 'None');
+    if (rule === undefined || rule.level === 'None') return undefined;
+    return new RequestAudit(this.#context, rule, request);
+  }
+
+  /** A request was refused because it could not be recorded. */
+  rejected(): void {
+    this.#metrics.rejected();
+  }
+
+  /** Stores what is still on its way. */
+  close(): Promise<void> {
+    return this.#context.sink.close();
+  }
+}

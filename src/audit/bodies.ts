@@ -1,0 +1,77 @@
+import type { TypeLibrary } from '../api/idl/types.ts';
+import { bodyFormat } from '../codec/negotiate.ts';
+import { parseBytes } from '../codec/parse-bytes.ts';
+import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
+import type { BytesResponse } from '../request/api-response.ts';
+
+/** Bodies of requests and responses as the JSON text that events carry, on one line. */
+
+/** Groups whose types the IDL does not keep under the first label of their name. */
+const FOLDERS: Readonly<Record<string, string>> = { '': 'core', internal: 'apiserverinternal' };
+
+export function toBodyText(value: unknown, omitManagedFields: boolean): string | undefined {
+  return JSON.stringify(omitManagedFields ? withoutManagedFields(value) : value);
+}
+
+/**
+ * Undefined for what is no object: a log, a metrics page. JSON that needs no change is not parsed.
+ * @throws Error for bytes that are not what they say
+ */
+export function readResponse(
+  { chunks, contentType }: BytesResponse,
+  omitManagedFields: boolean,
+  types: TypeLibrary,
+): string | undefined {
+  const format = formatOf(contentType);
+  if (format === undefined) return undefined;
+  const bytes = Buffer.concat(chunks);
+  if (format !== 'json') {
+    const name = format === 'protobuf' ? typeName(readEnvelopeType(bytes), types) : STATUS;
+    return toBodyText(parseBytes(bytes, format, types.message(name)).value, omitManagedFields);
+  }
+  const text = bytes.toString().trim();
+  // Only line breaks of layout can be there: those in strings are escaped.
+  if (!omitManagedFields && !text.includes('\n')) return text;
+  return toBodyText(JSON.parse(text), omitManagedFields);
+}
+
+const STATUS = 'meta/v1.Status';
+
+function formatOf(contentType: string): ReturnType<typeof bodyFormat> | undefined {
+  try {
+    return bodyFormat(contentType);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `apps/v1`, `Deployment` → `apps/v1.Deployment`. */
+function typeName({ apiVersion, kind }: { apiVersion: string; kind: string }, types: TypeLibrary): string {
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  const [label = ''] = group.split('.', 1);
+  const own = `${FOLDERS[label] ?? label}/${version}.${kind}`;
+  const name = types.has(own) ? own : `meta/v1.${kind}`;
+  if (types.has(name)) return name;
+  throw new Error(`no type ${kind} of ${apiVersion} is known`);
+}
+
+/** Of an object, a list's items, a table's rows. Nothing else is copied, and the original is left alone. */
+function withoutManagedFields(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const { metadata: given, items, rows, kind } = value;
+  const copy: Record<string, unknown> = { ...value };
+  if (isRecord(given)) {
+    const { managedFields: _, ...metadata } = given;
+    copy.metadata = metadata;
+  }
+  if (Array.isArray(items)) copy.items = items.map(withoutManagedFields);
+  if (kind === 'Table' && Array.isArray(rows)) {
+    copy.rows = rows.map((row: unknown) =>
+      isRecord(row) ? { ...row, object: withoutManagedFields(row.object) } : row,
+    );
+  }
+  return copy;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

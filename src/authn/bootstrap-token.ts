@@ -1,0 +1,72 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { ApiObject, JsonValue } from '../api/object-meta.ts';
+import { isObject } from '../object/merge-patch.ts';
+import type { Authentication } from './authenticator.ts';
+import type { LiveObjects } from './live-objects.ts';
+import type { TokenAuthenticator } from './token.ts';
+
+/** Where the secrets are: one namespace in two dialects. */
+const NAMESPACES = ['kube-system', 'cluster-system'];
+const TYPES = ['bootstrap.kubernetes.io/token', 'bootstrap.cluster.io/token'];
+const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
+const GROUP = 'system:bootstrappers';
+const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
+
+/**
+ * --enable-bootstrap-token-auth: tokens `id.secret` with which a node asks for its first certificate, each kept in a secret
+ * `bootstrap-token-<id>`. Whatever is wrong with a secret, the answer is the same: nobody knows this token.
+ */
+export class BootstrapTokens implements TokenAuthenticator {
+  readonly #objects: LiveObjects;
+  readonly #now: () => number;
+
+  constructor(objects: LiveObjects, now: () => number = Date.now) {
+    this.#objects = objects;
+    this.#now = now;
+  }
+
+  async authenticate(token: string): Promise<Authentication | undefined> {
+    const [, id, secret] = TOKEN.exec(token) ?? [];
+    if (id === undefined || secret === undefined) return undefined;
+    for (const namespace of NAMESPACES) {
+      const object = await this.#objects.find('secrets', { namespace, name: `bootstrap-token-${id}` });
+      const groups = object === undefined ? undefined : this.#groupsOf(object, id, secret);
+      if (groups !== undefined)
+        return { user: { username: `system:bootstrap:${id}`, uid: '', groups, extra: {} } };
+    }
+    return undefined;
+  }
+
+  /** Undefined when the secret does not let the token in. */
+  #groupsOf(object: ApiObject, id: string, secret: string): string[] | undefined {
+    const read = (key: string): string => decode(isObject(object.data) ? object.data[key] : undefined);
+    const valid =
+      object.metadata.deletionTimestamp === undefined &&
+      TYPES.some((type) => type === object.type) &&
+      equalSecrets(read('token-secret'), secret) &&
+      read('token-id') === id &&
+      !this.#hasExpired(read('expiration')) &&
+      read('usage-bootstrap-authentication') === 'true';
+    if (!valid) return undefined;
+    const extra = read('auth-extra-groups');
+    const groups = extra === '' ? [] : extra.split(',');
+    return groups.every((group) => EXTRA_GROUP.test(group))
+      ? [...new Set([GROUP, ...groups])].sort()
+      : undefined;
+  }
+
+  /** A time that cannot be read has passed. */
+  #hasExpired(expiration: string): boolean {
+    if (expiration === '') return false;
+    const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(expiration) ? Date.parse(expiration) : Number.NaN;
+    return !(ms > this.#now());
+  }
+}
+
+const decode = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : '';
+
+function equalSecrets(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

@@ -1,0 +1,113 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { PeerCertificate } from '../request/api-request.ts';
+import { WatchedFiles } from './watched-files.ts';
+
+/** A chain that one of the authorities vouches for. */
+export interface TrustedPeer {
+  readonly leaf: X509Certificate;
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
+interface Remembered {
+  readonly generation: number;
+  readonly validToMs: number;
+  readonly peer: TrustedPeer;
+}
+
+const MAX_CHAIN = 8;
+const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+const ANY_USAGE = '2.5.29.37.0';
+
+/**
+ * Authorities in files, read again when they change. A chain is verified once a connection, and again when the authorities
+ * changed or the certificate has run out.
+ */
+export class CertificateAuthorities {
+  readonly #paths: readonly string[];
+  readonly #remembered = new WeakMap<PeerCertificate, Remembered>();
+  readonly #texts: readonly string[];
+  #authorities: readonly X509Certificate[];
+  #generation = 0;
+
+  /** @throws Error that names the file */
+  constructor(flag: string, paths: readonly string[]) {
+    this.#paths = paths;
+    this.#texts = paths.map((path) => readFileSync(path, 'utf8'));
+    this.#authorities = this.#texts.flatMap((text, at) => parse(text, `--${flag}: ${paths[at]}`));
+  }
+
+  run(signal: AbortSignal, onError: (error: unknown) => void): Promise<void> {
+    const onChange = (texts: readonly string[]): void => {
+      this.#authorities = texts.flatMap((text, at) => parse(text, this.#paths[at] ?? ''));
+      this.#generation += 1;
+    };
+    return new WatchedFiles({ paths: this.#paths, onChange, onError }, this.#texts).run(signal);
+  }
+
+  /** @throws Error when nobody here vouches for the chain, now and for a client */
+  verify(peer: PeerCertificate): TrustedPeer {
+    const known = this.#remembered.get(peer);
+    if (known !== undefined && known.generation === this.#generation && known.validToMs > Date.now()) {
+      return known.peer;
+    }
+    const trusted = verifyChain(peer, this.#authorities);
+    const validToMs = Date.parse(trusted.leaf.validTo);
+    this.#remembered.set(peer, { generation: this.#generation, validToMs, peer: trusted });
+    return trusted;
+  }
+}
+
+function parse(text: string, place: string): X509Certificate[] {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) throw new Error(`${place} holds no certificate in PEM form`);
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+function verifyChain(peer: PeerCertificate, authorities: readonly X509Certificate[]): TrustedPeer {
+  const chain = peer.chain.map((der) => new X509Certificate(der));
+  const [leaf] = chain;
+  if (leaf === undefined) throw new Error('x509: no certificate');
+  if (!isValidNow(leaf)) throw new Error('x509: certificate has expired or is not yet valid');
+  if (!isTrusted(chain, authorities)) throw new Error('x509: certificate signed by unknown authority');
+  if (!isForClients(leaf)) throw new Error('x509: certificate specifies an incompatible key usage');
+  const fields = subjectOf(leaf);
+  return {
+    leaf,
+    commonName: fields.find(([name]) => name === 'CN')?.[1] ?? '',
+    organizations: fields.filter(([name]) => name === 'O').map(([, value]) => value),
+  };
+}
+
+function isTrusted(chain: readonly X509Certificate[], authorities: readonly X509Certificate[]): boolean {
+  let [current] = chain;
+  for (let depth = 0; current !== undefined && depth < MAX_CHAIN; depth += 1) {
+    const subject = current;
+    if (!isValidNow(subject)) return false;
+    if (authorities.some((ca) => isValidNow(ca) && isIssuedBy(subject, ca))) return true;
+    current = chain.find((other) => other !== subject && other.ca && isIssuedBy(subject, other));
+  }
+  return false;
+}
+
+function isValidNow({ validFrom, validTo }: X509Certificate): boolean {
+  const now = Date.now();
+  return Date.parse(validFrom) <= now && now <= Date.parse(validTo);
+}
+
+const isIssuedBy = (subject: X509Certificate, issuer: X509Certificate): boolean =>
+  subject.checkIssued(issuer) && subject.verify(issuer.publicKey);
+
+/** A certificate that says what it is for must be for clients. */
+function isForClients(leaf: X509Certificate): boolean {
+  const usages: readonly string[] | undefined = leaf.keyUsage;
+  return usages === undefined || usages.includes(CLIENT_AUTH) || usages.includes(ANY_USAGE);
+}
+
+function subjectOf({ subject }: X509Certificate): (readonly [string, string])[] {
+  return subject.split('\n').map((line) => {
+    const at = line.indexOf('=');
+    return [line.slice(0, at), line.slice(at + 1)] as const;
+  });
+}

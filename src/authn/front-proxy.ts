@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Authentication, Authenticator, Credentials } from './authenticator.ts';
+import type { CertificateAuthorities } from './certificate-authorities.ts';
+import { decodeExtraKey, headerEntries, headerValues } from './header-values.ts';
+
+/** The --requestheader flags: where a proxy in front of the server says whom it has authenticated. */
+export interface FrontProxyHeaders {
+  readonly usernames: readonly string[];
+  readonly groups: readonly string[];
+  /** Prefixes: what follows is the key of an extra value. */
+  readonly extra: readonly string[];
+}
+
+export interface FrontProxyOptions {
+  readonly authorities: CertificateAuthorities;
+  /** Common names of proxies; empty: any certificate of the authorities. */
+  readonly allowedNames: readonly string[];
+  readonly headers: FrontProxyHeaders;
+}
+
+/** Headers are believed only from a peer whose certificate is a proxy's; from anybody else they mean nothing. */
+export function createFrontProxyAuthenticator(options: FrontProxyOptions): Authenticator {
+  const { authorities, allowedNames, headers } = options;
+  return {
+    authenticate: (credentials) => {
+      if (credentials.peerCertificate === undefined) return undefined;
+      const { commonName } = authorities.verify(credentials.peerCertificate);
+      if (allowedNames.length > 0 && !allowedNames.includes(commonName)) {
+        throw new Error(`x509: subject with cn=${commonName} is not in the allowed list`);
+      }
+      return readIdentity(credentials, headers);
+    },
+  };
+}
+
+function readIdentity(credentials: Credentials, headers: FrontProxyHeaders): Authentication | undefined {
+  const values = (name: string): string[] => headerValues(credentials, name).filter((value) => value !== '');
+  const [username] = headers.usernames.flatMap((name) => values(name).slice(0, 1));
+  if (username === undefined) return undefined;
+  const groups = headers.groups.flatMap(values);
+  return { user: { username, uid: '', groups, extra: readExtra(credentials, headers.extra) } };
+}
+
+function readExtra(credentials: Credentials, prefixes: readonly string[]): Record<string, string[]> {
+  const extra = new Map<string, string[]>();
+  for (const prefix of prefixes.map((one) => one.toLowerCase())) {
+    for (const [name, value] of headerEntries(credentials, (header) => header.startsWith(prefix))) {
+      const key = decodeExtraKey(name.slice(prefix.length));
+      extra.set(key, [...(extra.get(key) ?? []), value]);
+    }
+  }
+  return Object.fromEntries(extra);
+}
+
+/** Names that are never handed on, whoever sends them and whether or not a proxy is configured. */
+const STANDARD: FrontProxyHeaders = {
+  usernames: ['x-remote-user'],
+  groups: ['x-remote-group'],
+  extra: ['x-remote-extra-'],
+};
+
+/** Takes credentials off a request that has been authenticated, so that nothing further in can use or forward them. */
+export function createHeaderStripper(configured?: FrontProxyHeaders): (headers: IncomingHttpHeaders) => void {
+  const all = configured === undefined ? [STANDARD] : [STANDARD, configured];
+  const lower = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());
+  const names = new Set(all.flatMap(({ usernames, groups }) => lower([...usernames, ...groups])));
+  const prefixes = all.flatMap(({ extra }) => lower(extra));
+  return (headers) => {
+    delete headers.authorization;
+    for (const name of Object.keys(headers)) {
+      if (names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))) delete headers[name];
+    }
+  };
+}

@@ -1,0 +1,50 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import type { Entry, Store } from '../storage/store.ts';
+
+/** Kinds of objects that credentials are bound to or kept in. */
+export type LiveResource = 'serviceaccounts' | 'pods' | 'secrets' | 'nodes';
+
+/** Objects as they are now; nobody may change them. */
+export interface LiveObjects {
+  /** With `uid`, the cache's word that there is no such object is not taken before the database has been asked. */
+  find(
+    resource: LiveResource,
+    key: { readonly namespace: string; readonly name: string; readonly uid?: string },
+  ): Promise<ApiObject | undefined>;
+}
+
+/**
+ * Reads through the watch cache, which is milliseconds behind at most: credentials end when what they are bound to does. An
+ * object that another server has just created may not have arrived yet, so absence is asked for again.
+ */
+export class StoredObjects implements LiveObjects {
+  readonly #store: Store;
+  /** An entry is parsed once, however many requests come with its token. */
+  readonly #parsed = new WeakMap<Entry, ApiObject>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async find(
+    resource: LiveResource,
+    { namespace, name, uid }: { namespace: string; name: string; uid?: string },
+  ): Promise<ApiObject | undefined> {
+    const key = { group: '', resource, namespace, name };
+    const cached = await this.#store.get(key, { kind: 'any' });
+    if (cached !== undefined && (uid === undefined || cached.uid === uid)) return this.#parse(cached);
+    if (cached === undefined && uid === undefined) return undefined;
+    const latest = await this.#store.get(key, { kind: 'latest' });
+    return latest === undefined ? undefined : this.#parse(latest);
+  }
+
+  #parse(entry: Entry): ApiObject {
+    let object = this.#parsed.get(entry);
+    if (object === undefined) {
+      object = parseStored(entry.json);
+      this.#parsed.set(entry, object);
+    }
+    return object;
+  }
+}

@@ -1,0 +1,161 @@
+import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { isObject } from '../../object/merge-patch.ts';
+import type { Authentication } from '../authenticator.ts';
+import type { LiveObjects, LiveResource } from '../live-objects.ts';
+import type { TokenAuthenticator } from '../token.ts';
+import { toUser } from './names.ts';
+import type { SignedClaims, SignedTokens } from './signed-tokens.ts';
+
+export interface BoundTokensOptions {
+  readonly tokens: SignedTokens;
+  readonly objects: LiveObjects;
+  /** Feature gate ServiceAccountTokenNodeBindingValidation. */
+  readonly acceptsNodes: boolean;
+  readonly now?: () => number;
+}
+
+/** How far clocks of servers may be apart, and how long what is being deleted still counts (Kubernetes: the same minute). */
+const LEEWAY_SECONDS = 60;
+const EXTRA = 'authentication.kubernetes.io/';
+const INVALIDATED = 'service account token has been invalidated';
+
+interface Reference {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Tokens that live as long as the account, pod, secret or node they name (Kubernetes: pkg/serviceaccount/claims.go). */
+export class BoundTokens implements TokenAuthenticator {
+  readonly #options: BoundTokensOptions;
+
+  constructor(options: BoundTokensOptions) {
+    this.#options = options;
+  }
+
+  async authenticate(token: string, audiences: readonly string[]): Promise<Authentication | undefined> {
+    const signed = await this.#options.tokens.read(token, audiences);
+    if (signed === undefined) return undefined;
+    const nowSeconds = (this.#options.now ?? Date.now)() / 1000;
+    checkTimes(signed.claims, nowSeconds);
+    const own = isObject(signed.claims['kubernetes.io']) ? signed.claims['kubernetes.io'] : {};
+    const namespace = textOf(own.namespace);
+    const account = toReference(own.serviceaccount) ?? { name: '', uid: '' };
+    await this.#checkAccount(namespace, account, nowSeconds);
+    const extra = await this.#checkBindings(namespace, own, nowSeconds);
+    const id = textOf(signed.claims.jti);
+    return {
+      user: toUser({ namespace, name: account.name }, account.uid, {
+        ...(id === '' ? {} : { [`${EXTRA}credential-id`]: [`JTI=${id}`] }),
+        ...extra,
+      }),
+      audiences: signed.audiences,
+      annotations: annotationsOf(signed, own, nowSeconds),
+    };
+  }
+
+  async #checkAccount(namespace: string, { name, uid }: Reference, nowSeconds: number): Promise<void> {
+    const account = await this.#options.objects.find('serviceaccounts', { namespace, name, uid });
+    if (account === undefined) throw new Error(`serviceaccounts ${JSON.stringify(name)} not found`);
+    const actual = account.metadata.uid ?? '';
+    if (actual !== uid) throw new Error(`service account UID (${actual}) does not match claim (${uid})`);
+    if (isGone(account, nowSeconds)) throw new Error(`service account ${namespace}/${name} has been deleted`);
+  }
+
+  /** What the token is bound to must be there; answers what is told of it with the user. */
+  async #checkBindings(
+    namespace: string,
+    own: JsonObject,
+    nowSeconds: number,
+  ): Promise<Record<string, string[]>> {
+    const secret = toReference(own.secret);
+    const pod = toReference(own.pod);
+    const node = toReference(own.node);
+    if (secret !== undefined) await this.#checkBound('secrets', { namespace, ...secret }, nowSeconds);
+    if (pod !== undefined) await this.#checkBound('pods', { namespace, ...pod }, nowSeconds);
+    else if (node !== undefined) await this.#checkNode(node, nowSeconds);
+    return {
+      ...(node === undefined ? {} : toExtra('node', node)),
+      ...(pod === undefined ? {} : toExtra('pod', pod)),
+    };
+  }
+
+  async #checkNode(node: Reference, nowSeconds: number): Promise<void> {
+    if (!this.#options.acceptsNodes) {
+      throw new Error(
+        'token is bound to a Node object but the ServiceAccountTokenNodeBindingValidation feature gate is disabled',
+      );
+    }
+    await this.#checkBound('nodes', { namespace: '', ...node }, nowSeconds);
+  }
+
+  async #checkBound(
+    resource: LiveResource,
+    key: Reference & { readonly namespace: string },
+    nowSeconds: number,
+  ): Promise<void> {
+    const object = await this.#options.objects.find(resource, key);
+    if (object === undefined || isGone(object, nowSeconds)) throw new Error(INVALIDATED);
+    const actual = object.metadata.uid ?? '';
+    if (actual === key.uid) return;
+    const kind = KINDS[resource];
+    throw new Error(
+      `${kind} UID (${actual}) does not match service account ${kind.toLowerCase()} ref claim (${key.uid})`,
+    );
+  }
+}
+
+const KINDS: Readonly<Record<LiveResource, string>> = {
+  serviceaccounts: 'service account',
+  pods: 'Pod',
+  secrets: 'secret',
+  nodes: 'Node',
+};
+
+/**
+ * A token ends in the second that it says. Its beginning may lie a little ahead, because clocks differ; for its end a client
+ * has no reason to hope for more.
+ */
+function checkTimes({ exp, nbf, iat }: JsonObject, nowSeconds: number): void {
+  if (typeof exp === 'number' && nowSeconds >= exp) throw new Error('service account token has expired');
+  const latest = nowSeconds + LEEWAY_SECONDS;
+  if (typeof nbf === 'number' && nbf > latest) throw new Error('service account token is not valid yet');
+  if (typeof iat === 'number' && iat > latest)
+    throw new Error('service account token is issued in the future');
+}
+
+function isGone({ metadata }: ApiObject, nowSeconds: number): boolean {
+  const { deletionTimestamp } = metadata;
+  return (
+    deletionTimestamp !== undefined && Date.parse(deletionTimestamp) / 1000 < nowSeconds - LEEWAY_SECONDS
+  );
+}
+
+const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
+
+function toReference(value: JsonValue | undefined): Reference | undefined {
+  return isObject(value) ? { name: textOf(value.name), uid: textOf(value.uid) } : undefined;
+}
+
+function toExtra(kind: 'pod' | 'node', { name, uid }: Reference): Record<string, string[]> {
+  return {
+    [`${EXTRA}${kind}-name`]: [name],
+    ...(uid === '' ? {} : { [`${EXTRA}${kind}-uid`]: [uid] }),
+  };
+}
+
+function annotationsOf(
+  { claims, withoutAudience }: SignedClaims,
+  { warnafter }: JsonObject,
+  nowSeconds: number,
+): Record<string, string> {
+  const subject = textOf(claims.sub);
+  const late = typeof warnafter === 'number' && warnafter > 0 ? Math.floor(nowSeconds) - warnafter : 0;
+  return {
+    ...(withoutAudience ? { 'authentication.k8s.io/legacy-token': subject } : {}),
+    ...(late > 0
+      ? {
+          'authentication.k8s.io/stale-token': `subject: ${subject}, seconds after warning threshold: ${late}`,
+        }
+      : {}),
+  };
+}

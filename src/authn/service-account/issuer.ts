@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { CompactSign } from 'jose';
+import type { JsonObject } from '../../api/object-meta.ts';
+import type { TokenIssuing, TokenOrder, TokenSubject } from '../../registry/token-issuing.ts';
+import type { SigningKey } from './keys.ts';
+import { toUsername } from './names.ts';
+
+export interface TokenIssuerOptions extends Omit<TokenIssuing, 'sign'> {
+  readonly issuer: string;
+  readonly signingKey: SigningKey;
+  /** Feature gate ServiceAccountTokenJTI. */
+  readonly numbersTokens: boolean;
+}
+
+/** Signs service account tokens with the claims that Kubernetes gives them (pkg/serviceaccount/claims.go). */
+export class TokenIssuer implements TokenIssuing {
+  readonly #options: TokenIssuerOptions;
+
+  constructor(options: TokenIssuerOptions) {
+    this.#options = options;
+  }
+
+  get apiAudiences(): readonly string[] {
+    return this.#options.apiAudiences;
+  }
+
+  get maxExpirationSeconds(): number {
+    return this.#options.maxExpirationSeconds;
+  }
+
+  get extendsExpiration(): boolean {
+    return this.#options.extendsExpiration;
+  }
+
+  get bindsNodes(): boolean {
+    return this.#options.bindsNodes;
+  }
+
+  get tellsNodes(): boolean {
+    return this.#options.tellsNodes;
+  }
+
+  sign(order: TokenOrder): Promise<string> {
+    const { issuer, signingKey, numbersTokens } = this.#options;
+    const nowSeconds = Math.floor(order.issuedAt.getTime() / 1000);
+    const claims = {
+      aud: [...order.audiences],
+      exp: nowSeconds + order.expirationSeconds,
+      iat: nowSeconds,
+      iss: issuer,
+      ...(numbersTokens ? { jti: randomUUID() } : {}),
+      'kubernetes.io': toPrivateClaims(order, nowSeconds),
+      nbf: nowSeconds,
+      sub: toUsername({ namespace: order.namespace, name: order.account.name }),
+    };
+    return new CompactSign(Buffer.from(JSON.stringify(claims)))
+      .setProtectedHeader({ alg: signingKey.algorithm, kid: signingKey.id })
+      .sign(signingKey.key);
+  }
+}
+
+function toPrivateClaims(order: TokenOrder, nowSeconds: number): JsonObject {
+  const { namespace, account, pod, secret, node, warnAfterSeconds } = order;
+  return {
+    namespace,
+    ...(node === undefined ? {} : { node: toReference(node) }),
+    ...(pod === undefined ? {} : { pod: toReference(pod) }),
+    ...(secret === undefined ? {} : { secret: toReference(secret) }),
+    serviceaccount: toReference(account),
+    ...(warnAfterSeconds === undefined ? {} : { warnafter: nowSeconds + warnAfterSeconds }),
+  };
+}
+
+const toReference = ({ name, uid }: TokenSubject): JsonObject => ({
+  name,
+  ...(uid === undefined ? {} : { uid }),
+});

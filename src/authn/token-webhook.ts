@@ -1,0 +1,96 @@
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import { isObject } from '../object/merge-patch.ts';
+import { pause } from '../util/pause.ts';
+import type { Authentication } from './authenticator.ts';
+import { intersect, type TokenAuthenticator } from './token.ts';
+
+export interface TokenWebhookOptions {
+  /** The version sent and expected. */
+  readonly version: 'v1' | 'v1beta1';
+  /** What tokens are for that the answer names no audiences of. */
+  readonly apiAudiences: readonly string[];
+  /** Sends a review and answers the one that came back. @throws Error, also for an answer that is not 2xx */
+  readonly post: (review: JsonObject, signal: AbortSignal) => Promise<JsonValue>;
+  readonly isTransient: (error: unknown) => boolean;
+  readonly timeoutMs?: number;
+  /** Waits between tries; tests wait for nothing. */
+  readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Kubernetes: apiserver, options/authentication.go, DefaultAuthWebhookRetryBackoff, and the time each try has. */
+const TRIES = 5;
+const FIRST_WAIT_MS = 500;
+const WAIT_FACTOR = 1.5;
+const TIMEOUT_MS = 30_000;
+
+/** --authentication-token-webhook-config-file: asks another server whose token it is. */
+export class TokenWebhook implements TokenAuthenticator {
+  readonly #options: TokenWebhookOptions;
+
+  constructor(options: TokenWebhookOptions) {
+    this.#options = options;
+  }
+
+  async authenticate(token: string, asked: readonly string[]): Promise<Authentication | undefined> {
+    const status = await this.#review(token, asked);
+    const named = textsOf(status.audiences);
+    const audiences = intersect(named.length > 0 ? named : this.#options.apiAudiences, asked);
+    if (audiences.length === 0) return undefined;
+    if (status.authenticated !== true) {
+      const error = textOf(status.error);
+      if (error !== '') throw new Error(error);
+      return undefined;
+    }
+    return { user: toUser(status.user), audiences };
+  }
+
+  async #review(token: string, audiences: readonly string[]): Promise<JsonObject> {
+    const { post, isTransient, version, timeoutMs = TIMEOUT_MS, pauseFor = pause } = this.#options;
+    const review = {
+      kind: 'TokenReview',
+      apiVersion: `authentication.k8s.io/${version}`,
+      metadata: {},
+      spec: { token, audiences: [...audiences] },
+      status: { user: {} },
+    };
+    for (let attempt = 1; ; attempt += 1) {
+      const limit = AbortSignal.timeout(timeoutMs);
+      try {
+        return toStatus(await post(review, limit), version);
+      } catch (error) {
+        if (attempt === TRIES || !isTransient(error)) throw error;
+      }
+      await pauseFor(FIRST_WAIT_MS * WAIT_FACTOR ** (attempt - 1), NEVER);
+    }
+  }
+}
+
+const NEVER = new AbortController().signal;
+
+/** @throws Error when the answer is no review of the version asked for */
+function toStatus(answer: JsonValue, version: string): JsonObject {
+  const { kind, apiVersion, status } = isObject(answer) ? answer : {};
+  const right = [`authentication.k8s.io/${version}`, `authentication.cluster.io/${version}`];
+  if (kind !== 'TokenReview' || !right.includes(textOf(apiVersion)) || !isObject(status)) {
+    throw new Error(`the token webhook answered with no TokenReview of version ${version}`);
+  }
+  return status;
+}
+
+/** @throws Error for a user without a name, who would be nobody and anybody */
+function toUser(value: JsonValue | undefined): Authentication['user'] {
+  const user = isObject(value) ? value : {};
+  const username = textOf(user.username);
+  if (username === '') throw new Error('the token webhook answered with a user without a name');
+  const extra = isObject(user.extra) ? user.extra : {};
+  return {
+    username,
+    uid: textOf(user.uid),
+    groups: textsOf(user.groups),
+    extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, textsOf(values)])),
+  };
+}
+
+const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
+const textsOf = (value: JsonValue | undefined): string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];

@@ -1,0 +1,59 @@
+import type { Environment } from '@marcbachmann/cel-js';
+import { LRUCache } from 'lru-cache';
+import { RE2JS } from 're2js';
+
+/**
+ * Functions that Kubernetes' expressions have beside those of the library. Patterns are Go's and are matched in linear time:
+ * the library's `matches` uses the host's expressions, which a text can keep busy for ever, so calls of it are sent here
+ * under another name of the same length, which keeps positions in error messages true.
+ */
+export const MATCHES = 'matches';
+export const LINEAR_MATCHES = 'reMatch';
+
+const patterns = new LRUCache<string, RE2JS>({ max: 500 });
+
+function compile(pattern: string): RE2JS {
+  const known = patterns.get(pattern);
+  if (known !== undefined) return known;
+  const compiled = RE2JS.compile(pattern);
+  patterns.set(pattern, compiled);
+  return compiled;
+}
+
+const matches = (text: string, pattern: string): boolean => compile(pattern).matcher(text).find();
+
+function findAll(text: string, pattern: string, most: number): string[] {
+  const matcher = compile(pattern).matcher(text);
+  const found: string[] = [];
+  while ((most < 0 || found.length < most) && matcher.find()) found.push(matcher.group() ?? '');
+  return found;
+}
+
+function replaceFirst(text: string, from: string, to: string, count: bigint): string {
+  if (count < 0n) return text.replaceAll(from, () => to);
+  const parts = text.split(from);
+  const changed = Number(count);
+  return parts.reduce((joined, part, at) => joined + (at <= changed ? to : from) + part);
+}
+
+export function registerFunctions(environment: Environment): Environment {
+  return environment
+    .registerFunction(`string.${LINEAR_MATCHES}(string): bool`, matches)
+    .registerFunction(`${LINEAR_MATCHES}(string, string): bool`, matches)
+    .registerFunction('string.find(string): string', (text: string, pattern: string) => {
+      const [first = ''] = findAll(text, pattern, 1);
+      return first;
+    })
+    .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) =>
+      findAll(text, pattern, -1),
+    )
+    .registerFunction(
+      'string.findAll(string, int): list<string>',
+      (text: string, pattern: string, most: bigint) => findAll(text, pattern, Number(most)),
+    )
+    .registerFunction('string.charAt(int): string', (text: string, at: bigint) => [...text][Number(at)] ?? '')
+    .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
+      text.replaceAll(from, () => to),
+    )
+    .registerFunction('string.replace(string, string, int): string', replaceFirst);
+}

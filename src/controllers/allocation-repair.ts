@@ -1,0 +1,146 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import { StatusError } from '../api/status.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
+import type { Registry } from '../registry/registry.ts';
+import { NODE_PORTS, type ValuePool } from '../registry/value-pool.ts';
+import type { Allocation, Allocations, Holder } from '../storage/allocations.ts';
+import { toResourceVersion } from '../storage/revision.ts';
+import type { Store } from '../storage/store.ts';
+import type { ObjectWriter } from '../verbs/writer.ts';
+import { ControllerIdentity } from './identity.ts';
+
+const EVENTS = { group: '', resource: 'events' };
+
+export interface AllocationRepairOptions {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly writer: ObjectWriter;
+  readonly allocations: Allocations;
+  readonly pools: readonly ValuePool[];
+  readonly now: () => Date;
+  /** One line for the log. */
+  readonly onTrouble: (message: string) => void;
+}
+
+/**
+ * Makes what is recorded as held what the live objects hold: those of an older version or an imported database have no
+ * records yet. What two objects hold, and what lies outside the configured ranges, only people can put right: they are told
+ * by an event on the object.
+ */
+export async function repairAllocations(options: AllocationRepairOptions): Promise<void> {
+  for (const definition of options.registry.storages()) {
+    if (definition.strategy.assigned !== undefined) await repairResource(options, definition);
+  }
+}
+
+async function repairResource(
+  options: AllocationRepairOptions,
+  definition: ResourceDefinition,
+): Promise<void> {
+  const { store, allocations, onTrouble } = options;
+  const query = { resource: definition.storage, scope: {}, freshness: { kind: 'latest' }, limit: 0 } as const;
+  const { entries } = await store.list(query);
+  const objects = new Map<string, ApiObject>();
+  const holders = entries.map((entry): Holder => {
+    const { namespace, name, revision } = entry;
+    const object = parseStored(entry.json, toResourceVersion(revision));
+    objects.set(`${namespace}/${name}`, object);
+    return { namespace, name, revision, values: definition.strategy.assigned?.valuesOf(object) ?? [] };
+  });
+  const { added, removed, contested } = await allocations.repair(definition.storage, holders);
+  for (const allocation of added) onTrouble(`${describe(allocation)} was held without a record; recorded`);
+  for (const allocation of removed) onTrouble(`${describe(allocation)} was recorded but not held; released`);
+  const problems = [
+    ...contested.map((allocation) => ({ allocation, problem: contestedProblem(allocation) })),
+    ...outside(holders, options.pools),
+  ];
+  for (const { allocation, problem } of problems) {
+    onTrouble(`${describe(allocation)}: ${problem.message}`);
+    const object = objects.get(`${allocation.namespace}/${allocation.name}`);
+    if (object !== undefined) await tell(options, object, problem);
+  }
+}
+
+const describe = ({ pool, value, namespace, name }: Allocation): string =>
+  `${pool} ${value} of ${namespace}/${name}`;
+
+interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Reasons and texts are those that people know from Kubernetes. */
+function contestedProblem({ pool, value }: Allocation): Problem {
+  const rest = 'was assigned to multiple services; please recreate service';
+  return pool === NODE_PORTS
+    ? { reason: 'PortAlreadyAllocated', message: `Port ${value} ${rest}` }
+    : { reason: 'ClusterIPAlreadyAllocated', message: `Cluster IP [${pool}]:${value} ${rest}` };
+}
+
+function outside(
+  holders: readonly Holder[],
+  pools: readonly ValuePool[],
+): { allocation: Allocation; problem: Problem }[] {
+  return holders.flatMap(({ namespace, name, values }) =>
+    values
+      .filter(({ pool, value }) => pools.find((known) => known.name === pool)?.indexOf(value) === undefined)
+      .map((value) => {
+        const allocation = { ...value, namespace, name };
+        return { allocation, problem: outsideProblem(allocation, pools) };
+      }),
+  );
+}
+
+function outsideProblem({ pool, value }: Allocation, pools: readonly ValuePool[]): Problem {
+  const range = pools.find(({ name }) => name === pool)?.range;
+  if (pool === NODE_PORTS) {
+    const message = `Port ${value} is not within the port range ${range}; please recreate service`;
+    return { reason: 'PortOutOfRange', message };
+  }
+  if (range === undefined) {
+    const message = `Cluster IP ${value}(${pool}) is of ip family that is no longer configured on cluster; please recreate service`;
+    return { reason: 'ClusterIPNotValid', message };
+  }
+  const message = `Cluster IP [${pool}]:${value} is not within the service CIDR ${range}; please recreate service`;
+  return { reason: 'ClusterIPOutOfRange', message };
+}
+
+async function tell(
+  { registry, writer, now, onTrouble }: AllocationRepairOptions,
+  object: ApiObject,
+  problem: Problem,
+): Promise<void> {
+  const definition = registry.findStorage(EVENTS);
+  const { namespace = '', name = '', uid = '', resourceVersion = '' } = object.metadata;
+  if (definition === undefined) return;
+  const at = now()
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z');
+  const context = new ControllerIdentity('allocation-repair').context(definition, namespace);
+  const event = {
+    kind: 'Event',
+    apiVersion: 'v1',
+    metadata: { generateName: `${name}.`, namespace },
+    involvedObject: {
+      kind: object.kind,
+      apiVersion: object.apiVersion,
+      namespace,
+      name,
+      uid,
+      resourceVersion,
+    },
+    ...problem,
+    type: 'Warning',
+    source: { component: 'allocation-repair' },
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+  };
+  try {
+    await writer.create(context, event);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    onTrouble(`the event about ${namespace}/${name} could not be written: ${error.message}`);
+  }
+}

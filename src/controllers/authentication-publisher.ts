@@ -1,0 +1,75 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import { StatusError } from '../api/status.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { ObjectWriter } from '../verbs/writer.ts';
+import { ControllerIdentity } from './identity.ts';
+
+const CONFIG_MAPS = { group: '', resource: 'configmaps' };
+const NAMESPACE = 'kube-system';
+const NAME = 'extension-apiserver-authentication';
+const ATTEMPTS = 5;
+
+/** What servers behind this one must know to believe it, as config map data. */
+export interface PublishedAuthentication {
+  /** Bundles of certificates in PEM form, by key. */
+  readonly bundles: Readonly<Record<string, string>>;
+  /** Lists, by key. */
+  readonly lists: Readonly<Record<string, readonly string[]>>;
+}
+
+/**
+ * Keeps kube-system/extension-apiserver-authentication, from which API servers behind the aggregator learn whose certificates
+ * and headers to believe. Servers of one cluster may have authorities of their own: each adds its own to what is there.
+ * @throws StatusError
+ */
+export async function publishAuthentication(
+  registry: Registry,
+  writer: ObjectWriter,
+  published: PublishedAuthentication,
+): Promise<void> {
+  const definition = registry.findStorage(CONFIG_MAPS);
+  if (definition === undefined) throw new Error('the registry has no config maps');
+  const context = new ControllerIdentity('pg-apiserver').context(definition, NAMESPACE);
+  const merge = (object: ApiObject): ApiObject => ({ ...object, data: mergeData(object.data, published) });
+  const create = (): ApiObject =>
+    merge({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE } });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await writer.update(context, NAME, { apply: merge, create });
+      return;
+    } catch (error) {
+      const raced = error instanceof StatusError && error.status.code === 409;
+      if (!raced || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function mergeData(
+  data: ApiObject['data'],
+  { bundles, lists }: PublishedAuthentication,
+): Record<string, string> {
+  const old = typeof data === 'object' && data !== null && !Array.isArray(data) ? data : {};
+  const before = (key: string): string => (typeof old[key] === 'string' ? old[key] : '');
+  const merged = new Map(Object.keys(old).map((key) => [key, before(key)]));
+  for (const [key, bundle] of Object.entries(bundles)) merged.set(key, mergeBundles(before(key), bundle));
+  for (const [key, list] of Object.entries(lists)) merged.set(key, mergeLists(before(key), list));
+  return Object.fromEntries(merged);
+}
+
+function mergeBundles(some: string, others: string): string {
+  const blocks = (text: string): string[] =>
+    text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return [...new Set([...blocks(some), ...blocks(others)])].map((block) => `${block}\n`).join('');
+}
+
+const mergeLists = (text: string, list: readonly string[]): string =>
+  JSON.stringify([...new Set([...parseList(text), ...list])]);
+
+function parseList(text: string): string[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value.map(String) : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,93 @@
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import { isIpv6 } from '../object/ip.ts';
+import type { ServerAddress } from '../storage/server-leases.ts';
+
+/** What the objects behind service default/kubernetes say, given the servers that live. */
+
+export const SERVICE_NAME = 'kubernetes';
+export const SERVICE_NAMESPACE = 'default';
+const PORT_NAME = 'https';
+/** The objects are kept here and mirrored by nobody. */
+const SKIP_MIRROR = { 'endpointslice.kubernetes.io/skip-mirror': 'true' };
+const SERVICE_LABEL = 'kubernetes.io/service-name';
+
+export function toEndpoints(servers: readonly ServerAddress[]): ApiObject {
+  const subsets = [...byPort(servers)].map(([port, addresses]) => ({
+    addresses: addresses.map((ip) => ({ ip })),
+    ports: [{ name: PORT_NAME, port, protocol: 'TCP' }],
+  }));
+  return {
+    kind: 'Endpoints',
+    apiVersion: 'v1',
+    metadata: { name: SERVICE_NAME, namespace: SERVICE_NAMESPACE, labels: { ...SKIP_MIRROR } },
+    subsets,
+  };
+}
+
+/**
+ * One slice where all servers have one port and one family, which is the rule; more where they have not, because a slice has
+ * one of each. The first is called as Kubernetes calls it.
+ */
+export function toEndpointSlices(servers: readonly ServerAddress[]): ApiObject[] {
+  const groups = [...byPort(servers)].flatMap(([port, addresses]) => {
+    const families = [
+      { addressType: 'IPv4', addresses: addresses.filter((address) => !isIpv6(address)) },
+      { addressType: 'IPv6', addresses: addresses.filter(isIpv6) },
+    ];
+    return families.filter((family) => family.addresses.length > 0).map((family) => ({ ...family, port }));
+  });
+  return groups.map(({ addressType, addresses, port }, at) => ({
+    kind: 'EndpointSlice',
+    apiVersion: 'discovery.k8s.io/v1',
+    metadata: {
+      name: at === 0 ? SERVICE_NAME : `${SERVICE_NAME}-${addressType.toLowerCase()}-${port}`,
+      namespace: SERVICE_NAMESPACE,
+      labels: { [SERVICE_LABEL]: SERVICE_NAME },
+    },
+    addressType,
+    endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
+    ports: [{ name: PORT_NAME, port, protocol: 'TCP' }],
+  }));
+}
+
+export const isOwnSlice = ({ metadata }: ApiObject): boolean =>
+  metadata.name === SERVICE_NAME || /^kubernetes-ipv[46]-\d+$/.test(metadata.name ?? '');
+
+export interface ServiceShape {
+  /** First address of --service-cluster-ip-range. */
+  readonly clusterIp: string;
+  readonly targetPort: number;
+  /** 0: type ClusterIP. */
+  readonly nodePort: number;
+}
+
+export function toService({ clusterIp, targetPort, nodePort }: ServiceShape): ApiObject {
+  const port: JsonObject = { name: PORT_NAME, port: 443, protocol: 'TCP', targetPort };
+  if (nodePort > 0) port.nodePort = nodePort;
+  return {
+    kind: 'Service',
+    apiVersion: 'v1',
+    metadata: {
+      name: SERVICE_NAME,
+      namespace: SERVICE_NAMESPACE,
+      labels: { component: 'apiserver', provider: 'kubernetes' },
+    },
+    spec: {
+      clusterIP: clusterIp,
+      clusterIPs: [clusterIp],
+      ipFamilies: [isIpv6(clusterIp) ? 'IPv6' : 'IPv4'],
+      ipFamilyPolicy: 'SingleStack',
+      ports: [port],
+      sessionAffinity: 'None',
+      type: nodePort > 0 ? 'NodePort' : 'ClusterIP',
+    },
+    status: { loadBalancer: {} },
+  };
+}
+
+function byPort(servers: readonly ServerAddress[]): Map<number, string[]> {
+  const ports = new Map<number, string[]>();
+  const sorted = [...servers].sort((a, b) => a.port - b.port || (a.address < b.address ? -1 : 1));
+  for (const { address, port } of sorted) ports.set(port, [...(ports.get(port) ?? []), address]);
+  return ports;
+}

@@ -1,0 +1,116 @@
+import type { FlowClock } from './clock.ts';
+import type { Ticket } from './queueing/ticket.ts';
+import type { Level } from './seats/level.ts';
+
+/** Tables for whoever wants to know what waits where, in the columns of Kubernetes' debugging endpoints. */
+
+type Row = readonly (string | number | boolean)[];
+
+const LEVEL_COLUMNS =
+  'PriorityLevelName ActiveQueues IsIdle IsQuiescing WaitingRequests ExecutingRequests DispatchedRequests ' +
+  'RejectedRequests TimedoutRequests CancelledRequests';
+
+export function dumpLevels(levels: ReadonlyMap<string, Level>): string {
+  const rows = byName(levels).map(({ config, queues, retired }): Row => {
+    const { waiting, executing, dispatched, rejected, timedOut, cancelled } = queues.totals;
+    const active = queues.queues.filter((queue) => queue.waiting.size > 0).length;
+    const state = [active, queues.isIdle, retired, waiting, executing];
+    return [config.name, ...state, dispatched, rejected, timedOut, cancelled];
+  });
+  return toTable([LEVEL_COLUMNS.split(' '), ...rows]);
+}
+
+const QUEUE_COLUMNS =
+  'PriorityLevelName Index PendingRequests ExecutingRequests SeatsInUse NextDispatchR InitialSeatsSum MaxSeatsSum ' +
+  'TotalWorkSum';
+
+export function dumpQueues(levels: ReadonlyMap<string, Level>): string {
+  const rows = byName(levels).flatMap(({ config, queues }) =>
+    queues.queues.map(({ index, waiting, executing, seatsInUse, nextStart, waitingWork }): Row => {
+      const tickets = [...waiting];
+      const initial = tickets.reduce((sum, { arrival }) => sum + arrival.work.initialSeats, 0);
+      const most = tickets.reduce((sum, { seats }) => sum + seats, 0);
+      const state = [index, waiting.size, executing.size, seatsInUse, toSeatSeconds(nextStart)];
+      return [config.name, ...state, initial, most, toSeatSeconds(waitingWork)];
+    }),
+  );
+  return toTable([QUEUE_COLUMNS.split(' '), ...rows]);
+}
+
+const REQUEST_COLUMNS =
+  'PriorityLevelName FlowSchemaName QueueIndex RequestIndexInQueue FlowDistingsher ArriveTime InitialSeats FinalSeats ' +
+  'AdditionalLatency StartTime';
+const DETAIL_COLUMNS = 'UserName Verb APIPath Namespace Name APIVersion Resource SubResource';
+
+export interface RequestDumpOptions {
+  readonly clock: FlowClock;
+  /** Who asks for what, too. */
+  readonly details: boolean;
+}
+
+/** Running requests have the index -1 in their queue; those that passed no queue are in queue -1. */
+export function dumpRequests(levels: ReadonlyMap<string, Level>, options: RequestDumpOptions): string {
+  const columns = options.details ? `${REQUEST_COLUMNS} ${DETAIL_COLUMNS}` : REQUEST_COLUMNS;
+  const rows = byName(levels).flatMap(({ config, queues }) => {
+    const rowOf = (ticket: Ticket, place: number): Row => [
+      config.name,
+      ticket.arrival.schema,
+      ticket.queue?.index ?? -1,
+      place,
+      ...stateOf(ticket, options.clock),
+      ...(options.details ? detailsOf(ticket) : []),
+    ];
+    const queued = queues.queues.flatMap(({ waiting, executing }) => [
+      ...[...waiting].map((ticket, place) => rowOf(ticket, place)),
+      ...[...executing].map((ticket) => rowOf(ticket, -1)),
+    ]);
+    return [...queued, ...[...queues.queueless].map((ticket) => rowOf(ticket, -1))];
+  });
+  return toTable([columns.split(' '), ...rows]);
+}
+
+function stateOf({ arrival, arrivedAt, startedAt, finalSeats, extraMs }: Ticket, clock: FlowClock): Row {
+  const started = startedAt === undefined ? '0001-01-01T00:00:00Z' : clock.toDate(startedAt).toISOString();
+  const arrived = clock.toDate(arrivedAt).toISOString();
+  const latency = extraMs === 0 ? '0s' : `${extraMs}ms`;
+  return [arrival.distinguisher, arrived, arrival.work.initialSeats, finalSeats, latency, started];
+}
+
+function detailsOf({ arrival }: Ticket): Row {
+  const { user, verb, path, target } = arrival.request;
+  const {
+    namespace = '',
+    name = '',
+    group = '',
+    version = '',
+    resource = '',
+    subresource = '',
+  } = target ?? {};
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  return [user.username, verb, path, namespace, name, apiVersion, resource, subresource];
+}
+
+const byName = (levels: ReadonlyMap<string, Level>): Level[] =>
+  [...levels.values()].sort((a, b) => (a.config.name < b.config.name ? -1 : 1));
+
+/** As Go prints them: eight digits after the point. */
+const toSeatSeconds = (work: number): string => `${Math.max(work, 0).toFixed(8)}ss`;
+
+const LEAST_WIDTH = 8;
+
+/** Cells end with a comma and are filled up to their column's width; the last of a row is not. */
+function toTable(rows: readonly Row[]): string {
+  const cells = rows.map((row) =>
+    row.map((cell, at) => (at === row.length - 1 ? clean(cell) : `${clean(cell)},`)),
+  );
+  const widths = (cells[0] ?? []).map((_, at) =>
+    Math.max(LEAST_WIDTH, ...cells.map((row) => (row[at] ?? '').length + 1)),
+  );
+  const lines = cells.map((row) =>
+    row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join(''),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+/** What callers chose must not look like another row. */
+const clean = (cell: string | number | boolean): string => String(cell).replace(/\p{Cc}/gu, '?');

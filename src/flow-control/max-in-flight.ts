@@ -1,0 +1,68 @@
+import { isLongRunning } from '../request/long-running.ts';
+import type { AdmittedTurn, FlowControl, FlowRequest, RefusedTurn } from './flow-control.ts';
+
+export interface MaxInFlightLimits {
+  /** --max-requests-inflight; 0: no limit. */
+  readonly reading: number;
+  /** --max-mutating-requests-inflight; 0: no limit. */
+  readonly mutating: number;
+}
+
+const READING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+/** Who is not sent away: somebody must be able to set right what is wrong. */
+const PRIVILEGED = 'system:masters';
+const RETRY_AFTER_SECONDS = 1;
+
+/** Two counters; who finds theirs full is sent away at once (Kubernetes: WithMaxInFlightLimit). */
+export class MaxInFlight implements FlowControl {
+  readonly #reading: Counter;
+  readonly #mutating: Counter;
+
+  constructor({ reading, mutating }: MaxInFlightLimits) {
+    this.#reading = new Counter(reading);
+    this.#mutating = new Counter(mutating);
+  }
+
+  begin(request: FlowRequest): AdmittedTurn | RefusedTurn | undefined {
+    if (isLongRunning(request)) return undefined;
+    const counter = READING.has(request.verb) ? this.#reading : this.#mutating;
+    if (counter.limit === 0) return undefined;
+    if (counter.count < counter.limit) return new CountedTurn(counter);
+    return request.user.groups.includes(PRIVILEGED) ? undefined : REFUSED;
+  }
+}
+
+const REFUSED: RefusedTurn = {
+  admitted: false,
+  classification: undefined,
+  retryAfterSeconds: RETRY_AFTER_SECONDS,
+};
+
+class Counter {
+  readonly limit: number;
+  count = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+}
+
+class CountedTurn implements AdmittedTurn {
+  readonly admitted = true;
+  readonly classification = undefined;
+  readonly #counter: Counter;
+  #ended = false;
+
+  constructor(counter: Counter) {
+    this.#counter = counter;
+    counter.count += 1;
+  }
+
+  initialized(): void {}
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#counter.count -= 1;
+  }
+}

@@ -1,0 +1,103 @@
+/** What flow control tells of itself. Implementations are called several times a request and must be cheap. */
+export interface FlowMetrics {
+  flow(level: string, schema: string): FlowRecorder;
+  level(level: string): LevelRecorder;
+  /** Share of its wish that each level gets which is bound by no limit of its own. */
+  fairFraction(fraction: number): void;
+}
+
+export type RejectReason = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled';
+
+/** One schema's requests at one level. */
+export interface FlowRecorder {
+  estimated(seats: number): void;
+  enqueued(seats: number, queueLength: number): void;
+  dequeued(seats: number): void;
+  started(seats: number): void;
+  finished(): void;
+  /** Later than `finished` when the seats are kept for the work that watchers cause. */
+  released(seats: number): void;
+  dispatched(): void;
+  rejected(reason: RejectReason): void;
+  waited(ms: number, executed: boolean): void;
+  executed(ms: number, kind: 'regular' | 'watch'): void;
+  watchers(count: number): void;
+  noAccommodation(): void;
+}
+
+export interface LevelUsage {
+  readonly waiting: number;
+  readonly executing: number;
+  readonly seatsInUse: number;
+  readonly seatsWaiting: number;
+}
+
+/** Seats that a level has by its configuration. */
+export interface LevelLimits {
+  readonly nominal: number;
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+/** What the periodic adjustment saw and decided. */
+export interface LevelAdjustment {
+  readonly highWatermark: number;
+  readonly average: number;
+  readonly deviation: number;
+  readonly smoothed: number;
+  readonly target: number;
+  readonly limit: number;
+}
+
+/** Virtual times at a dispatch, in seat-seconds. The bounds are over the queues with waiting requests. */
+export interface DispatchProgress {
+  readonly now: number;
+  readonly start: number;
+  readonly least: number;
+  readonly most: number;
+  readonly leastDiscounted: number;
+  readonly mostDiscounted: number;
+}
+
+export interface LevelRecorder {
+  progress(virtualTime: number): void;
+  dispatch(progress: DispatchProgress): void;
+  /** `now` in milliseconds. Called after each change. */
+  usage(now: number, usage: LevelUsage): void;
+  /** What usage is measured against. */
+  capacity(waiting: number, executing: number): void;
+  limits(limits: LevelLimits): void;
+  adjusted(adjustment: LevelAdjustment): void;
+}
+
+const nothing = (): void => {};
+
+const NO_FLOW: FlowRecorder = {
+  estimated: nothing,
+  enqueued: nothing,
+  dequeued: nothing,
+  started: nothing,
+  finished: nothing,
+  released: nothing,
+  dispatched: nothing,
+  rejected: nothing,
+  waited: nothing,
+  executed: nothing,
+  watchers: nothing,
+  noAccommodation: nothing,
+};
+
+const NO_LEVEL: LevelRecorder = {
+  progress: nothing,
+  dispatch: nothing,
+  usage: nothing,
+  capacity: nothing,
+  limits: nothing,
+  adjusted: nothing,
+};
+
+export const NO_METRICS: FlowMetrics = {
+  flow: () => NO_FLOW,
+  level: () => NO_LEVEL,
+  fairFraction: nothing,
+};

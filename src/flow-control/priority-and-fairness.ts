@@ -1,0 +1,151 @@
+import type { ResourceTarget } from '../request/api-request.ts';
+import { isLongRunning } from '../request/long-running.ts';
+import { pause } from '../util/pause.ts';
+import type { FlowClock } from './clock.ts';
+import type { FlowSchema } from './config/flow-schema.ts';
+import type { PriorityLevel } from './config/priority-level.ts';
+import type { FlowControl, FlowRequest, RefusedTurn, Turn } from './flow-control.ts';
+import type { FlowMetrics } from './metrics.ts';
+import type { Ticket } from './queueing/ticket.ts';
+import { RetryAfter } from './retry-after.ts';
+import { createRoutes, distinguish, findRoute, type Route } from './routes.ts';
+import type { Level } from './seats/level.ts';
+import { Levels } from './seats/levels.ts';
+import { SeatedTurn } from './turn.ts';
+import { estimateWork, type Surroundings } from './work/estimate.ts';
+import { WatchCounts } from './work/watch-counts.ts';
+import { seatsOf } from './work/work.ts';
+
+export interface PriorityAndFairnessOptions {
+  /** Sum of --max-requests-inflight and --max-mutating-requests-inflight. */
+  readonly serverSeats: number;
+  /** --request-timeout: a request waits for a quarter of it. */
+  readonly requestTimeoutMs: number;
+  /** Objects of a resource in all namespaces; undefined when it is not kept here. */
+  readonly countObjects: (target: ResourceTarget) => number | undefined;
+  /** Feature gate WatchList. */
+  readonly watchList: boolean;
+  readonly clock: FlowClock;
+  readonly metrics: FlowMetrics;
+}
+
+const MAX_WAIT_MS = 60_000;
+const ADJUSTMENT_PERIOD_MS = 10_000;
+
+/**
+ * API priority and fairness: each request is classified by the flow schemas, takes its seats at a priority level, and waits
+ * in a queue of its flow while there are none (Kubernetes: util/flowcontrol).
+ *
+ * A request that need not wait costs 4 µs of CPU from `begin` to `end` for an ordinary user, of which 1.5 µs go to the 13
+ * schemas of a fresh cluster, and 1 µs for an administrator (Node 24, Xeon at 2.5 GHz shared with others, metrics included).
+ */
+export class PriorityAndFairness implements FlowControl {
+  readonly #clock: FlowClock;
+  readonly #metrics: FlowMetrics;
+  readonly #levels: Levels;
+  readonly #watches = new WatchCounts();
+  readonly #retryAfter: RetryAfter;
+  readonly #surroundings: Surroundings;
+  readonly #waitLimitMs: number;
+  #schemas: readonly FlowSchema[] = [];
+  #configs: readonly PriorityLevel[] = [];
+  #routes: readonly Route[] = [];
+
+  constructor(options: PriorityAndFairnessOptions) {
+    const { clock, metrics, countObjects, watchList, requestTimeoutMs } = options;
+    this.#clock = clock;
+    this.#metrics = metrics;
+    this.#levels = new Levels(options);
+    this.#retryAfter = new RetryAfter(() => clock.now());
+    this.#waitLimitMs = requestTimeoutMs === 0 ? MAX_WAIT_MS : Math.min(requestTimeoutMs / 4, MAX_WAIT_MS);
+    const countWatches = (target: ResourceTarget): number => this.#watches.interestedIn(target);
+    this.#surroundings = { countObjects, countWatches, watchList };
+    this.configure([], []);
+  }
+
+  /** What requests after this call are decided by. Those that wait go on waiting where they are. */
+  configure(schemas: readonly FlowSchema[], levels: readonly PriorityLevel[]): void {
+    this.#schemas = schemas;
+    this.#configs = levels;
+    this.#levels.configure(levels);
+    this.#routes = createRoutes(schemas, this.#levels.current, this.#metrics);
+  }
+
+  /** By name, for whoever looks into them. */
+  get levels(): ReadonlyMap<string, Level> {
+    return this.#levels.all;
+  }
+
+  adjust(): void {
+    this.#levels.adjust();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await pause(ADJUSTMENT_PERIOD_MS, signal);
+      if (!signal.aborted) this.adjust();
+    }
+  }
+
+  begin(request: FlowRequest): Turn | Promise<Turn> | undefined {
+    if (request.verb !== 'watch' && isLongRunning(request)) return undefined;
+    const route = findRoute(this.#routes, request);
+    const { level, recorder, schema } = route;
+    const work = estimateWork(request, { widest: level.widest, recorder }, this.#surroundings);
+    recorder.estimated(seatsOf(work));
+    const distinguisher = distinguish(route, request);
+    const ticket = level.queues.start({ schema: schema.name, distinguisher, work, request, recorder });
+    if (ticket === undefined) {
+      recorder.waited(0, false);
+      return this.#refuse(route);
+    }
+    if (ticket.state === 'waiting') return this.#wait(route, ticket, request);
+    if (!level.config.exempt) recorder.waited(0, true);
+    return this.#admit(route, ticket, request);
+  }
+
+  async #wait(route: Route, ticket: Ticket, request: FlowRequest): Promise<Turn> {
+    const { level, recorder } = route;
+    const { signal } = request;
+    const onAbort = (): void => level.queues.giveUp(ticket, 'cancelled');
+    const callOff = this.#clock.after(this.#waitLimitMs, () => level.queues.giveUp(ticket, 'time-out'));
+    signal.addEventListener('abort', onAbort, { once: true });
+    const decision = ticket.decision();
+    if (signal.aborted) onAbort();
+    const admitted = await decision;
+    callOff();
+    signal.removeEventListener('abort', onAbort);
+    recorder.waited(this.#clock.now() - ticket.arrivedAt, admitted);
+    if (admitted) return this.#admit(route, ticket, request);
+    this.#reap(level);
+    return this.#refuse(route);
+  }
+
+  #admit(route: Route, ticket: Ticket, request: FlowRequest): SeatedTurn {
+    const { level, recorder, classification } = route;
+    const isWatch = request.verb === 'watch';
+    recorder.dispatched();
+    return new SeatedTurn({
+      classification,
+      release: () => {
+        recorder.executed(this.#clock.now() - (ticket.startedAt ?? 0), isWatch ? 'watch' : 'regular');
+        level.queues.finish(ticket);
+        this.#reap(level);
+      },
+      forget: isWatch ? this.#watches.register(request) : undefined,
+    });
+  }
+
+  #refuse({ level, classification }: Route): RefusedTurn {
+    return {
+      admitted: false,
+      classification,
+      retryAfterSeconds: this.#retryAfter.refuse(level.config.name),
+    };
+  }
+
+  /** The last request of a level that is no longer wanted frees its seats for the others. */
+  #reap(level: Level): void {
+    if (level.retired && level.queues.isIdle) this.configure(this.#schemas, this.#configs);
+  }
+}

@@ -1,0 +1,43 @@
+import type { FlowQueue } from './queue.ts';
+import { StartBounds } from './start-bounds.ts';
+import type { Ticket } from './ticket.ts';
+
+export interface Selection {
+  readonly queue: FlowQueue<Ticket>;
+  readonly ticket: Ticket;
+  readonly bounds: StartBounds;
+}
+
+/**
+ * The request with the least virtual finish. Of equals it is the one whose queue comes first after the one served last, so
+ * that queues which started together take turns. `pending` are the queues with waiting requests, of `count` in all.
+ */
+export function selectNext(
+  pending: Iterable<FlowQueue<Ticket>>,
+  lastServed: number,
+  count: number,
+): Selection | undefined {
+  const bounds = new StartBounds();
+  let queue: FlowQueue<Ticket> | undefined;
+  let ticket: Ticket | undefined;
+  let leastFinish = Number.POSITIVE_INFINITY;
+  for (const candidate of pending) {
+    const { oldest } = candidate;
+    if (oldest === undefined) continue;
+    bounds.note(candidate);
+    const finish = candidate.nextStart + oldest.totalWork;
+    if (finish > leastFinish) continue;
+    if (finish === leastFinish && queue !== undefined && !isSooner(candidate, queue, lastServed, count))
+      continue;
+    queue = candidate;
+    ticket = oldest;
+    leastFinish = finish;
+  }
+  return queue === undefined || ticket === undefined ? undefined : { queue, ticket, bounds };
+}
+
+/** Whether the round, going on after `lastServed`, comes to `a` before it comes to `b`. */
+function isSooner(a: FlowQueue<Ticket>, b: FlowQueue<Ticket>, lastServed: number, count: number): boolean {
+  const distance = ({ index }: FlowQueue<Ticket>): number => (index - lastServed - 1 + count) % count;
+  return distance(a) < distance(b);
+}

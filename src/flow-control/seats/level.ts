@@ -1,0 +1,44 @@
+import type { FlowClock } from '../clock.ts';
+import type { PriorityLevel } from '../config/priority-level.ts';
+import type { FlowMetrics, LevelLimits, LevelRecorder } from '../metrics.ts';
+import { DemandIntegral } from '../queueing/demand.ts';
+import { type QueueingPolicy, QueueSet } from '../queueing/queue-set.ts';
+import { MAX_SEATS } from '../work/work.ts';
+import { DemandStatistics } from './statistics.ts';
+
+/** A priority level at work: its configuration, its queues, and how many seats it has at the moment. */
+export class Level {
+  readonly queues: QueueSet;
+  readonly demand: DemandIntegral;
+  readonly statistics = new DemandStatistics();
+  readonly recorder: LevelRecorder;
+  config: PriorityLevel;
+  limits: LevelLimits = { nominal: 0, minimum: 0, maximum: 0 };
+  /** What adjustment last gave it. */
+  seats = 0;
+  /** The most that one request may take. */
+  widest = MAX_SEATS;
+  /** Its object is gone; it goes as soon as its last request has ended. */
+  retired = false;
+
+  constructor(config: PriorityLevel, clock: FlowClock, metrics: FlowMetrics) {
+    this.config = config;
+    this.recorder = metrics.level(config.name);
+    this.demand = new DemandIntegral(clock.now());
+    this.queues = new QueueSet({ clock, demand: this.demand, recorder: this.recorder });
+  }
+
+  get policy(): QueueingPolicy {
+    if (this.config.exempt) return 'unlimited';
+    return this.config.queuing ?? 'refuse';
+  }
+
+  /** `denominator`: what usage is measured against where a level has no seats. */
+  setSeats(seats: number, denominator: number): void {
+    this.seats = seats;
+    this.queues.configure(this.policy, seats);
+    const { queuing } = this.config;
+    const waiting = queuing === undefined ? 1 : queuing.queues * queuing.queueLengthLimit;
+    this.recorder.capacity(waiting, seats > 0 ? seats : denominator);
+  }
+}

@@ -1,0 +1,131 @@
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext, type SecureContext, type SecureVersion } from 'node:tls';
+import { FollowedFiles } from '../../util/followed-files.ts';
+
+/** A certificate with its chain, and its key, in PEM files. */
+export interface PairFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** --tls-sni-cert-key. Without names, those of the certificate. */
+export interface SniPair extends PairFiles {
+  readonly names: readonly string[];
+}
+
+export interface TlsSettings {
+  readonly minVersion: SecureVersion;
+  /** OpenSSL's list; undefined: the runtime's. */
+  readonly ciphers: string | undefined;
+}
+
+interface Contexts {
+  readonly pair: { readonly cert: string; readonly key: string };
+  readonly main: SecureContext;
+  readonly exact: ReadonlyMap<string, SecureContext>;
+  /** By what follows the asterisk: `.example.com`. */
+  readonly wildcards: ReadonlyMap<string, SecureContext>;
+}
+
+/** The serving certificate and those for other names, made anew when their files change. Open connections keep theirs. */
+export class ServingTls {
+  readonly settings: TlsSettings;
+  readonly #files: FollowedFiles<Contexts>;
+  readonly #listeners: ((pair: { cert: string; key: string }) => void)[] = [];
+
+  /** @throws Error when a file cannot be read, or a key is not its certificate's */
+  constructor(options: {
+    serving: PairFiles;
+    sni: readonly SniPair[];
+    settings: TlsSettings;
+    onReload: () => void;
+    onError: (error: unknown) => void;
+  }) {
+    const { serving, sni, settings } = options;
+    this.settings = settings;
+    this.#files = new FollowedFiles({
+      paths: [serving, ...sni].flatMap(({ certFile, keyFile }) => [certFile, keyFile]),
+      make: (texts) => toContexts(texts, sni, settings),
+      onChange: ({ pair }) => {
+        for (const listener of this.#listeners) listener(pair);
+        options.onReload();
+      },
+      onError: options.onError,
+    });
+  }
+
+  /** What a listener begins with. */
+  get pair(): { readonly cert: string; readonly key: string } {
+    return this.#files.current.pair;
+  }
+
+  /** For clients that name no server, whose certificate the listener itself holds. */
+  onServingChange(listener: (pair: { cert: string; key: string }) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  contextFor(servername: string): SecureContext {
+    const { main, exact, wildcards } = this.#files.current;
+    const name = servername.toLowerCase();
+    const dot = name.indexOf('.');
+    return exact.get(name) ?? (dot < 0 ? undefined : wildcards.get(name.slice(dot))) ?? main;
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#files.run(signal);
+  }
+
+  look(): void {
+    this.#files.look();
+  }
+}
+
+function toContexts(texts: readonly string[], sni: readonly SniPair[], settings: TlsSettings): Contexts {
+  const pairAt = (at: number): { cert: string; key: string } => ({
+    cert: texts[at * 2] ?? '',
+    key: texts[at * 2 + 1] ?? '',
+  });
+  const contextOf = (pair: { cert: string; key: string }): SecureContext =>
+    createSecureContext({ ...pair, ...toContextOptions(settings) });
+  const pair = pairAt(0);
+  const named = new Map<string, SecureContext>();
+  const explicit = new Map<string, SecureContext>();
+  for (const [at, { names }] of sni.entries()) {
+    const own = pairAt(at + 1);
+    const context = contextOf(own);
+    const into = names.length > 0 ? explicit : named;
+    // The one given first keeps a name that two certificates have.
+    for (const name of names.length > 0 ? names : namesOf(own.cert)) {
+      const key = name.toLowerCase();
+      if (!into.has(key)) into.set(key, context);
+    }
+  }
+  const all = [...named, ...explicit];
+  return {
+    pair,
+    main: contextOf(pair),
+    exact: new Map(all.filter(([name]) => !name.startsWith('*'))),
+    wildcards: new Map(
+      all.filter(([name]) => name.startsWith('*')).map(([name, one]) => [name.slice(1), one]),
+    ),
+  };
+}
+
+/** SNI has no addresses, so those of a certificate are left out. */
+function namesOf(certificate: string): string[] {
+  const { subject, subjectAltName = '' } = new X509Certificate(certificate);
+  const common = /(?:^|\n)CN=([^\n]+)/.exec(subject)?.[1] ?? '';
+  const alternatives = [...subjectAltName.matchAll(/DNS:([^,\s]+)/g)].map(([, name = '']) => name);
+  const isDomain = /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(common) && !/^\d+(\.\d+){3}$/.test(common);
+  return [...(isDomain ? [common] : []), ...alternatives];
+}
+
+/** TLS 1.0 and 1.1 sign with SHA-1, which OpenSSL refuses above its lowest security level. */
+export function toContextOptions({ minVersion, ciphers }: TlsSettings): {
+  minVersion: SecureVersion;
+  ciphers?: string;
+} {
+  const isOld = minVersion === 'TLSv1' || minVersion === 'TLSv1.1';
+  if (ciphers === undefined && !isOld) return { minVersion };
+  return { minVersion, ciphers: `${ciphers ?? 'DEFAULT'}${isOld ? ':@SECLEVEL=0' : ''}` };
+}

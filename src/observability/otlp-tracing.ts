@@ -1,0 +1,81 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode, trace } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type SpanProcessor,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { ActiveSpan, Tracing } from './tracing.ts';
+
+export interface TracingOptions {
+  /** host:port of an OTLP collector that speaks gRPC. */
+  readonly endpoint: string;
+  /** Of traces that begin here; traces that callers sample are always followed. Undefined: none. */
+  readonly samplingRatePerMillion: number | undefined;
+  readonly version: string;
+  /** For tests; instead of the exporter. */
+  readonly processor?: SpanProcessor;
+}
+
+/** How long the end of the server waits for a collector. */
+const CLOSE_MS = 2000;
+
+export function createTracing(options: TracingOptions): Tracing {
+  const rate = options.samplingRatePerMillion ?? 0;
+  const root = rate === 0 ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(rate / 1_000_000);
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'apiserver', 'service.version': options.version }),
+    sampler: new ParentBasedSampler({ root }),
+    spanProcessors: [options.processor ?? exportTo(options.endpoint)],
+  });
+  const tracer = provider.getTracer('pg-apiserver');
+  const current = new AsyncLocalStorage<Context>();
+  const run = <T>(span: Span, parent: Context, work: (span: ActiveSpan) => Promise<T>): Promise<T> =>
+    current.run(trace.setSpan(parent, span), () => finish(span, work));
+  return {
+    request: ({ name, traceparent, attributes }, work) => {
+      const parent = parentOf(traceparent);
+      return run(tracer.startSpan(name, { attributes, kind: 1 }, parent), parent, work);
+    },
+    part: (name, attributes, work) => {
+      const parent = current.getStore();
+      if (parent === undefined || trace.getSpan(parent)?.isRecording() !== true) return work();
+      return run(tracer.startSpan(name, { attributes }, parent), parent, work);
+    },
+    close: async () => {
+      const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref());
+      await Promise.race([provider.shutdown().catch(() => {}), late]);
+    },
+  };
+}
+
+const exportTo = (endpoint: string): SpanProcessor =>
+  new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `http://${endpoint}` }) });
+
+async function finish<T>(span: Span, work: (span: ActiveSpan) => Promise<T>): Promise<T> {
+  try {
+    return await work({ set: (attributes) => void span.setAttributes(attributes) });
+  } catch (error) {
+    span.setStatus({
+      code: SpanStatusCode.ERROR,
+      message: error instanceof Error ? error.message : String(error),
+    });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`; all zeros are no ids. */
+function parentOf(traceparent: string | undefined): Context {
+  const match = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(traceparent ?? '');
+  const [, traceId = '', spanId = '', flags = ''] = match ?? [];
+  if (match === null || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return ROOT_CONTEXT;
+  const traceFlags = Number.parseInt(flags, 16) & 1;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+}

@@ -1,0 +1,101 @@
+import { getCiphers, type SecureVersion } from 'node:tls';
+import type { SniPair, TlsSettings } from '../http/tls/serving-tls.ts';
+import { UsageError } from './flag.ts';
+import { type FlagValues, nearestName } from './parse.ts';
+
+const VERSIONS: Readonly<Record<string, SecureVersion>> = {
+  VersionTLS10: 'TLSv1',
+  VersionTLS11: 'TLSv1.1',
+  VersionTLS12: 'TLSv1.2',
+  VersionTLS13: 'TLSv1.3',
+};
+
+/** IANA's names, which the flag takes, by OpenSSL's, which the runtime takes. Those of TLS 1.3 have the same in both. */
+const SUITES: Readonly<Record<string, string>> = {
+  TLS_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
+  TLS_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
+  TLS_CHACHA20_POLY1305_SHA256: 'TLS_CHACHA20_POLY1305_SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: 'ECDHE-ECDSA-AES128-SHA',
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: 'ECDHE-ECDSA-AES256-SHA',
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: 'ECDHE-RSA-AES128-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA: 'ECDHE-RSA-AES256-SHA',
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: 'ECDHE-RSA-AES256-GCM-SHA384',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-RSA-CHACHA20-POLY1305',
+  // The insecure ones.
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256: 'ECDHE-ECDSA-AES128-SHA256',
+  TLS_ECDHE_ECDSA_WITH_RC4_128_SHA: 'ECDHE-ECDSA-RC4-SHA',
+  TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA: 'ECDHE-RSA-DES-CBC3-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256: 'ECDHE-RSA-AES128-SHA256',
+  TLS_ECDHE_RSA_WITH_RC4_128_SHA: 'ECDHE-RSA-RC4-SHA',
+  TLS_RSA_WITH_3DES_EDE_CBC_SHA: 'DES-CBC3-SHA',
+  TLS_RSA_WITH_AES_128_CBC_SHA: 'AES128-SHA',
+  TLS_RSA_WITH_AES_128_CBC_SHA256: 'AES128-SHA256',
+  TLS_RSA_WITH_AES_128_GCM_SHA256: 'AES128-GCM-SHA256',
+  TLS_RSA_WITH_AES_256_CBC_SHA: 'AES256-SHA',
+  TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
+  TLS_RSA_WITH_RC4_128_SHA: 'RC4-SHA',
+};
+
+/** Which of TLS 1.3's is used is not for an operator to choose, as in Go: naming none of them leaves all. */
+const TLS_1_3 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
+
+/** @throws UsageError */
+export function readTlsSettings(flags: FlagValues): TlsSettings {
+  const version = flags.string('tls-min-version');
+  const minVersion = version === '' ? 'TLSv1.2' : VERSIONS[version];
+  if (minVersion === undefined) {
+    throw new UsageError(
+      `--tls-min-version: ${JSON.stringify(version)} must be one of ${Object.keys(VERSIONS).join(', ')}`,
+    );
+  }
+  const names = flags.strings('tls-cipher-suites');
+  return { minVersion, ciphers: names.length === 0 ? undefined : toCiphers(names) };
+}
+
+function toCiphers(names: readonly string[]): string {
+  const available = new Set(getCiphers());
+  const chosen = names.map((name) => {
+    const suite = SUITES[name];
+    if (suite === undefined) {
+      const nearest = nearestName(name, Object.keys(SUITES));
+      throw new UsageError(
+        `--tls-cipher-suites: unknown suite ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
+      );
+    }
+    if (!available.has(suite.toLowerCase()))
+      throw new UsageError(`--tls-cipher-suites: this runtime's TLS library has no ${name}`);
+    return suite;
+  });
+  const modern = chosen.some((suite) => TLS_1_3.includes(suite)) ? [] : TLS_1_3;
+  return [...new Set([...modern, ...chosen])].join(':');
+}
+
+/** `cert,key` or `cert,key:name,name`. @throws UsageError */
+export function readSniPairs(flags: FlagValues): SniPair[] {
+  return flags.strings('tls-sni-cert-key').map((value) => {
+    const colon = value.indexOf(':');
+    const files = (colon < 0 ? value : value.slice(0, colon)).split(',').map((file) => file.trim());
+    const [certFile = '', keyFile = '', ...more] = files;
+    const wrong = (why: string): UsageError =>
+      new UsageError(`--tls-sni-cert-key: ${JSON.stringify(value)}: ${why}`);
+    if (certFile === '' || keyFile === '' || more.length > 0)
+      throw wrong('a certificate file and a key file belong before the colon, separated by a comma');
+    const names =
+      colon < 0
+        ? []
+        : value
+            .slice(colon + 1)
+            .split(',')
+            .map((name) => name.trim());
+    if (names.includes('')) throw wrong('a name is empty');
+    const broken = names.find((name) => !/^(\*|(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*)$/i.test(name));
+    if (broken !== undefined) throw wrong(`${JSON.stringify(broken)} is no domain, and no *.domain`);
+    return { certFile, keyFile, names };
+  });
+}

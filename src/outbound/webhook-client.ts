@@ -1,0 +1,143 @@
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { RemoteServer } from './client-config.ts';
+
+export interface PostOptions {
+  /** For all of it, the answer included. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** A longer answer is an error. 0: the answer's code is all that is wanted, and the rest is not waited for. */
+  readonly maxAnswerBytes: number;
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly body: Buffer;
+}
+
+/** What a server that talks on after its code may send before it is cut off. */
+const MAX_IDLE_BYTES = 64 * 1024;
+
+const UNAUTHORIZED = 401;
+
+interface Connection {
+  readonly url: URL;
+  readonly authorization: string | undefined;
+  readonly agent: HttpAgent | HttpsAgent;
+}
+
+/**
+ * Posts JSON to one server. Connections are kept. After a failure everything is read anew, certificates and tokens too: they
+ * may be what was wrong, and have been renewed since.
+ */
+export class WebhookClient {
+  readonly #read: () => RemoteServer;
+  #connection: Connection | undefined;
+
+  /** @throws Error when `read` does */
+  constructor(read: () => RemoteServer) {
+    this.#read = read;
+    this.#connection = connect(read());
+  }
+
+  /** @throws Error for anything but an answer, whatever its code; redirects are answers and not followed */
+  async post(body: Buffer, options: PostOptions): Promise<Answer> {
+    this.#connection ??= connect(this.#read());
+    const connection = this.#connection;
+    try {
+      const answer = await exchange(connection, body, options);
+      if (answer.code === UNAUTHORIZED) this.#leave(connection);
+      return answer;
+    } catch (error) {
+      this.#leave(connection);
+      throw error;
+    }
+  }
+
+  /** Others may still be waiting for answers on it: sockets end as they become free. */
+  #leave({ agent }: Connection): void {
+    if (this.#connection?.agent === agent) this.#connection = undefined;
+    agent.maxFreeSockets = 0;
+    for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+  }
+
+  close(): void {
+    this.#connection?.agent.destroy();
+    this.#connection = undefined;
+  }
+}
+
+function connect(server: RemoteServer): Connection {
+  const { ca, certificate, key, serverName, insecureSkipVerify, authorization } = server;
+  const url = new URL(server.url);
+  if (url.protocol === 'http:') return { url, authorization, agent: new HttpAgent({ keepAlive: true }) };
+  const agent = new HttpsAgent({
+    keepAlive: true,
+    rejectUnauthorized: !insecureSkipVerify,
+    ...(ca === undefined ? {} : { ca }),
+    ...(certificate === undefined || key === undefined ? {} : { cert: certificate, key }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  });
+  return { url, authorization, agent };
+}
+
+function exchange(
+  { url, authorization, agent }: Connection,
+  body: Buffer,
+  options: PostOptions,
+): Promise<Answer> {
+  const send = url.protocol === 'http:' ? httpRequest : httpsRequest;
+  return new Promise((resolve, reject) => {
+    const request: ClientRequest = send(url, {
+      method: 'POST',
+      agent,
+      signal: options.signal,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'content-length': body.length,
+        'user-agent': 'pg-apiserver',
+        ...(authorization === undefined ? {} : { authorization }),
+      },
+    });
+    const timer = setTimeout(
+      () => request.destroy(new Error(`no answer within ${options.timeoutMs / 1000}s`)),
+      options.timeoutMs,
+    );
+    request.once('close', () => clearTimeout(timer));
+    request.once('response', (response) => readAnswer(request, response, options).then(resolve, reject));
+    // Stays: a connection that breaks after its answer is nobody's concern.
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+function readAnswer(
+  request: ClientRequest,
+  response: IncomingMessage,
+  { maxAnswerBytes }: PostOptions,
+): Promise<Answer> {
+  const code = response.statusCode ?? 0;
+  const most = maxAnswerBytes === 0 ? MAX_IDLE_BYTES : maxAnswerBytes;
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= most) {
+        if (maxAnswerBytes > 0) chunks.push(chunk);
+        return;
+      }
+      reject(new Error(`the answer is longer than ${most} bytes`));
+      request.destroy();
+    });
+    response.on('error', reject);
+    response.once('end', () => resolve({ code, body: Buffer.concat(chunks) }));
+    if (maxAnswerBytes === 0) resolve({ code, body: Buffer.alloc(0) });
+  });
+}

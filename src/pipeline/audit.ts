@@ -1,0 +1,149 @@
+import { internalError, StatusError } from '../api/status.ts';
+import type { Auditor } from '../audit/auditor.ts';
+import type { RequestAudit } from '../audit/request-audit.ts';
+import type { Verdict } from '../authz/authorizer.ts';
+import type { ApiRequest, AuthenticatedRequest } from '../request/api-request.ts';
+import type { ApiResponse, StreamResponse, TunnelResponse } from '../request/api-response.ts';
+
+interface AuditOptions {
+  readonly auditor: Auditor | undefined;
+}
+
+/** Records what becomes of a request. @throws StatusError 500 when it must be recorded and cannot be */
+export function audit(
+  { auditor }: AuditOptions,
+  request: AuthenticatedRequest,
+  next: () => Promise<ApiResponse>,
+): Promise<ApiResponse> {
+  return auditor === undefined ? next() : record(auditor, request, next);
+}
+
+async function record(
+  auditor: Auditor,
+  request: AuthenticatedRequest,
+  next: () => Promise<ApiResponse>,
+): Promise<ApiResponse> {
+  const trail = auditor.begin(request);
+  if (trail === undefined) return next();
+  if (!(await trail.stage('RequestReceived'))) {
+    auditor.rejected();
+    throw internalError('failed to store audit event');
+  }
+  request.audit = trail;
+  const response = await recordFailure(trail, next);
+  switch (response.kind) {
+    case 'stream':
+      return recordStream(trail, response);
+    case 'tunnel':
+      return recordTunnel(trail, response);
+    case 'bytes':
+      trail.answered(response);
+      await trail.stage('ResponseComplete');
+      return response;
+    default:
+      return response satisfies never;
+  }
+}
+
+async function recordFailure<T>(trail: RequestAudit, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StatusError) {
+      trail.refused(error);
+      await trail.stage('ResponseComplete');
+    } else {
+      const message = `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`;
+      trail.status({ status: 'Failure', message, reason: 'InternalError', code: 500 });
+      await trail.stage('Panic');
+    }
+    throw error;
+  }
+}
+
+/** A stream has begun when its head is sent, which is not held up for the record of it. */
+function recordStream(trail: RequestAudit, response: StreamResponse): StreamResponse {
+  return {
+    ...response,
+    run: async (outlet) => {
+      let started: Promise<boolean> | boolean | undefined;
+      const start = (): void => {
+        if (started !== undefined) return;
+        trail.status({ code: response.code });
+        started = trail.stage('ResponseStarted');
+      };
+      await recordFailure(trail, () =>
+        response.run({
+          open: () => {
+            start();
+            outlet.open();
+          },
+          write: (frame) => {
+            start();
+            return outlet.write(frame);
+          },
+          drained: () => outlet.drained(),
+        }),
+      );
+      start();
+      await started;
+      await trail.stage('ResponseComplete');
+    },
+  };
+}
+
+function recordTunnel(trail: RequestAudit, response: TunnelResponse): TunnelResponse {
+  return {
+    ...response,
+    run: async (client) => {
+      trail.status({ code: response.code });
+      const started = trail.stage('ResponseStarted');
+      await recordFailure(trail, () => response.run(client));
+      await started;
+      await trail.stage('ResponseComplete');
+    },
+  };
+}
+
+/** Records a caller who could not be authenticated. The next stage records the others. */
+export function auditAuthentication<T>(
+  { auditor }: AuditOptions,
+  request: ApiRequest,
+  authenticate: () => Promise<T>,
+): Promise<T> {
+  if (auditor === undefined) return authenticate();
+  return authenticate().catch(async (error: unknown) => {
+    const trail = auditor.begin(request);
+    const code = error instanceof StatusError ? error.status.code : 500;
+    trail?.status({ message: describeAttempt(request), code });
+    await trail?.stage('ResponseStarted');
+    throw error;
+  });
+}
+
+/** Which credentials were tried, never what was in them. */
+function describeAttempt({ headers, peerCertificate }: ApiRequest): string {
+  const scheme = /^\s*(basic|bearer)\s/i.exec(headers.authorization ?? '')?.[1]?.toLowerCase();
+  const tried = [
+    ...(scheme === undefined ? [] : [scheme]),
+    ...(peerCertificate === undefined ? [] : ['x509']),
+  ];
+  return tried.length === 0
+    ? 'Authentication failed, no credentials provided'
+    : `Authentication failed, attempted: ${tried.join(', ')}`;
+}
+
+const DECISION = 'authorization.k8s.io/decision';
+const REASON = 'authorization.k8s.io/reason';
+
+/** What authorization decided, and why, is told with the event. */
+export function annotateVerdict({ audit: trail }: AuthenticatedRequest, verdict: Verdict): void {
+  if (trail === undefined) return;
+  const { decision, reason, error } = verdict;
+  if (decision !== 'allow' && error !== undefined) {
+    trail.annotate(REASON, 'internal error');
+    return;
+  }
+  trail.annotate(DECISION, decision === 'allow' ? 'allow' : 'forbid');
+  trail.annotate(REASON, reason);
+}

@@ -1,0 +1,72 @@
+import { serviceUnavailable } from '../api/status.ts';
+import type { ApiRequest } from '../request/api-request.ts';
+import type { ApiResponse } from '../request/api-response.ts';
+import {
+  authorityOf,
+  type Backend,
+  type BackendAnswer,
+  BackendError,
+  type BackendTransport,
+  encodePath,
+} from '../request/backend.ts';
+import { answeredHeaders, forwardedHeaders } from './headers.ts';
+import { joinPath, outerPrefix, rewriteLocation } from './location.ts';
+import { streamAnswer } from './stream-answer.ts';
+
+/**
+ * A plain request to what stands under a proxy's path (Kubernetes: util/proxy, UpgradeAwareHandler). The links in pages stay
+ * as they are: those that work through a proxy are relative.
+ * @throws StatusError 503
+ */
+export async function forward(
+  transport: BackendTransport,
+  backend: Backend,
+  request: ApiRequest,
+): Promise<ApiResponse> {
+  const readOnly = request.method === 'GET' || request.method === 'HEAD';
+  // Relative links on the first page would otherwise lead out of the proxy.
+  if (backend.path === '' && readOnly) return redirectToFolder(request);
+  const prefix = outerPrefix(request.path, backend.path);
+  const answer = await send(transport, backend, request, prefix);
+  const { 'content-type': contentType = '', ...headers } = answeredHeaders(answer);
+  if (typeof headers.location === 'string' && headers.location !== '') {
+    headers.location = rewriteLocation(headers.location, {
+      prefix,
+      backendHost: authorityOf(backend),
+      requestHost: hostOf(request),
+    });
+  }
+  return streamAnswer(request, answer.body, { code: answer.code, contentType: String(contentType), headers });
+}
+
+async function send(
+  transport: BackendTransport,
+  backend: Backend,
+  request: ApiRequest,
+  prefix: string,
+): Promise<BackendAnswer> {
+  const uri = encodePath(joinPath(prefix, backend.path));
+  const headers = forwardedHeaders(request).concat('X-Forwarded-Uri', uri);
+  const { method, signal, raw } = request;
+  try {
+    return await transport.send(backend, { method, headers, body: raw.body, signal, hurried: false });
+  } catch (error) {
+    if (!(error instanceof BackendError)) throw error;
+    throw serviceUnavailable(`error trying to reach service: ${error.message}`, error);
+  }
+}
+
+const hostOf = ({ headers }: ApiRequest): string => headers.host ?? String(headers[':authority'] ?? '');
+
+function redirectToFolder({ raw }: ApiRequest): ApiResponse {
+  const at = raw.url.indexOf('?');
+  const location = at < 0 ? `${raw.url}/` : `${raw.url.slice(0, at)}/${raw.url.slice(at)}`;
+  return {
+    kind: 'bytes',
+    code: 301,
+    contentType: 'text/plain',
+    headers: { location },
+    chunks: [],
+    compressible: false,
+  };
+}

@@ -1,0 +1,95 @@
+import type { ApiRequest } from '../request/api-request.ts';
+import type { BackendAnswer } from '../request/backend.ts';
+
+/** What of a request's and an answer's headers is passed on. Lists are names and values in turn. */
+
+/** RFC 9110, section 7.6.1: of one connection only. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** They say who the caller is to this server; a backend that got them could be the caller. */
+const CREDENTIALS = /^(authorization|impersonate-.*|x-remote-(user|group|uid|extra-.*))$/;
+const BEARER_PROTOCOL = 'base64url.bearer.authorization.';
+
+function* pairs(raw: readonly string[]): Generator<[name: string, value: string]> {
+  for (let at = 0; at + 1 < raw.length; at += 2) yield [raw[at] ?? '', raw[at + 1] ?? ''];
+}
+
+/** Names that the Connection header declares to be of this connection. */
+function connectionNames(connection: string | undefined): Set<string> {
+  return new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
+}
+
+/**
+ * A request's headers for a backend. For an upgrade the two headers that ask for it stay, and whatever the two sides say to
+ * each other about protocols.
+ */
+export function forwardedHeaders(request: ApiRequest): string[] {
+  const { raw, headers } = request;
+  const dropped = connectionNames(headers.connection);
+  const forwarded: string[] = [];
+  for (const [name, value] of pairs(raw.headers)) {
+    const key = name.toLowerCase();
+    if (key.startsWith(':') || key === 'host' || key === 'x-forwarded-for' || key === 'expect') continue;
+    if (HOP_BY_HOP.has(key) || dropped.has(key) || CREDENTIALS.test(key)) continue;
+    // A stage that took a header away did so because it was for this server.
+    if (headers[key] === undefined) continue;
+    const kept = key === 'sec-websocket-protocol' ? withoutBearer(value) : value;
+    if (kept !== '' || value === '') forwarded.push(name, kept);
+  }
+  const host = headers.host ?? String(headers[':authority'] ?? '');
+  if (host !== '') forwarded.unshift('Host', host);
+  forwarded.push('X-Forwarded-For', forwardedFor(request));
+  if (raw.upgrade !== '') forwarded.push('Connection', 'Upgrade', 'Upgrade', headers.upgrade ?? raw.upgrade);
+  else if (headers['transfer-encoding'] !== undefined) forwarded.push('Transfer-Encoding', 'chunked');
+  return forwarded;
+}
+
+/** The same request as one for SPDY, where the client asked for a websocket. */
+export function spdyHeaders(request: ApiRequest, protocols: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (const [name, value] of pairs(forwardedHeaders(request))) {
+    if (!OF_UPGRADE.test(name)) kept.push(name, value);
+  }
+  const offers = protocols.flatMap((protocol) => ['X-Stream-Protocol-Version', protocol]);
+  return [...kept, 'Connection', 'Upgrade', 'Upgrade', 'SPDY/3.1', ...offers, 'Content-Length', '0'];
+}
+
+const OF_UPGRADE = /^(sec-websocket-.*|connection|upgrade|x-stream-protocol-version|content-length)$/i;
+
+function forwardedFor({ headers, sourceAddress }: ApiRequest): string {
+  const before = headers['x-forwarded-for'];
+  const list = typeof before === 'string' ? before : (before ?? []).join(', ');
+  return list === '' ? sourceAddress : `${list}, ${sourceAddress}`;
+}
+
+function withoutBearer(protocols: string): string {
+  const kept = protocols.split(',').filter((protocol) => !protocol.trim().startsWith(BEARER_PROTOCOL));
+  return kept.join(',').trim();
+}
+
+/** Who may read what from where is this server's to say (--cors-allowed-origins). */
+const CORS = /^access-control-allow-(credentials|headers|methods|origin)$/;
+
+/** An answer's headers for the client; those of one name in a list. */
+export function answeredHeaders({ rawHeaders, headers }: BackendAnswer): Record<string, string | string[]> {
+  const dropped = connectionNames(headers.connection);
+  const answered: Record<string, string | string[]> = {};
+  for (const [name, value] of pairs(rawHeaders)) {
+    const key = name.toLowerCase();
+    if (HOP_BY_HOP.has(key) || dropped.has(key) || CORS.test(key)) continue;
+    const before = answered[key];
+    if (before === undefined) answered[key] = value;
+    else answered[key] = [...(typeof before === 'string' ? [before] : before), value];
+  }
+  return answered;
+}

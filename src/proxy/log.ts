@@ -1,0 +1,98 @@
+import { text } from 'node:stream/consumers';
+import { badRequest, internalError, StatusError, type StatusReason, unknownError } from '../api/status.ts';
+import type { ApiRequest } from '../request/api-request.ts';
+import type { ApiResponse } from '../request/api-response.ts';
+import {
+  authorityOf,
+  type Backend,
+  type BackendAnswer,
+  BackendError,
+  type BackendTransport,
+  urlOf,
+} from '../request/backend.ts';
+import { streamAnswer } from './stream-answer.ts';
+
+export interface LogOptions {
+  /** What is asked for, in errors: `pods/log`. */
+  readonly resource: string;
+  readonly name: string;
+  /** A log that is followed may say nothing for long, not even that it is there. */
+  readonly follow: boolean;
+}
+
+/** The text that a node agent answers, and nothing else of its answer. @throws StatusError */
+export async function streamLog(
+  transport: BackendTransport,
+  backend: Backend,
+  request: ApiRequest,
+  options: LogOptions,
+): Promise<ApiResponse> {
+  const answer = await ask(transport, backend, request, options);
+  if (answer.code < 200 || answer.code > 206) throw await toError(answer, backend, options);
+  return streamAnswer(request, answer.body, { code: 200, contentType: 'text/plain', headers: {} });
+}
+
+async function ask(
+  transport: BackendTransport,
+  backend: Backend,
+  { signal }: ApiRequest,
+  { follow }: LogOptions,
+): Promise<BackendAnswer> {
+  const headers = ['Host', authorityOf(backend), 'User-Agent', 'pg-apiserver', 'Accept', '*/*'];
+  try {
+    return await transport.send(backend, { method: 'GET', headers, signal, hurried: !follow });
+  } catch (error) {
+    if (!(error instanceof BackendError)) throw error;
+    throw unknownError(`Get ${JSON.stringify(urlOf(backend))}: ${error.message}`, error);
+  }
+}
+
+/** More of an error's text is of no use to anyone. */
+const MAX_ERROR_CHARACTERS = 50_000;
+
+/** What an agent's refusal means to a client (Kubernetes: GenericHttpResponseChecker and NewGenericServerResponse). */
+async function toError(
+  { code, body }: BackendAnswer,
+  backend: Backend,
+  { resource, name }: LogOptions,
+): Promise<StatusError> {
+  if (code < 400) {
+    body.destroy();
+    return unknownError(`Get ${JSON.stringify(urlOf(backend))}: redirects forbidden`);
+  }
+  const said = (await text(body).catch(() => '')).slice(0, MAX_ERROR_CHARACTERS);
+  if (code === 500) return internalError(said);
+  if (code === 400) return badRequest(said);
+  const [reason, message] = genericAnswer(code, said);
+  return new StatusError({
+    code,
+    reason,
+    message: `${message} ( ${resource} ${name})`,
+    details: { name, kind: resource },
+  });
+}
+
+const GENERIC: Readonly<Record<number, readonly [StatusReason, string]>> = {
+  401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
+  404: ['NotFound', 'the server could not find the requested resource'],
+  405: ['MethodNotAllowed', 'the server does not allow this method on the requested resource'],
+  409: ['Conflict', 'the server reported a conflict'],
+  429: ['TooManyRequests', 'the server has received too many requests and has asked us to try again later'],
+  503: ['ServiceUnavailable', 'the server is currently unable to handle the request'],
+  504: [
+    'Timeout',
+    'the server was unable to return a response in the time allotted, but may still be processing the request',
+  ],
+};
+
+function genericAnswer(code: number, said: string): readonly [StatusReason, string] {
+  if (code === 403) return ['Forbidden', said];
+  const known = GENERIC[code];
+  if (known !== undefined) return known;
+  return code > 500
+    ? [
+        'InternalError',
+        `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`,
+      ]
+    : ['', `the server responded with the status code ${code} but did not return more information`];
+}

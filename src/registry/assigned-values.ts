@@ -1,0 +1,41 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import type { StatusError } from '../api/status.ts';
+import type { ValuePool } from './value-pool.ts';
+
+/**
+ * What a resource needs whose objects hold values that must be unique in the cluster. The strategy chooses and names them;
+ * the write that stores the object claims and releases them, and is repeated with others when somebody was faster.
+ */
+export interface AssignedValues {
+  /** What a write means where it does not say so, before anything is assigned. Changes `object`. */
+  complete(object: ApiObject, old: ApiObject | undefined): void;
+  /** Fills in what the server assigns. Changes `object`. @throws StatusError */
+  assign(object: ApiObject, old: ApiObject | undefined, values: ValueSource): Promise<void>;
+  /** Everything an object holds, each value once. */
+  valuesOf(object: ApiObject): AssignedValue[];
+  /** What to answer when another object holds a value that the caller asked for. */
+  whenTaken(object: ApiObject, value: AssignedValue): StatusError;
+}
+
+export interface AssignedValue {
+  /** The name of a {@link ValuePool}. */
+  readonly pool: string;
+  readonly value: string;
+}
+
+/** Where the values of one write come from. */
+export interface ValueSource {
+  /** In the order of the server's preference. */
+  readonly pools: readonly ValuePool[];
+  /** Chooses a value that nobody holds. @throws PoolFull */
+  pick(pool: ValuePool): Promise<string>;
+  /** Whether a value that the caller asks for may be had, as far as that is to be known before the write. */
+  isFree(value: AssignedValue, object: ApiObject): Promise<boolean>;
+}
+
+export class PoolFull extends Error {
+  constructor() {
+    super('range is full');
+    this.name = 'PoolFull';
+  }
+}

@@ -1,0 +1,86 @@
+import { formatIp } from '../object/canonical-ip.ts';
+import { type IpRange, networkBytes, parseIp } from '../object/ip.ts';
+
+/**
+ * Values of which one object of the cluster holds each at a time, numbered from 0. Which of them are held is none of its
+ * concern.
+ */
+export interface ValuePool {
+  readonly name: string;
+  /** As people write it: `10.0.0.0/24`, `30000-32767`. */
+  readonly range: string;
+  readonly size: number;
+  /** The first so many are the server's own and never chosen. */
+  readonly reserved: number;
+  /** Values from here on are chosen first, so that those who ask for one of the first by themselves are likely to get it. */
+  readonly dynamicFrom: number;
+  valueAt(index: number): string;
+  /** Undefined for what lies outside. */
+  indexOf(value: string): number | undefined;
+}
+
+/** An IPv6 range may have more; so many are used. */
+const MOST_ADDRESSES_V6 = 65_536;
+
+/** Names of the pools of addresses, which are those of the families in the API. */
+export type AddressFamily = 'IPv4' | 'IPv6';
+
+/** The addresses of a range without its first and, in IPv4, its last, which are the network's own and its broadcast's. */
+export function createAddressPool(cidr: IpRange, reserved: number): ValuePool {
+  const { family, prefixBits } = cidr;
+  const network = networkBytes(cidr.bytes, prefixBits);
+  const first = toNumber(network) + 1n;
+  const all = 2 ** (network.length * 8 - prefixBits);
+  const size = Math.max(family === 4 ? all - 2 : Math.min(all, MOST_ADDRESSES_V6) - 1, 0);
+  return {
+    name: familyName(family),
+    range: `${formatIp(network)}/${prefixBits}`,
+    size,
+    reserved: Math.min(reserved, size),
+    dynamicFrom: staticBand(all, { least: 16, most: 256, share: 16 }),
+    valueAt: (index) => formatIp(toBytes(first + BigInt(index), network.length)),
+    indexOf: (value) => {
+      const address = parseIp(value);
+      if (address?.family !== family) return undefined;
+      const index = toNumber(address.bytes) - first;
+      return index >= 0n && index < BigInt(size) ? Number(index) : undefined;
+    },
+  };
+}
+
+export const familyName = (family: 4 | 6): AddressFamily => (family === 4 ? 'IPv4' : 'IPv6');
+
+export interface PortRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Ports of the nodes. A number is held for all protocols at once. */
+export const NODE_PORTS = 'NodePort';
+
+export function createPortPool({ first, last }: PortRange): ValuePool {
+  const size = last - first + 1;
+  return {
+    name: NODE_PORTS,
+    range: `${first}-${last}`,
+    size,
+    reserved: 0,
+    dynamicFrom: staticBand(size, { least: 16, most: 128, share: 32 }),
+    valueAt: (index) => String(first + index),
+    indexOf: (value) => {
+      const port = Number(value);
+      return port >= first && port <= last ? port - first : undefined;
+    },
+  };
+}
+
+/** Kubernetes' step function: nothing of a small range, then a share of it within bounds. */
+function staticBand(size: number, { least, most, share }: { least: number; most: number; share: number }) {
+  return size <= least ? 0 : Math.min(Math.max(Math.floor(size / share), least), most);
+}
+
+const toNumber = (bytes: readonly number[]): bigint =>
+  bytes.reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
+
+const toBytes = (number: bigint, length: number): number[] =>
+  Array.from({ length }, (_, at) => Number((number >> BigInt((length - 1 - at) * 8)) & 0xffn));

@@ -1,0 +1,80 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
+
+/** Servers that requests are handed on to: node agents, pods, the endpoints of services. */
+
+export interface Backend {
+  readonly scheme: 'http' | 'https';
+  /** A name or an address, without brackets. */
+  readonly host: string;
+  /** '' is the scheme's own. */
+  readonly port: string;
+  /** Decoded; '' or beginning with a slash. */
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+  /**
+   * `agent`: shows our certificate and checks theirs. `agent-unverified`: shows ours. `none`: pods and services, whose
+   * certificates nobody here can know, and which are nobody to show ours to.
+   */
+  readonly trust: 'agent' | 'agent-unverified' | 'none';
+}
+
+export interface BackendMessage {
+  readonly method: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Absent: none. */
+  readonly body?: Readable;
+  /** Ends everything that belongs to the exchange. */
+  readonly signal: AbortSignal;
+  /** The head of the answer must come within the agent's timeout, not just the connection. */
+  readonly hurried: boolean;
+}
+
+export interface BackendAnswer {
+  readonly kind: 'answer';
+  readonly code: number;
+  readonly message: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: Readable;
+}
+
+/** The backend has changed to the protocol it was asked for. */
+export interface BackendConnection {
+  readonly kind: 'connection';
+  readonly message: string;
+  readonly rawHeaders: readonly string[];
+  readonly stream: Duplex;
+}
+
+export interface BackendTransport {
+  /** Resolves with the head of the answer. @throws BackendError */
+  send(backend: Backend, message: BackendMessage): Promise<BackendAnswer>;
+  /** Asks for another protocol, as the headers of the message say. @throws BackendError */
+  upgrade(backend: Backend, message: BackendMessage): Promise<BackendAnswer | BackendConnection>;
+}
+
+/** The backend cannot be reached, or broke off before it answered. The message may be shown to clients. */
+export class BackendError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'BackendError';
+  }
+}
+
+/** `host:port` as it stands in a URL. */
+export function authorityOf({ host, port }: Pick<Backend, 'host' | 'port'>): string {
+  const bracketed = host.includes(':') ? `[${host}]` : host;
+  return port === '' ? bracketed : `${bracketed}:${port}`;
+}
+
+/** A decoded path as it is written in a request. */
+export const encodePath = (path: string): string =>
+  encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
+
+export function urlOf(backend: Backend): string {
+  const query = backend.query === '' ? '' : `?${backend.query}`;
+  return `${backend.scheme}://${authorityOf(backend)}${encodePath(backend.path)}${query}`;
+}

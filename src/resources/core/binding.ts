@@ -1,0 +1,18 @@
+import { define } from '../define.ts';
+
+/** The old way to place a pod: posted to the namespace, with the pod's name inside. */
+export const bindings = define({
+  group: '',
+  resource: 'bindings',
+  kind: 'Binding',
+  namespaced: true,
+  verbs: ['create'],
+  versions: [{ version: 'v1', type: 'core/v1.Binding' }],
+  actsOn: { resource: { group: '', resource: 'pods' }, subresource: 'binding' },
+  strategy: {
+    nameRule: 'dns-subdomain',
+    tracksGeneration: false,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: false,
+  },
+});

@@ -1,0 +1,131 @@
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { internalError, invalid, type StatusError } from '../../api/status.ts';
+import { formatIp } from '../../object/canonical-ip.ts';
+import { invalidValue } from '../../object/field-errors.ts';
+import { isIpv6, parseIp } from '../../object/ip.ts';
+import {
+  type AssignedValue,
+  type AssignedValues,
+  PoolFull,
+  type ValueSource,
+} from '../../registry/assigned-values.ts';
+import { NODE_PORTS } from '../../registry/value-pool.ts';
+import { part } from '../cells.ts';
+import { texts } from '../validation/texts.ts';
+import { chooseFamilies, staysPreferred } from './service-families.ts';
+import { isExternalName, isHeadless } from './service-kind.ts';
+import { assignNodePorts, nodePortTaken, nodePortValues } from './service-node-ports.ts';
+import { keepAssigned, syncClusterIpsOnCreate, syncClusterIpsOnUpdate } from './service-update.ts';
+
+const ALREADY_ALLOCATED = 'provided IP is already allocated';
+
+/** Addresses of the cluster, ports of its nodes. */
+export const serviceValues: AssignedValues = {
+  complete: (service, old) => {
+    if (old === undefined) {
+      syncClusterIpsOnCreate(service);
+      return;
+    }
+    keepAssigned(service, old);
+    syncClusterIpsOnUpdate(service, old);
+  },
+  assign: async (service, old, values) => {
+    const families = values.pools.map(({ name }) => name).filter((name) => name !== NODE_PORTS);
+    chooseFamilies(service, old, families);
+    await assignClusterIps(service, old, values);
+    await assignNodePorts(service, old, values);
+  },
+  valuesOf: (service) => {
+    const spec = part(service, 'spec');
+    return [...clusterIpValues(spec), ...nodePortValues(spec)];
+  },
+  whenTaken: (service, value) => {
+    if (value.pool === NODE_PORTS) return nodePortTaken(service, Number(value.value));
+    const ips = texts(part(service, 'spec').clusterIPs);
+    const ip = ips.find((given) => toValue(given).value === value.value) ?? value.value;
+    return refused(service, ips, ip, ALREADY_ALLOCATED);
+  },
+};
+
+/** Addresses as they are held: one spelling, whatever the caller's is. */
+function toValue(ip: string): AssignedValue {
+  const address = parseIp(ip);
+  return { pool: isIpv6(ip) ? 'IPv6' : 'IPv4', value: address === undefined ? ip : formatIp(address.bytes) };
+}
+
+function clusterIpValues(spec: JsonObject): AssignedValue[] {
+  if (isExternalName(spec) || isHeadless(spec)) return [];
+  return texts(spec.clusterIPs)
+    .filter((ip) => ip !== '')
+    .map(toValue);
+}
+
+async function assignClusterIps(
+  service: ApiObject,
+  old: ApiObject | undefined,
+  values: ValueSource,
+): Promise<void> {
+  const spec = part(service, 'spec');
+  if (isExternalName(spec) || texts(spec.clusterIPs)[0] === 'None') return;
+  const first = firstToAssign(spec, old);
+  const given = texts(spec.clusterIPs);
+  const ips = [...given];
+  for (const [at, family] of texts(spec.ipFamilies).entries()) {
+    if (at < first) continue;
+    const ip = given[at] ?? '';
+    if (ip === '') ips[at] = await pickAddress(family, values);
+    else await checkAddress(service, { ip, given }, values);
+  }
+  if (ips.length === 0) return;
+  spec.clusterIPs = ips;
+  if (first === 0) spec.clusterIP = ips[0] ?? '';
+}
+
+/** What is assigned anew: everything, nothing, or the second address of a service that gets a second family. */
+function firstToAssign(spec: JsonObject, old: ApiObject | undefined): number {
+  const before = part(old, 'spec');
+  if (old === undefined || isExternalName(before)) return 0;
+  if (isHeadless(before) || staysPreferred(spec, before)) return Number.POSITIVE_INFINITY;
+  // One from before addresses were assigned.
+  if (texts(before.clusterIPs).length === 0) return 0;
+  const had = texts(before.clusterIPs).length;
+  return had === 1 && texts(spec.ipFamilies).length === 2 ? 1 : Number.POSITIVE_INFINITY;
+}
+
+async function pickAddress(family: string, values: ValueSource): Promise<string> {
+  const pool = values.pools.find(({ name }) => name === family);
+  try {
+    if (pool !== undefined) return await values.pick(pool);
+  } catch (error) {
+    if (!(error instanceof PoolFull)) throw error;
+  }
+  throw internalError('failed to allocate a serviceIP: range is full');
+}
+
+/** The cluster's own API is the service with the first address. */
+const isReservedFor = ({ metadata }: ApiObject): boolean =>
+  metadata.namespace === 'default' && metadata.name === 'kubernetes';
+
+/** @throws StatusError 422 */
+async function checkAddress(
+  service: ApiObject,
+  { ip, given }: { ip: string; given: readonly string[] },
+  values: ValueSource,
+): Promise<void> {
+  const value = toValue(ip);
+  const pool = values.pools.find(({ name }) => name === value.pool);
+  const index = pool?.indexOf(value.value);
+  if (pool === undefined || index === undefined) {
+    const why = `the provided IP (${value.value}) is not in the valid range. The range of valid IPs is ${pool?.range ?? ''}`;
+    throw refused(service, given, ip, why);
+  }
+  const reserved = index < pool.reserved && !isReservedFor(service);
+  if (reserved || !(await values.isFree(value, service))) {
+    throw refused(service, given, ip, ALREADY_ALLOCATED);
+  }
+}
+
+function refused({ metadata }: ApiObject, given: readonly string[], ip: string, why: string): StatusError {
+  const error = invalidValue('spec.clusterIPs', given, `failed to allocate IP ${ip}: ${why}`);
+  return invalid({ kind: 'Service', group: '' }, metadata.name ?? '', [error]);
+}

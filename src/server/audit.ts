@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import type { Registry as MetricsRegistry } from 'prom-client';
+import type { TypeLibrary } from '../api/idl/types.ts';
+import { Auditor } from '../audit/auditor.ts';
+import { BatchingSink } from '../audit/batching.ts';
+import { LogSink } from '../audit/log/log-sink.ts';
+import { openLog } from '../audit/log/open-log.ts';
+import { createLossReport } from '../audit/loss-log.ts';
+import { AuditMetrics } from '../audit/metrics.ts';
+import { parsePolicy } from '../audit/policy/parse-policy.ts';
+import type { Policy } from '../audit/policy/policy.ts';
+import { type AuditSink, ignoreFailures, type LossReport, unite } from '../audit/sink.ts';
+import { splitBatches, truncateEvents } from '../audit/truncation.ts';
+import { WebhookSink } from '../audit/webhook/webhook-sink.ts';
+import type { Logger } from '../observability/logger.ts';
+import type {
+  AuditBackendOptions,
+  AuditLogOptions,
+  AuditOptions,
+  AuditWebhookOptions,
+} from '../options/audit-options.ts';
+import { readClientConfig } from '../outbound/client-config.ts';
+import { WebhookClient } from '../outbound/webhook-client.ts';
+
+export interface AuditSurroundings {
+  readonly logger: Logger;
+  readonly metrics: MetricsRegistry;
+  readonly types: TypeLibrary;
+}
+
+/** Undefined: nothing is recorded, for want of a policy or of a place. @throws Error for what is wrong with files */
+export async function createAuditor(
+  options: AuditOptions,
+  { logger, metrics: registry, types }: AuditSurroundings,
+): Promise<Auditor | undefined> {
+  const { policyFile, log, webhook } = options;
+  if (policyFile === '') {
+    if (log.path !== '' || webhook.configFile !== '') {
+      logger.warn('no audit policy file is given (--audit-policy-file): no audit events are recorded');
+    }
+    return undefined;
+  }
+  const policy = await readPolicy(policyFile);
+  const metrics = new AuditMetrics(registry);
+  const report = createLossReport({ logger, metrics });
+  const sinks = [
+    ...(log.path === '' ? [] : [await createLog(log, logger, report)]),
+    ...(webhook.configFile === '' ? [] : [createWebhook(webhook, report)]),
+  ];
+  if (sinks.length === 0) return undefined;
+  return new Auditor({ policy, sink: unite(sinks), types, metrics, report, now: () => new Date() });
+}
+
+async function readPolicy(path: string): Promise<Policy> {
+  try {
+    return parsePolicy(await readFile(path, 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`--audit-policy-file ${path}: ${why}`, { cause: error });
+  }
+}
+
+async function createLog(options: AuditLogOptions, logger: Logger, report: LossReport): Promise<AuditSink> {
+  const { path, format, apiVersion } = options;
+  const onTrouble = (error: unknown): void => logger.error('old audit logs', error);
+  const writer = await openLog(path, { ...options, onTrouble });
+  // One batch after the other: a file has one end.
+  return wrap(new LogSink(writer, { format, apiVersion, report }), options, { report, concurrency: 1 });
+}
+
+/** For one batch: a webhook that takes longer is taken for dead. */
+const WEBHOOK_TIMEOUT_MS = 30_000;
+/** Batches on their way to a slow webhook; they are held in memory for as long as they are tried. */
+const MAX_SENDING = 16;
+
+function createWebhook(options: AuditWebhookOptions, report: LossReport): AuditSink {
+  const { configFile, apiVersion, initialBackoffMs } = options;
+  const client = new WebhookClient(() => readClientConfig(configFile));
+  const post = async (body: Buffer, signal: AbortSignal): Promise<void> => {
+    // Only the code counts: events that were taken are not sent again because of what is said about them.
+    const { code } = await client.post(body, { signal, timeoutMs: WEBHOOK_TIMEOUT_MS, maxAnswerBytes: 0 });
+    if (code < 200 || code > 299) throw new Error(`the audit webhook answered ${code}`);
+  };
+  const onClose = (): void => client.close();
+  const sink = new WebhookSink({ apiVersion, initialBackoffMs, post, report, onClose });
+  const wrapped = wrap(sink, options, { report, concurrency: MAX_SENDING });
+  return {
+    process: (records) => wrapped.process(records),
+    close: () => {
+      sink.hurry();
+      return wrapped.close();
+    },
+  };
+}
+
+function wrap(
+  sink: AuditSink,
+  { mode, batch, truncation, apiVersion }: AuditBackendOptions,
+  { report, concurrency }: { report: LossReport; concurrency: number },
+): AuditSink {
+  const limits = truncation === undefined ? undefined : { ...truncation, apiVersion };
+  const inner = limits === undefined ? sink : splitBatches(sink, limits);
+  const moded = toMode();
+  return limits === undefined ? moded : truncateEvents(moded, limits, report);
+
+  function toMode(): AuditSink {
+    switch (mode) {
+      case 'batch': {
+        const { throttle, ...sizes } = batch;
+        const limited = throttle === undefined ? sizes : { ...sizes, throttle };
+        return new BatchingSink(inner, { ...limited, concurrency, report });
+      }
+      case 'blocking':
+        return ignoreFailures(inner);
+      case 'blocking-strict':
+        return inner;
+      default:
+        return mode satisfies never;
+    }
+  }
+}

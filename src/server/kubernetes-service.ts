@@ -1,0 +1,39 @@
+import { ControllerIdentity } from '../controllers/identity.ts';
+import { KubernetesService } from '../controllers/kubernetes-service.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { ServerOptions } from '../options/options.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { ServerLeases } from '../storage/server-leases.ts';
+import type { Store } from '../storage/store.ts';
+import type { ObjectWriter } from '../verbs/writer.ts';
+import { findAdvertisedAddress, firstServiceAddress } from './advertised-address.ts';
+
+export interface KubernetesServiceParts {
+  readonly options: ServerOptions;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly writer: ObjectWriter;
+  readonly leases: ServerLeases;
+  readonly logger: Logger;
+}
+
+/** default/kubernetes, by --advertise-address, --endpoint-reconciler-type and their like. */
+export function createKubernetesService(parts: KubernetesServiceParts): KubernetesService {
+  const { options, logger, ...rest } = parts;
+  const { serving, bindAddress, securePort } = options;
+  const address = findAdvertisedAddress(serving.advertiseAddress, bindAddress);
+  if (address === undefined)
+    logger.info(1, 'no address to advertise: this server is not among the endpoints of default/kubernetes');
+  const isPublished = address !== undefined && serving.endpointReconciler === 'lease';
+  return new KubernetesService({
+    ...rest,
+    identity: new ControllerIdentity('kubernetes-service-controller'),
+    service: {
+      clusterIp: firstServiceAddress(serving.serviceRanges),
+      targetPort: securePort,
+      nodePort: serving.serviceNodePort,
+    },
+    self: isPublished ? { address, port: securePort } : undefined,
+    onError: (error) => logger.error('kubernetes service controller', error),
+  });
+}

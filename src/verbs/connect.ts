@@ -1,0 +1,169 @@
+import type { GroupResource } from '../api/names.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import { badRequest, notFound, StatusError, unknownError } from '../api/status.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import { forward } from '../proxy/forward.ts';
+import { joinPath } from '../proxy/location.ts';
+import { streamLog } from '../proxy/log.ts';
+import { isCommandWebSocket, isTunnelWebSocket, translateCommand, tunnelSpdy } from '../proxy/translate.ts';
+import { upgrade } from '../proxy/upgrade.ts';
+import type { ConnectCall, ConnectSubresource } from '../registry/definition.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import type { ApiResponse } from '../request/api-response.ts';
+import type { Backend } from '../request/backend.ts';
+import { toResourceVersion } from '../storage/revision.ts';
+import type { Backends, VerbContext } from './context.ts';
+import { readOptions } from './query-options.ts';
+import { toStatusError } from './storage-status.ts';
+
+/** A request that is answered elsewhere: by a node's agent, a pod, an endpoint of a service. @throws StatusError */
+export async function connect(
+  context: VerbContext,
+  request: AuthorizedResourceRequest,
+  served: ServedResource,
+  subresource: ConnectSubresource,
+): Promise<ApiResponse> {
+  const { manner } = subresource;
+  if (manner !== 'log' && request.query.has('dryRun')) throw badRequest('dryRun is not supported');
+  const options = readOptions(request.query, context.types.message(subresource.options));
+  const subpath = subpathOf(request);
+  if (manner === 'proxy') options.path = subpath;
+  if (manner !== 'log') await admit(context, request, { served, subresource, options });
+  const backend = await locate(context, subresource, toCall(context, request, { options, subpath }));
+  if (backend === undefined) return NOTHING;
+  return handOn(context, request, { subresource, backend, options });
+}
+
+/** A pod that has no node has no log either. */
+const NOTHING: ApiResponse = {
+  kind: 'bytes',
+  code: 204,
+  contentType: 'text/plain',
+  chunks: [],
+  compressible: false,
+};
+
+interface Destination {
+  readonly subresource: ConnectSubresource;
+  readonly backend: Backend;
+  readonly options: JsonObject;
+}
+
+function handOn(
+  { backends }: VerbContext,
+  request: AuthorizedResourceRequest,
+  destination: Destination,
+): Promise<ApiResponse> {
+  const { transport } = backends;
+  const { subresource, backend, options } = destination;
+  const { resource, name } = request.target;
+  switch (subresource.manner) {
+    case 'log':
+      return streamLog(transport, backend, request, {
+        resource: `${resource}/${subresource.name}`,
+        name,
+        follow: options.follow === true,
+      });
+    case 'stream':
+      return openStreams(backends, request, destination);
+    case 'proxy': {
+      const whole = { ...backend, query: rawQuery(request) };
+      return request.raw.upgrade === ''
+        ? forward(transport, whole, request)
+        : upgrade(transport, whole, request);
+    }
+    default:
+      return subresource.manner satisfies never;
+  }
+}
+
+function openStreams(
+  { transport, translateCommands, tunnelPorts }: Backends,
+  request: AuthorizedResourceRequest,
+  { subresource, backend, options }: Destination,
+): Promise<ApiResponse> {
+  if (subresource.websocket === 'channels' && translateCommands && isCommandWebSocket(request)) {
+    const wants = (stream: string): boolean => options[stream] === true;
+    return translateCommand(transport, backend, request, {
+      stdin: wants('stdin'),
+      stdout: wants('stdout'),
+      stderr: wants('stderr'),
+      tty: wants('tty'),
+    });
+  }
+  if (subresource.websocket === 'tunnel' && tunnelPorts && isTunnelWebSocket(request)) {
+    return tunnelSpdy(transport, backend, request);
+  }
+  return upgrade(transport, backend, request);
+}
+
+function rawQuery({ raw: { url } }: AuthorizedResourceRequest): string {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
+}
+
+/** Cleaned, so that a backend sees one way to write a path. */
+function subpathOf({ target: { subpath }, path }: AuthorizedResourceRequest): string {
+  const rooted = subpath === '' ? '' : `/${subpath}`;
+  return joinPath('', path.endsWith('/') && !rooted.endsWith('/') ? `${rooted}/` : rooted);
+}
+
+async function admit(
+  { admission }: VerbContext,
+  request: AuthorizedResourceRequest,
+  about: { served: ServedResource; subresource: ConnectSubresource; options: JsonObject },
+): Promise<void> {
+  const { served, subresource, options } = about;
+  const { kind, version } = subresource.served;
+  const attributes = {
+    operation: 'CONNECT',
+    definition: served.definition,
+    version: served.version.version,
+    subresource: subresource.name,
+    namespace: request.target.namespace,
+    name: request.target.name,
+    object: { kind, apiVersion: version, metadata: {}, ...options },
+    old: undefined,
+    dryRun: false,
+    user: request.user,
+    warn: (text: string) => request.warn(text),
+  } as const;
+  await admission.mutate(attributes);
+  await admission.validate(attributes);
+}
+
+/** Whatever a resource finds wrong that is no Status is told as it is: it is about the cluster, not about us. */
+async function locate(
+  { backends }: VerbContext,
+  subresource: ConnectSubresource,
+  call: Omit<ConnectCall, 'agentAddressTypes' | 'resolve'>,
+): Promise<Backend | undefined> {
+  try {
+    return await subresource.locate({
+      ...call,
+      agentAddressTypes: backends.agentAddressTypes,
+      resolve: (host) => backends.resolve(host),
+    });
+  } catch (error) {
+    if (error instanceof StatusError || !(error instanceof Error)) throw error;
+    throw unknownError(error.message, error);
+  }
+}
+
+function toCall(
+  { store }: VerbContext,
+  { target }: AuthorizedResourceRequest,
+  { options, subpath }: { options: JsonObject; subpath: string },
+): Omit<ConnectCall, 'agentAddressTypes' | 'resolve'> {
+  const get = async (resource: GroupResource, namespace: string, name: string): Promise<ApiObject> => {
+    try {
+      const entry = await store.get({ ...resource, namespace, name }, { kind: 'latest' });
+      if (entry === undefined) throw notFound(resource, name);
+      return parseStored(entry.json, toResourceVersion(entry.revision));
+    } catch (error) {
+      throw toStatusError(error, resource, name);
+    }
+  };
+  return { namespace: target.namespace, name: target.name, options, subpath, get };
+}

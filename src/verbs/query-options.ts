@@ -1,0 +1,55 @@
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { MessageSchema, ValueSchema } from '../api/schema.ts';
+import { badRequest } from '../api/status.ts';
+import { readBoolean, readInteger } from './query-values.ts';
+
+/**
+ * A query as an object of the type that describes it, `?tailLines=5&follow` as PodLogOptions. What the type does not have
+ * is left out.
+ * @throws StatusError 400 for values that cannot be read
+ */
+export function readOptions(query: URLSearchParams, schema: MessageSchema): JsonObject {
+  const options: JsonObject = {};
+  for (const { name, value } of schema.fields.values()) {
+    if (!query.has(name)) continue;
+    const read = readValue(query, name, value);
+    if (read !== undefined) options[name] = read;
+  }
+  return options;
+}
+
+function readValue(query: URLSearchParams, name: string, value: ValueSchema): JsonValue | undefined {
+  switch (value.kind) {
+    case 'bool':
+      return readBoolean(query, name);
+    case 'int32':
+    case 'int64':
+      return readInteger(query, name);
+    case 'Time':
+      return readTime(query.get(name) ?? '');
+    case 'list':
+      return query.getAll(name).map((item) => readItem(item, value.items));
+    default:
+      return query.get(name) ?? '';
+  }
+}
+
+function readItem(item: string, { kind }: ValueSchema): JsonValue {
+  if (kind !== 'int32' && kind !== 'int64') return item;
+  return readInteger(new URLSearchParams({ item }), 'item') ?? 0;
+}
+
+const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
+
+/** To whole seconds in UTC, as times are. */
+function readTime(time: string): string | undefined {
+  if (time === '' || time === 'null') return undefined;
+  const at = RFC3339.test(time) ? Date.parse(time) : Number.NaN;
+  if (Number.isNaN(at)) {
+    const quoted = JSON.stringify(time);
+    throw badRequest(
+      `parsing time ${quoted} as "2006-01-02T15:04:05Z07:00": cannot parse ${quoted} as RFC 3339`,
+    );
+  }
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}

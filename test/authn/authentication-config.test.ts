@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { JsonObject } from '../../src/api/object-meta.ts';
+import { parseAuthenticationConfig } from '../../src/authn/jwt/authentication-config.ts';
+import { vary } from '../kit/variations.ts';
+
+const RULES = { disallowedIssuers: ['https://own.example.com'], anonymousAllowed: true };
+const GOOD: JsonObject = {
+  apiVersion: 'apiserver.config.k8s.io/v1beta1',
+  kind: 'AuthenticationConfiguration',
+  jwt: [
+    {
+      issuer: { url: 'https://idp.example.com', audiences: ['cluster'] },
+      claimMappings: { username: { claim: 'sub', prefix: '' } },
+    },
+  ],
+};
+
+const read = (config: JsonObject, rules = RULES) => parseAuthenticationConfig(stringify(config), rules);
+const refuse = (path: string, value: JsonObject[string], why: string): void => {
+  expect(() => read(vary(GOOD, path, value))).toThrow(why);
+};
+
+test('a small configuration is enough', () => {
+  const { jwt, anonymous } = read(GOOD);
+  expect(jwt[0]).toMatchObject({
+    issuer: { url: 'https://idp.example.com', audiences: ['cluster'] },
+    username: { kind: 'claim', claim: 'sub', prefix: '' },
+  });
+  expect(anonymous).toBe(undefined);
+  expect(read(vary(GOOD, 'apiVersion', 'apiserver.config.cluster.io/v1alpha1')).jwt).toHaveLength(1);
+});
+
+test('what is wrong with the file itself is named', () => {
+  refuse('apiVersion', 'v1', 'apiVersion: Unsupported value: "v1"');
+  refuse('kind', undefined, 'kind: Required value');
+  refuse('jwtt', [], 'jwtt: unknown field');
+  refuse('jwt.0.issuer.uri', 'x', 'jwt[0].issuer.uri: unknown field');
+  refuse('jwt', 'x', 'jwt: must be a list');
+  expect(() => parseAuthenticationConfig('{', RULES)).toThrow();
+  expect(() => parseAuthenticationConfig('', RULES)).toThrow('kind: Required value');
+});
+
+test('an issuer is an https URL of somebody else', () => {
+  refuse('jwt.0.issuer.url', '', 'jwt[0].issuer.url: Required value: URL is required');
+  refuse('jwt.0.issuer.url', 'http://idp.example.com', 'URL scheme must be https');
+  refuse('jwt.0.issuer.url', 'https://u:p@idp.example.com', 'URL must not contain a username or password');
+  refuse('jwt.0.issuer.url', 'https://idp.example.com?x=1', 'URL must not contain a query');
+  refuse('jwt.0.issuer.url', 'https://idp.example.com#x', 'URL must not contain a fragment');
+  refuse('jwt.0.issuer.url', 'https://own.example.com', 'URL must not overlap with disallowed issuers');
+  refuse('jwt.0.issuer.discoveryURL', 'https://idp.example.com/', 'discoveryURL must be different from URL');
+  refuse('jwt.0.issuer.certificateAuthority', 'x', 'certificateAuthority: Invalid value: "<omitted>"');
+  refuse('jwt.0.issuer.audiences', [], 'jwt[0].issuer.audiences: Required value');
+  refuse('jwt.0.issuer.audiences', ['a', 'a'], 'jwt[0].issuer.audiences[1]: Duplicate value: "a"');
+  refuse('jwt.0.issuer.audiences', ['a', 'b'], 'audienceMatchPolicy must be MatchAny for multiple audiences');
+  const [one] = GOOD.jwt as JsonObject[];
+  expect(() => read({ ...GOOD, jwt: [one, one] as JsonObject[] })).toThrow(
+    'jwt[1].issuer.url: Duplicate value: "https://idp.example.com"',
+  );
+});
+
+test('a mapping is a claim or an expression', () => {
+  const mappings = 'jwt.0.claimMappings';
+  refuse(`${mappings}.username`, {}, 'jwt[0].claimMappings.username: Required value');
+  refuse(`${mappings}.username`, { claim: 'sub' }, 'prefix is required when claim is set');
+  refuse(
+    `${mappings}.username`,
+    { claim: 'a', expression: 'claims.a' },
+    "claim and expression can't both be set",
+  );
+  refuse(
+    `${mappings}.username`,
+    { expression: 'claims.a', prefix: 'x' },
+    "prefix can't be set when expression is set",
+  );
+  refuse(
+    `${mappings}.username`,
+    { expression: 'claims.' },
+    'username.expression: Invalid value: "claims.": compilation failed',
+  );
+  refuse(`${mappings}.username`, { expression: 'claims.email' }, 'claims.email_verified must be used');
+  refuse(`${mappings}.groups`, { claim: 'g' }, 'groups.prefix: Required value');
+  refuse(`${mappings}.uid`, { claim: 'a', expression: 'claims.a' }, "claim and expression can't both be set");
+  refuse(`${mappings}.extra`, [{ key: 'foo', valueExpression: "'x'" }], 'must be a domain-prefixed path');
+  refuse(`${mappings}.extra`, [{ key: 'A.com/x', valueExpression: "'x'" }], 'key must be lowercase');
+  refuse(`${mappings}.extra`, [{ key: 'a.com/x' }], 'valueExpression is required');
+  const key = { key: 'a.com/x', valueExpression: "'x'" };
+  refuse(`${mappings}.extra`, [key, key], 'jwt[0].claimMappings.extra[1].key: Duplicate value');
+  const verified = vary(GOOD, `${mappings}.username`, { expression: 'claims.email' });
+  const rule = { expression: 'claims.?email_verified.orValue(true) == true' };
+  expect(read(vary(verified, 'jwt.0.claimValidationRules', [rule])).jwt).toHaveLength(1);
+});
+
+test('a rule is a claim with its value, or an expression that decides', () => {
+  const rules = 'jwt.0.claimValidationRules';
+  refuse(rules, [{}], 'jwt[0].claimValidationRules[0]: Required value: claim or expression is required');
+  refuse(rules, [{ claim: 'a', expression: 'true' }], "claim and expression can't both be set");
+  refuse(rules, [{ claim: 'a', message: 'x' }], "message can't be set when claim is set");
+  refuse(rules, [{ claim: 'a' }, { claim: 'a' }], 'jwt[0].claimValidationRules[1].claim: Duplicate value');
+  refuse(
+    rules,
+    [{ expression: 'true', requiredValue: 'x' }],
+    "requiredValue can't be set when expression is set",
+  );
+  refuse(rules, [{ expression: 'claims.a' }], 'must evaluate to bool');
+  refuse(rules, [{ expression: 'true' }, { expression: 'true' }], 'Duplicate value: "true"');
+  refuse('jwt.0.userValidationRules', [{ message: 'x' }], 'expression is required');
+  refuse('jwt.0.userValidationRules', [{ expression: 'user.name == 1' }], 'compilation failed');
+});
+
+test('the unknown may come in by conditions only where the gate allows it', () => {
+  const anonymous = { enabled: true, conditions: [{ path: '/livez' }] };
+  expect(read({ ...GOOD, anonymous }).anonymous).toEqual({ enabled: true, paths: ['/livez'] });
+  expect(() => read({ ...GOOD, anonymous }, { ...RULES, anonymousAllowed: false })).toThrow(
+    'anonymous: Forbidden',
+  );
+  expect(() => read({ ...GOOD, anonymous: { ...anonymous, enabled: false } })).toThrow(
+    'enabled should be set to true when conditions are defined',
+  );
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { JsonValue } from '../../src/api/object-meta.ts';
+import { compileCel } from '../../src/cel/program.ts';
+import { mapCode, selectsField } from '../../src/cel/source.ts';
+
+const evaluate = (expression: string, claims: JsonValue = {}): unknown =>
+  compileCel(expression, { claims: 'map<string, dyn>' }).evaluate({ claims });
+
+test('a pattern is matched in linear time, however bad it is', () => {
+  const begun = performance.now();
+  expect(evaluate("claims.text.matches('^(a+)+$')", { text: `${'a'.repeat(5000)}!` })).toBe(false);
+  expect(evaluate("matches(claims.text, '(x|x)*y')", { text: 'x'.repeat(5000) })).toBe(false);
+  expect(performance.now() - begun).toBeLessThan(2000);
+});
+
+test('patterns are those of Go', () => {
+  expect(evaluate("'ab1'.matches('[[:digit:]]$')")).toBe(true);
+  expect(() => evaluate("'a'.matches('(?=a)')")).toThrow();
+  expect(evaluate("'a-b-c'.findAll('[a-z]')")).toEqual(['a', 'b', 'c']);
+  expect(evaluate("'a-b-c'.find('-.')")).toBe('-b');
+  expect(evaluate("'a-b-c'.replace('-', '+', 1)")).toBe('a+b-c');
+});
+
+test('words inside of strings and comments are no code', () => {
+  expect(evaluate("'x.matches(y)'")).toBe('x.matches(y)');
+  expect(evaluate('r"\\matches("')).toBe('\\matches(');
+  expect(mapCode("a + 'a' // a", (code) => code.replaceAll('a', 'b'))).toBe("b + 'a' // a");
+  expect(selectsField("'claims.email'", 'claims', 'email')).toBe(false);
+  expect(selectsField('claims.?email.orValue("")', 'claims', 'email')).toBe(true);
+  expect(selectsField('claims.email_verified', 'claims', 'email')).toBe(false);
+  expect(selectsField('other.claims.email', 'claims', 'email')).toBe(false);
+});
+
+test('whole numbers are integers, and nothing of JavaScript shows through', () => {
+  expect(evaluate('claims.n + 1', { n: 2 })).toBe(3n);
+  expect(evaluate('claims.n > 1.5', { n: 1.75 })).toBe(true);
+  for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
+    expect(evaluate(`has(claims.${name})`)).toBe(false);
+    expect(() => evaluate(`claims.${name}`)).toThrow('No such key');
+  }
+});
+
+test('what is wrong with an expression is told in one line, in its own words', () => {
+  expect(() => evaluate('1 +')).toThrow(/^Unexpected token: EOF$/);
+  expect(() => evaluate('nobody.knows')).toThrow('Unknown variable: nobody');
+  expect(() => evaluate("1.matches('x')")).toThrow(/matches/);
+  expect(() => evaluate(`${'('.repeat(200)}1${')'.repeat(200)}`)).toThrow();
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { isOwnSlice, toEndpointSlices, toEndpoints } from '../../src/controllers/kubernetes-endpoints.ts';
+
+test('servers with one port are one subset and one slice, in one order', () => {
+  const servers = [
+    { address: '192.0.2.2', port: 6443 },
+    { address: '192.0.2.1', port: 6443 },
+  ];
+  expect(toEndpoints(servers).subsets).toEqual([
+    {
+      addresses: [{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }],
+      ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
+    },
+  ]);
+  expect(toEndpointSlices(servers)).toMatchObject([
+    { metadata: { name: 'kubernetes' }, addressType: 'IPv4', ports: [{ port: 6443 }] },
+  ]);
+});
+
+test('ports and families that differ are slices of their own', () => {
+  const slices = toEndpointSlices([
+    { address: '192.0.2.1', port: 6444 },
+    { address: '2001:db8::1', port: 6443 },
+    { address: '192.0.2.1', port: 6443 },
+  ]);
+  expect(slices.map(({ metadata, addressType }) => [metadata.name, addressType])).toEqual([
+    ['kubernetes', 'IPv4'],
+    ['kubernetes-ipv6-6443', 'IPv6'],
+    ['kubernetes-ipv4-6444', 'IPv4'],
+  ]);
+  expect(slices.every(isOwnSlice)).toBe(true);
+});

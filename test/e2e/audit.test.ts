@@ -1,0 +1,246 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+
+const POLICY = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+omitManagedFields: true
+rules:
+- level: None
+  nonResourceURLs: ["/version*"]
+- level: Metadata
+  resources: [{group: "", resources: [secrets]}]
+- level: RequestResponse
+  namespaces: [default]
+  resources: [{group: "", resources: [configmaps]}]
+- level: Metadata
+`;
+const MAPS = '/api/v1/namespaces/default/configmaps';
+
+let database: TestDatabase;
+let folder: string;
+let log: string;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = mkdtempSync(join(tmpdir(), 'audit-e2e-'));
+  writeFileSync(join(folder, 'policy.yaml'), POLICY);
+  writeFileSync(join(folder, 'tokens.csv'), 'restricted,bob,1,"system:nobody"\n');
+  log = join(folder, 'logs', 'audit.log');
+  cluster = await startCluster(database.url, [
+    `--audit-policy-file=${join(folder, 'policy.yaml')}`,
+    `--audit-log-path=${log}`,
+    '--audit-log-maxsize=1',
+    '--audit-log-maxbackup=2',
+    '--audit-log-compress',
+    `--token-auth-file=${join(folder, 'tokens.csv')}`,
+    '--authorization-mode=RBAC',
+  ]);
+});
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: events are looked into
+const events = (): any[] =>
+  readFileSync(log, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+/** Other suites may be running. */
+const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
+
+const idOf = ({ headers }: { headers: Record<string, unknown> }): string => String(headers['audit-id']);
+const eventsOf = (answer: { headers: Record<string, unknown> }) =>
+  events().filter(({ auditID }) => auditID === idOf(answer));
+
+/** Without the administrator's certificate. */
+function requestWith(
+  headers: Record<string, string>,
+): Promise<{ code: number; headers: Record<string, unknown> }> {
+  return new Promise((resolve, reject) => {
+    const ca = readFileSync(join(cluster.folder, 'certificates', 'ca.crt'));
+    const options = { host: '127.0.0.1', port: cluster.port, path: MAPS, ca, headers };
+    httpsRequest(options, (response) => {
+      response.resume();
+      response.once('end', () => resolve({ code: response.statusCode ?? 0, headers: response.headers }));
+    })
+      .once('error', reject)
+      .end();
+  });
+}
+
+test('an answered request is in the log already, and its id is that of the row it wrote', async () => {
+  const created = await cluster.request('POST', MAPS, { metadata: { name: 'joined' }, data: { a: '1' } });
+  expect(created.code).toBe(201);
+  const [event] = eventsOf(created);
+  expect(event).toMatchObject({
+    kind: 'Event',
+    apiVersion: 'audit.cluster.io/v1',
+    level: 'RequestResponse',
+    stage: 'ResponseComplete',
+    verb: 'create',
+    requestURI: MAPS,
+    user: { username: 'kubernetes-admin', groups: expect.arrayContaining(['system:masters']) },
+    sourceIPs: ['127.0.0.1'],
+    objectRef: { resource: 'configmaps', namespace: 'default', name: 'joined', apiVersion: 'v1' },
+    responseStatus: { metadata: {}, code: 201 },
+    requestObject: { kind: 'ConfigMap', metadata: { name: 'joined' }, data: { a: '1' } },
+    responseObject: { metadata: { name: 'joined', uid: created.json.metadata.uid } },
+    annotations: { 'authorization.k8s.io/decision': 'allow' },
+  });
+  expect(JSON.stringify(event)).not.toContain('managedFields');
+  await cluster.request('PATCH', `${MAPS}/joined`, '{"data":{"a":"2"}}', {
+    'content-type': 'application/merge-patch+json',
+  });
+  const wanted = JSON.stringify({ propagationPolicy: 'Background' });
+  await cluster.request('DELETE', `${MAPS}/joined`, wanted, { 'content-length': String(wanted.length) });
+  const text = JSON.stringify(events().filter(({ stage }) => stage === 'ResponseComplete'));
+  const rows = await database.query(
+    `SELECT r.verb AS written, e->>'verb' AS asked, e->'requestObject' AS body, r.username = e->'user'->>'username' AS same
+       FROM revisions r JOIN json_array_elements($1::json) e ON e->>'auditID' = r.request_id
+      WHERE r.name = 'joined' ORDER BY r.revision`,
+    [text],
+  );
+  expect(rows.map(({ asked }) => asked)).toEqual(['create', 'patch', 'delete']);
+  expect(rows.every(({ same }) => same)).toBe(true);
+  expect(rows[1]?.body).toEqual({ data: { a: '2' } });
+  expect(rows[2]?.body).toEqual({ propagationPolicy: 'Background' });
+});
+
+test('the audit id a caller brings is kept', async () => {
+  const answer = await cluster.request('GET', MAPS, undefined, { 'audit-id': 'brought-by-a-proxy' });
+  expect(answer.headers['audit-id']).toBe('brought-by-a-proxy');
+  expect(eventsOf(answer)).toHaveLength(1);
+});
+
+test('of a secret, nothing but that it was touched is in the log, whatever is done with it', async () => {
+  const secrets = '/api/v1/namespaces/default/secrets';
+  const data = { password: Buffer.from('hunter2').toString('base64') };
+  await cluster.request('POST', secrets, { metadata: { name: 's', annotations: { note: 'hunter2' } }, data });
+  await cluster.request('GET', `${secrets}/s`);
+  await cluster.request('GET', secrets);
+  await cluster.request('PUT', `${secrets}/s`, {
+    metadata: { name: 's' },
+    stringData: { password: 'hunter2' },
+  });
+  const patch = { 'content-type': 'application/apply-patch+yaml' };
+  const applied = `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {other: hunter2}`;
+  await cluster.request('PATCH', `${secrets}/s?fieldManager=m`, applied, patch);
+  await cluster.request('POST', secrets, { metadata: { name: 's' }, data: { password: 5 } });
+  await cluster.request('DELETE', `${secrets}/s`);
+  const text = readFileSync(log, 'utf8');
+  expect(text).not.toContain('hunter2');
+  expect(text).not.toContain(data.password);
+  const verbs = events().filter(({ objectRef }) => objectRef?.resource === 'secrets');
+  expect(verbs.map(({ verb }) => verb)).toEqual([
+    'create',
+    'get',
+    'list',
+    'update',
+    'patch',
+    'create',
+    'delete',
+  ]);
+});
+
+test('what an applied configuration asked for is recorded as JSON', async () => {
+  const headers = { 'content-type': 'application/apply-patch+yaml' };
+  const body = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: applied}\ndata: {x: "1"}';
+  const answer = await cluster.request('PATCH', `${MAPS}/applied?fieldManager=m`, body, headers);
+  expect(eventsOf(answer)[0].requestObject).toEqual({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'applied' },
+    data: { x: '1' },
+  });
+});
+
+test('answers in protobuf, YAML and as a table are recorded as JSON', async () => {
+  const accepts = [
+    'application/vnd.kubernetes.protobuf',
+    'application/yaml',
+    'application/json;as=Table;v=v1;g=meta.k8s.io',
+  ];
+  const kinds = [];
+  for (const accept of accepts) {
+    const answer = await cluster.request('GET', MAPS, undefined, { accept });
+    const [{ responseObject }] = eventsOf(answer);
+    kinds.push(responseObject.kind);
+    expect(JSON.stringify(responseObject)).toContain('"applied"');
+    expect(JSON.stringify(responseObject)).not.toContain('managedFields');
+  }
+  expect(kinds).toEqual(['ConfigMapList', 'ConfigMapList', 'Table']);
+});
+
+test('a watch is recorded when it opens and when it ends', async () => {
+  const watch = cluster.watch(`${MAPS}?watch=1&timeoutSeconds=2`);
+  await watch.reached(1);
+  const mine = () => events().filter(({ verb }) => verb === 'watch');
+  await eventually(mine).toMatchObject([{ stage: 'ResponseStarted', responseStatus: { code: 200 } }]);
+  await watch.ended;
+  await eventually(mine).toMatchObject([{ stage: 'ResponseStarted' }, { stage: 'ResponseComplete' }]);
+  expect(mine()[1].stageTimestamp > mine()[0].stageTimestamp).toBe(true);
+});
+
+test('refusals are recorded: unknown callers without a name, forbidden ones with the verdict, wrong names, wrong bodies', async () => {
+  const unknown = await requestWith({ authorization: 'Bearer wrong-token-hunter2' });
+  expect(unknown.code).toBe(401);
+  expect(eventsOf(unknown)).toMatchObject([
+    {
+      stage: 'ResponseStarted',
+      user: {},
+      responseStatus: { message: 'Authentication failed, attempted: bearer', code: 401 },
+    },
+  ]);
+  const forbidden = await requestWith({ authorization: 'Bearer restricted' });
+  expect(forbidden.code).toBe(403);
+  expect(eventsOf(forbidden)).toMatchObject([
+    {
+      stage: 'ResponseComplete',
+      user: { username: 'bob' },
+      annotations: { 'authorization.k8s.io/decision': 'forbid' },
+      responseStatus: { status: 'Failure', reason: 'Forbidden', code: 403 },
+    },
+  ]);
+  const missing = await cluster.request('GET', `${MAPS}/none`);
+  expect(eventsOf(missing)[0]).toMatchObject({ responseStatus: { code: 404 }, responseObject: missing.json });
+  const wrong = await cluster.request('POST', MAPS, '{"metadata":');
+  expect(eventsOf(wrong)[0]).toMatchObject({ responseStatus: { code: 400, reason: 'BadRequest' } });
+  expect(readFileSync(log, 'utf8')).not.toContain('hunter2');
+});
+
+test('what no rule wants leaves no trace but in the metrics', async () => {
+  const before = events().length;
+  const answer = await cluster.request('GET', '/version');
+  expect(answer.code).toBe(200);
+  expect(events()).toHaveLength(before);
+  const metrics = (await cluster.request('GET', '/metrics')).text;
+  expect(metrics).toMatch(/apiserver_audit_level_total\{level="None"\} [1-9]/);
+  expect(metrics).toMatch(/apiserver_audit_event_total [1-9]/);
+});
+
+test('a full log is put aside, compressed, and so many of them are kept', async () => {
+  const data = { x: 'x'.repeat(300_000) };
+  for (let at = 0; at < 9; at += 1) {
+    const answer = await cluster.request('POST', MAPS, { metadata: { name: `big-${at}` }, data });
+    expect(answer.code).toBe(201);
+  }
+  const rotated = (): string[] => readdirSync(join(folder, 'logs')).filter((name) => name !== 'audit.log');
+  await eventually(rotated).toHaveLength(2);
+  await eventually(rotated).toEqual([
+    expect.stringMatching(/\.log\.gz$/),
+    expect.stringMatching(/\.log\.gz$/),
+  ]);
+  expect(existsSync(log)).toBe(true);
+});

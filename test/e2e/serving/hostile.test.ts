@@ -1,0 +1,224 @@
+import { connect as connectTcp } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Cluster, startCluster } from '../../kit/cluster.ts';
+import { askHttp2, exchange, later, openHttp2, openTls } from '../../kit/connections.ts';
+import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+
+let database: TestDatabase;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  cluster = await startCluster(database.url, ['--request-timeout=3s', '--authorization-mode=RBAC']);
+  await cluster.request('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'there' } });
+});
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+const alive = async (): Promise<void> => {
+  const begun = Date.now();
+  expect((await cluster.request('GET', '/readyz')).code).toBe(200);
+  expect(Date.now() - begun).toBeLessThan(10_000);
+};
+
+async function memoryBytes(): Promise<number> {
+  const { text } = await cluster.request('GET', '/metrics');
+  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
+}
+
+const HEAD = 'Host: localhost\r\n';
+const codes = (text: string): string[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, code = '']) => code);
+
+test.each([
+  ['two lengths', `POST /api HTTP/1.1\r\n${HEAD}Content-Length: 4\r\nContent-Length: 40\r\n\r\nbody`],
+  [
+    'a length and chunks',
+    `POST /api HTTP/1.1\r\n${HEAD}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  ],
+  [
+    'chunks twice encoded',
+    `POST /api HTTP/1.1\r\n${HEAD}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
+  ],
+  ['a folded header', `GET /api HTTP/1.1\r\n${HEAD}X-A: b\r\n Content-Length: 5\r\n\r\n`],
+  ['a space before the colon', `POST /api HTTP/1.1\r\n${HEAD}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`],
+  ['a bare line feed', `GET /api HTTP/1.1\r\nHost: localhost\nX: y\r\n\r\n`],
+  ['a length that is no number', `POST /api HTTP/1.1\r\n${HEAD}Content-Length: +4\r\n\r\nbody`],
+  [
+    'a chunk size with rubbish',
+    `POST /api HTTP/1.1\r\n${HEAD}Transfer-Encoding: chunked\r\n\r\n4x\r\nbody\r\n0\r\n\r\n`,
+  ],
+])('%s: refused, and nothing behind it is taken for a request', async (_what, text) => {
+  const smuggled = `GET /api/v1/namespaces/default/configmaps/there HTTP/1.1\r\n${HEAD}\r\n`;
+  const answer = await exchange(cluster, text + smuggled);
+  expect(answer.closed).toBe(true);
+  expect(codes(answer.text).filter((code) => code === '200')).toEqual([]);
+  expect(answer.text).not.toContain('"name":"there"');
+});
+
+test('headers beyond their bounds are 431, by one and by many', async () => {
+  const long = await exchange(cluster, `GET /api HTTP/1.1\r\n${HEAD}X: ${'x'.repeat(200_000)}\r\n\r\n`);
+  expect(codes(long.text)).toEqual(['431']);
+  expect(long.closed).toBe(true);
+  const session = await openHttp2(cluster);
+  const stream = session.request({ ':path': '/version', 'x-long': 'x'.repeat(200_000) });
+  const code = await new Promise((resolve) => {
+    stream.once('response', (headers) => resolve(headers[':status']));
+    stream.once('error', () => resolve('refused'));
+    stream.once('close', () => resolve('refused'));
+  });
+  expect([431, 'refused']).toContain(code);
+  session.destroy();
+  await alive();
+});
+
+test('who never finishes its headers, its handshake or its body is hung up on', async () => {
+  const begun = Date.now();
+  const slow = openTls(cluster).then(
+    (socket) =>
+      new Promise<string>((resolve) => {
+        let text = '';
+        socket.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+        });
+        socket.write(`GET /api HTTP/1.1\r\n${HEAD}`);
+        const drip = setInterval(() => socket.write('X: y\r\n'), 500);
+        socket.on('error', () => {});
+        socket.once('close', () => {
+          clearInterval(drip);
+          resolve(text);
+        });
+      }),
+  );
+  const silent = new Promise<void>((resolve) => {
+    const socket = connectTcp(cluster.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.once('close', () => resolve());
+  });
+  const post = `POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`;
+  const body = await exchange(cluster, post, 20_000);
+  expect(codes(body.text)).toEqual(['504']);
+  expect(body.text).toMatch(/connection: close/i);
+  expect(body.closed).toBe(true);
+  expect(codes(await slow)).toEqual(['408']);
+  await silent;
+  expect(Date.now() - begun).toBeLessThan(25_000);
+}, 40_000);
+
+test('a body that drips over HTTP/2 is answered, and its stream ends', async () => {
+  const session = await openHttp2(cluster);
+  const stream = session.request(
+    {
+      ':path': '/api/v1/namespaces/default/configmaps',
+      ':method': 'POST',
+      'content-type': 'application/json',
+    },
+    { endStream: false },
+  );
+  const code = new Promise((resolve) => stream.once('response', (headers) => resolve(headers[':status'])));
+  const closed = new Promise<void>((resolve) => stream.once('close', () => resolve()));
+  stream.on('error', () => {});
+  stream.resume();
+  stream.write('{');
+  expect(await code).toBe(504);
+  await Promise.race([closed, later(5000)]);
+  session.destroy();
+  await alive();
+}, 20_000);
+
+test.each([
+  '/api/v1/namespaces/default/../../../metrics',
+  '/healthz/../metrics',
+  '/healthz/..%2fmetrics',
+  '/%2e%2e/metrics',
+  '//metrics',
+  '/version/../api/v1/namespaces/default/configmaps',
+  '/api/v1/namespaces/default%2fconfigmaps%2fthere',
+  '/api//v1//namespaces//default//configmaps//there',
+  '/api/v1/namespaces/default/configmaps/there%00',
+  '/api/v1/namespaces/default/configmaps/there%0d%0aX: y',
+  '/version%00/../../api',
+  '/healthz;/../../metrics',
+  '/%',
+  '/%c0%ae%c0%ae/metrics',
+  'metrics',
+  'https://other.example.com/metrics',
+])('nobody gets further by writing a path as %s', async (path) => {
+  const socket = await openTls(cluster, { cert: '', key: '' });
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  socket.on('error', () => {});
+  socket.write(`GET ${path} HTTP/1.1\r\n${HEAD}Connection: close\r\n\r\n`);
+  await new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+    setTimeout(resolve, 2000);
+  });
+  socket.destroy();
+  expect(['400', '401', '403', '404']).toContain(codes(text)[0]);
+  expect(codes(text)).toHaveLength(1);
+  expect(text).not.toMatch(/# HELP|"kind":"ConfigMap/);
+});
+
+test('streams reset in floods end their connection, and nobody else notices', async () => {
+  const before = await memoryBytes();
+  for (let round = 0; round < 3; round += 1) {
+    const session = await openHttp2(cluster);
+    const ended = new Promise<void>((resolve) => session.once('close', () => resolve()));
+    for (let n = 0; n < 5000 && !session.destroyed && !session.closed; n += 1) {
+      const stream = session.request({ ':path': '/api/v1/namespaces/default/configmaps' });
+      stream.on('error', () => {});
+      stream.close(8);
+      if (n % 100 === 0) await later(0);
+    }
+    await Promise.race([ended, later(3000)]);
+    expect(session.closed || session.destroyed).toBe(true);
+    session.destroy();
+    await alive();
+  }
+  expect((await memoryBytes()) - before).toBeLessThan(150 * 1024 * 1024);
+}, 60_000);
+
+test('who asks for much and reads none of it is let go, and costs little', async () => {
+  const data = { text: 'x'.repeat(500_000) };
+  for (let n = 0; n < 20; n += 1)
+    await cluster.request('POST', '/api/v1/namespaces/default/configmaps', {
+      metadata: { name: `large-${n}` },
+      data,
+    });
+  const before = await memoryBytes();
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => openTls(cluster)));
+  const ended = sockets.map(
+    (socket) =>
+      new Promise<void>((resolve) => {
+        socket.on('error', () => {});
+        socket.once('close', () => resolve());
+      }),
+  );
+  for (const socket of sockets) {
+    socket.pause();
+    socket.write(`GET /api/v1/namespaces/default/configmaps HTTP/1.1\r\n${HEAD}\r\n`);
+  }
+  await later(1000);
+  await alive();
+  expect((await memoryBytes()) - before).toBeLessThan(200 * 1024 * 1024);
+  await later(4000);
+  // A paused reader hears of the end when it reads on.
+  for (const socket of sockets) socket.resume();
+  await Promise.all(ended);
+}, 60_000);
+
+test('hundreds of connections that say nothing keep nobody out', async () => {
+  const sockets = await Promise.all(
+    Array.from({ length: 300 }, () => openTls(cluster).catch(() => undefined)),
+  );
+  await alive();
+  for (const socket of sockets) socket?.destroy();
+  const session = await openHttp2(cluster);
+  expect((await askHttp2(session, '/version')).code).toBe(200);
+  session.destroy();
+});

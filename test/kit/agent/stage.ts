@@ -1,0 +1,178 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { type ClusterCertificates, ensureCertificates } from '../../../src/cli/certificates.ts';
+import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { type Cluster, startCluster } from '../cluster.ts';
+import { kubectlPath } from '../tools.ts';
+import { type NodeAgent, startAgent } from './agent.ts';
+
+/** A server, a node, its agent, and a pod named `one` on it. */
+export interface Stage extends AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly agent: NodeAgent;
+  readonly certificates: ClusterCertificates;
+  /** A node whose agent is there. */
+  addNode(name: string, agent: { host: string; port: number }): Promise<void>;
+  addPod(name: string, options?: PodOptions): Promise<void>;
+  /** kubectl that goes on until it is stopped. */
+  spawnKubectl(args: readonly string[], env?: Record<string, string>): RunningTool;
+}
+
+export interface PodOptions {
+  readonly node?: string;
+  readonly containers?: readonly string[];
+  readonly ip?: string;
+  readonly ports?: readonly number[];
+  readonly labels?: Record<string, string>;
+}
+
+export interface RunningTool {
+  readonly process: ChildProcess;
+  readonly output: string;
+  /** Resolves when the output has it. */
+  says(text: string | RegExp): Promise<void>;
+  readonly ended: Promise<number | null>;
+}
+
+const MERGE = { 'content-type': 'application/merge-patch+json' };
+
+/** Where the agent listens: what the proxies of nodes may reach is not of this machine alone. */
+export async function createStage(host: string, flags: readonly string[] = []): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-agent-'));
+  const certificates = await ensureCertificates(join(folder, 'certificates'), [host]);
+  const file = (name: string): string => join(folder, 'certificates', name);
+  const agent = await startAgent({
+    certificate: certificates.serving.certificate,
+    key: certificates.serving.key,
+    clientCa: certificates.ca,
+    host,
+  });
+  const database = await createTestDatabase();
+  const cluster = await startCluster(database.url, [
+    `--agent-certificate-authority=${file('ca.crt')}`,
+    `--kubelet-client-certificate=${file('admin.crt')}`,
+    `--agent-client-key=${file('admin.key')}`,
+    '--agent-preferred-address-types=InternalIP,Hostname',
+    ...flags,
+  ]);
+  const stage = new TestStage({ cluster, agent, certificates, database, folder });
+  await stage.addNode('node-1', { host, port: agent.port });
+  await stage.addPod('one');
+  return stage;
+}
+
+class TestStage implements Stage {
+  readonly cluster: Cluster;
+  readonly agent: NodeAgent;
+  readonly certificates: ClusterCertificates;
+  readonly #database: TestDatabase;
+  readonly #folder: string;
+  readonly #children = new Set<ChildProcess>();
+
+  constructor(made: {
+    cluster: Cluster;
+    agent: NodeAgent;
+    certificates: ClusterCertificates;
+    database: TestDatabase;
+    folder: string;
+  }) {
+    this.cluster = made.cluster;
+    this.agent = made.agent;
+    this.certificates = made.certificates;
+    this.#database = made.database;
+    this.#folder = made.folder;
+    writeFileSync(join(made.folder, 'hello.txt'), 'hello\n');
+  }
+
+  async addNode(name: string, { host, port }: { host: string; port: number }): Promise<void> {
+    const node = {
+      kind: 'Node',
+      apiVersion: 'v1',
+      metadata: { name },
+      status: {
+        addresses: [{ type: 'InternalIP', address: host }],
+        daemonEndpoints: { kubeletEndpoint: { Port: port } },
+      },
+    };
+    const { code, text } = await this.cluster.request('POST', '/api/v1/nodes', node);
+    expect(code, text).toBe(201);
+  }
+
+  async addPod(name: string, options: PodOptions = {}): Promise<void> {
+    const { node = 'node-1', containers = ['main'], ip, ports = [], labels = {} } = options;
+    const pod = {
+      kind: 'Pod',
+      apiVersion: 'v1',
+      metadata: { name, labels },
+      spec: {
+        ...(node === '' ? {} : { nodeName: node }),
+        containers: containers.map((container) => ({
+          name: container,
+          image: 'a',
+          ports: ports.map((containerPort) => ({ containerPort })),
+        })),
+      },
+    };
+    const path = '/api/v1/namespaces/default/pods';
+    const created = await this.cluster.request('POST', path, pod);
+    expect(created.code, created.text).toBe(201);
+    const status = { phase: 'Running', ...(ip === undefined ? {} : { podIP: ip, podIPs: [{ ip }] }) };
+    const reported = await this.cluster.request('PATCH', `${path}/${name}/status`, { status }, MERGE);
+    expect(reported.code, reported.text).toBe(200);
+  }
+
+  spawnKubectl(args: readonly string[], env: Record<string, string> = {}): RunningTool {
+    const { kubeconfig, folder } = this.cluster;
+    const child = spawn(kubectlPath(), [...args], {
+      env: { PATH: process.env.PATH ?? '', HOME: folder, KUBECONFIG: kubeconfig, ...env },
+    });
+    this.#children.add(child);
+    return watchTool(child);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const child of this.#children) child.kill('SIGKILL');
+    await this.cluster[Symbol.asyncDispose]();
+    await this.agent[Symbol.asyncDispose]();
+    await this.#database.drop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function watchTool(child: ChildProcess): RunningTool {
+  let output = '';
+  const waiting = new Set<() => void>();
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString();
+    for (const look of waiting) look();
+  };
+  child.stdout?.on('data', collect);
+  child.stderr?.on('data', collect);
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
+  return {
+    process: child,
+    get output() {
+      return output;
+    },
+    says: (text) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (typeof text === 'string' ? !output.includes(text) : !text.test(output)) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+        void ended.then(() => reject(new Error(`kubectl ended without saying ${text}:\n${output}`)));
+      }),
+    ended,
+  };
+}
+
+/** Resolves when it holds, within five seconds. */
+export async function eventually(holds: () => boolean): Promise<void> {
+  await expect.poll(holds, { timeout: 5000, interval: 20 }).toBe(true);
+}

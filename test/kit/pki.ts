@@ -1,0 +1,76 @@
+import 'reflect-metadata';
+import { webcrypto } from 'node:crypto';
+import * as x509 from '@peculiar/x509';
+
+/** Certificates for the servers and clients of tests. */
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+const HOUR_MS = 3_600_000;
+
+export interface Pair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface LeafOptions {
+  /** `CN=front-proxy, O=proxies` */
+  readonly subject: string;
+  /** With it, the certificate is for serving on 127.0.0.1 and localhost; without, for clients. */
+  readonly serves?: boolean;
+  readonly notBefore?: Date;
+  readonly notAfter?: Date;
+}
+
+export class Authority {
+  readonly pem: string;
+  readonly #certificate: x509.X509Certificate;
+  readonly #key: webcrypto.CryptoKey;
+
+  static async create(name: string): Promise<Authority> {
+    x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
+    const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+    const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+      name: `CN=${name}`,
+      keys,
+      notBefore: new Date(Date.now() - HOUR_MS),
+      notAfter: new Date(Date.now() + HOUR_MS),
+      signingAlgorithm: ALGORITHM,
+      extensions: [new x509.BasicConstraintsExtension(true, undefined, true)],
+    });
+    return new Authority(certificate, keys.privateKey);
+  }
+
+  private constructor(certificate: x509.X509Certificate, key: webcrypto.CryptoKey) {
+    this.#certificate = certificate;
+    this.#key = key;
+    this.pem = `${certificate.toString('pem')}\n`;
+  }
+
+  async issue({ subject, serves = false, notBefore, notAfter }: LeafOptions): Promise<Pair> {
+    const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+    const usage = serves ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth;
+    const names = [
+      { type: 'ip', value: '127.0.0.1' },
+      { type: 'dns', value: 'localhost' },
+    ] as const;
+    const certificate = await x509.X509CertificateGenerator.create({
+      subject,
+      issuer: this.#certificate.subject,
+      publicKey: keys.publicKey,
+      signingKey: this.#key,
+      notBefore: notBefore ?? new Date(Date.now() - HOUR_MS),
+      notAfter: notAfter ?? new Date(Date.now() + HOUR_MS),
+      signingAlgorithm: ALGORITHM,
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.ExtendedKeyUsageExtension([usage]),
+        ...(serves ? [new x509.SubjectAlternativeNameExtension([...names])] : []),
+      ],
+    });
+    const der = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
+    return {
+      cert: `${certificate.toString('pem')}\n`,
+      key: `${x509.PemConverter.encode(der, 'PRIVATE KEY')}\n`,
+    };
+  }
+}

@@ -1,0 +1,11 @@
+import type { TokenIssuing } from '../../src/registry/token-issuing.ts';
+
+/** For actions that make no tokens. */
+export const NO_TOKENS: TokenIssuing = {
+  apiAudiences: [],
+  maxExpirationSeconds: 0,
+  extendsExpiration: false,
+  bindsNodes: false,
+  tellsNodes: false,
+  sign: () => Promise.reject(new Error('nobody makes tokens here')),
+};

@@ -1,0 +1,63 @@
+import { expect, test, vi } from 'vitest';
+import { createSplitOutput } from '../../src/observability/log-output.ts';
+import { createLogger } from '../../src/observability/logger.ts';
+
+function record(options: Partial<Parameters<typeof createLogger>[0]> = {}) {
+  const lines: string[] = [];
+  const logger = createLogger({ verbosity: 0, write: (line) => void lines.push(line), ...options });
+  return { lines, logger };
+}
+
+test('a line names severity, time, process, place, message and fields, in the form of klog', () => {
+  const { lines, logger } = record();
+  logger.info(0, 'Pod "a" moved', { pod: 'default/a', count: 3, nested: { a: 1 } });
+  logger.warn('careful');
+  logger.error('broken', new Error('why', { cause: new Error('because') }));
+  expect(lines[0]).toMatch(
+    /^I\d{4} \d\d:\d\d:\d\d\.\d{6} {1,6}\d+ logger\.test\.ts:\d+\] "Pod \\"a\\" moved" pod="default\/a" count=3 nested=\{"a":1\}\n$/,
+  );
+  expect(lines[1]).toMatch(/^W.*"careful"\n$/);
+  expect(lines[2]).toMatch(/^E.*"broken" err="Error: why\\n.*\(Error: because/);
+});
+
+test('what a caller logs cannot begin a line of its own', () => {
+  const { lines, logger } = record();
+  logger.info(0, 'a\nE1121 forged', { key: 'b\nc' });
+  expect(lines.join('').split('\n')).toHaveLength(2);
+});
+
+test('-v decides, --vmodule decides for files by name, and fields are made only for lines that are written', () => {
+  const { lines, logger } = record({ verbosity: 1, modules: [{ pattern: 'other', level: 9 }] });
+  const fields = vi.fn(() => ({}));
+  logger.info(2, 'too detailed', fields);
+  expect(fields).not.toHaveBeenCalled();
+  expect(lines).toEqual([]);
+  const own = record({ modules: [{ pattern: 'log?er', level: 4 }] });
+  own.logger.info(4, 'detailed');
+  own.logger.info(5, 'too detailed');
+  expect(own.lines).toHaveLength(1);
+  logger.setVerbosity(2);
+  logger.info(2, 'now');
+  expect(lines).toHaveLength(1);
+});
+
+test('buffered lines are written when the buffer is full, when time is up, and before an error', () => {
+  vi.useFakeTimers();
+  const written: string[] = [];
+  const output = createSplitOutput({
+    info: { write: (text) => written.push(`info ${text}`) },
+    error: { write: (text) => written.push(`error ${text}`) },
+    bufferBytes: 10,
+    flushEveryMs: 1000,
+  });
+  output.write('I', 'abc');
+  expect(written).toEqual([]);
+  vi.advanceTimersByTime(1000);
+  expect(written).toEqual(['info abc']);
+  output.write('I', 'abc');
+  output.write('E', 'oh');
+  expect(written.slice(1)).toEqual(['info abc', 'error oh']);
+  output.write('W', '1234567890');
+  expect(written.at(-1)).toBe('info 1234567890');
+  vi.useRealTimers();
+});

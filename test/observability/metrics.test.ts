@@ -1,0 +1,83 @@
+import { Counter } from 'prom-client';
+import { expect, test } from 'vitest';
+import { exponential, Histogram, Numbers } from '../../src/observability/instruments.ts';
+import { Metrics } from '../../src/observability/metrics.ts';
+import { Peak, RequestMetrics } from '../../src/observability/request-metrics.ts';
+
+const policy = { disabled: new Set<string>(), allowedValues: new Map(), showHidden: false };
+
+test('a histogram’s buckets are cumulative, and its labels cannot break a line', async () => {
+  const metrics = new Metrics();
+  const sizes = metrics.add(
+    new Histogram({ name: 'sizes', help: 'a\nb', labels: ['kind'] }, exponential(1, 10, 3)),
+  );
+  const child = sizes.at('a"\n\\b');
+  for (const value of [1, 2, 50, 5000]) child.observe(value);
+  const text = (await metrics.text()).split('\n').filter((line) => line.includes('sizes'));
+  expect(text).toEqual([
+    '# HELP sizes a\\nb',
+    '# TYPE sizes histogram',
+    'sizes_bucket{kind="a\\"\\n\\\\b",le="1"} 1',
+    'sizes_bucket{kind="a\\"\\n\\\\b",le="10"} 2',
+    'sizes_bucket{kind="a\\"\\n\\\\b",le="100"} 3',
+    'sizes_bucket{kind="a\\"\\n\\\\b",le="+Inf"} 4',
+    'sizes_sum{kind="a\\"\\n\\\\b"} 5053',
+    'sizes_count{kind="a\\"\\n\\\\b"} 4',
+  ]);
+});
+
+test('values outside of an allow-list become one, and are added up', async () => {
+  const allowedValues = new Map([['asked,verb', new Set(['GET'])]]);
+  const metrics = new Metrics({ ...policy, allowedValues });
+  const asked = metrics.add(new Numbers('counter', { name: 'asked', help: '', labels: ['verb'] }));
+  asked.at('GET').add(2);
+  asked.at('EVIL').add(3);
+  asked.at('WORSE').add(4);
+  const text = await metrics.text();
+  expect(text).toContain('asked{verb="GET"} 2\nasked{verb="unexpected"} 7\n');
+});
+
+test('disabled metrics are gone, whoever counts them and even if hidden ones are shown', async () => {
+  const metrics = new Metrics({ ...policy, disabled: new Set(['one', 'hidden']), showHidden: true });
+  metrics
+    .add(new Numbers('counter', { name: 'one', help: '' }))
+    .at()
+    .add();
+  metrics
+    .add(new Numbers('counter', { name: 'hidden', help: '', hidden: true }))
+    .at()
+    .add();
+  metrics
+    .add(new Numbers('counter', { name: 'shown', help: '', hidden: true }))
+    .at()
+    .add();
+  new Counter({ name: 'library', help: 'x', registers: [metrics.registry] }).inc(3);
+  const text = await metrics.text();
+  expect(text).not.toMatch(/^(one|hidden)/m);
+  expect(text).toMatch(/^shown 1$/m);
+  expect(text).toMatch(/^library 3$/m);
+});
+
+test('a deprecated metric is hidden until it is asked for', async () => {
+  const kind = {
+    verb: 'GET',
+    group: '',
+    version: 'v1',
+    resource: 'pods',
+    subresource: '',
+    scope: 'resource',
+    dryRun: '',
+  };
+  for (const showHidden of [false, true]) {
+    const metrics = new Metrics({ ...policy, showHidden });
+    new RequestMetrics(metrics).answered(kind, 200, 0.1, 10);
+    expect((await metrics.text()).includes('apiserver_request_slo_duration_seconds_count')).toBe(showHidden);
+  }
+});
+
+test('a burst between two scrapes is seen', () => {
+  const peak = new Peak();
+  for (let n = 0; n < 5; n += 1) peak.begin();
+  for (let n = 0; n < 5; n += 1) peak.end();
+  expect(peak.highest()).toBe(5);
+});

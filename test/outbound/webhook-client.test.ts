@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readClientConfig } from '../../src/outbound/client-config.ts';
+import { type PostOptions, WebhookClient } from '../../src/outbound/webhook-client.ts';
+import { accept, type RemoteWebhook, startWebhook } from '../kit/webhook-server.ts';
+
+let webhook: RemoteWebhook;
+let client: WebhookClient;
+
+beforeEach(async () => {
+  webhook = await startWebhook();
+});
+
+afterEach(async () => {
+  client.close();
+  await webhook[Symbol.asyncDispose]();
+});
+
+const OPTIONS: PostOptions = { timeoutMs: 2000, signal: new AbortController().signal, maxAnswerBytes: 1000 };
+
+function connect(cluster = {}, user = {}): void {
+  const path = webhook.kubeconfig(cluster, user);
+  client = new WebhookClient(() => readClientConfig(path));
+}
+
+const post = (options: Partial<PostOptions> = {}) =>
+  client.post(Buffer.from('{"a":1}'), { ...OPTIONS, ...options });
+
+test('a post brings the answer and its code, with the credentials of the file, on one connection', async () => {
+  connect({}, { token: 'secret' });
+  webhook.respond = (_request, response) => void response.writeHead(418).end('tea');
+  expect(await post()).toEqual({ code: 418, body: Buffer.from('tea') });
+  await post();
+  expect(webhook.received).toEqual([{ a: 1 }, { a: 1 }]);
+  const [first, second] = webhook.requests;
+  expect(first?.headers).toMatchObject({
+    authorization: 'Bearer secret',
+    'content-type': 'application/json',
+  });
+  expect(first?.url).toBe('/events');
+  expect(first?.socket).toBe(second?.socket);
+});
+
+test('a server whose certificate another authority signed gets nothing', async () => {
+  connect({ 'certificate-authority-data': undefined });
+  await expect(post()).rejects.toThrow(/certificate/);
+  client.close();
+  connect({ 'tls-server-name': 'not-in-the-certificate' });
+  await expect(post()).rejects.toThrow(/altnames/i);
+  expect(webhook.requests).toHaveLength(0);
+  client.close();
+  connect({ 'certificate-authority-data': undefined, 'insecure-skip-tls-verify': true });
+  expect((await post()).code).toBe(200);
+});
+
+test('silence ends in time, and so does an answer that drips', async () => {
+  connect();
+  webhook.respond = () => {};
+  await expect(post({ timeoutMs: 100 })).rejects.toThrow('no answer within 0.1s');
+  webhook.respond = (_request, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write('x'), 20);
+    response.once('close', () => clearInterval(timer));
+  };
+  await expect(post({ timeoutMs: 200 })).rejects.toThrow();
+});
+
+test('an answer that is too long is cut off', async () => {
+  connect();
+  webhook.respond = (_request, response) => void response.writeHead(200).end('x'.repeat(2000));
+  await expect(post()).rejects.toThrow('longer than 1000 bytes');
+});
+
+test('when only the code counts, the answer is not waited for and may not go on for ever', async () => {
+  connect();
+  const cut = Promise.withResolvers<void>();
+  webhook.respond = (_request, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write('x'.repeat(10_000)), 5);
+    response.once('close', () => {
+      clearInterval(timer);
+      cut.resolve();
+    });
+  };
+  expect((await post({ maxAnswerBytes: 0 })).code).toBe(200);
+  await cut.promise;
+});
+
+test('one request that fails leaves others their connection, and the next reads the file anew', async () => {
+  let reads = 0;
+  const path = webhook.kubeconfig();
+  client = new WebhookClient(() => {
+    reads += 1;
+    return readClientConfig(path);
+  });
+  const release = Promise.withResolvers<void>();
+  webhook.respond = (_request, response) => void release.promise.then(() => accept(_request, response, ''));
+  const patient = post();
+  await expect(post({ timeoutMs: 100 })).rejects.toThrow('no answer');
+  release.resolve();
+  expect((await patient).code).toBe(200);
+  webhook.respond = accept;
+  expect((await post()).code).toBe(200);
+  expect(reads).toBe(2);
+});
+
+test('a dead server is an error, and one that came back is reached again', async () => {
+  connect();
+  await webhook.stop();
+  await expect(post()).rejects.toThrow('ECONNREFUSED');
+  await webhook.start();
+  expect((await post()).code).toBe(200);
+});
+
+test('who is in no hurry any more calls it off', async () => {
+  connect();
+  webhook.respond = () => {};
+  const controller = new AbortController();
+  const posting = post({ signal: controller.signal });
+  setTimeout(() => controller.abort(), 50);
+  await expect(posting).rejects.toThrow(/abort/i);
+});

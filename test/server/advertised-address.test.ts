@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { findAdvertisedAddress, firstServiceAddress } from '../../src/server/advertised-address.ts';
+
+test('a server is reached where it is told to say, where it listens, or at the host’s own address', () => {
+  expect(findAdvertisedAddress('192.0.2.1', '127.0.0.1')).toBe('192.0.2.1');
+  expect(findAdvertisedAddress('', '192.0.2.2')).toBe('192.0.2.2');
+  expect(findAdvertisedAddress('', '127.0.0.1')).toBeUndefined();
+  expect(findAdvertisedAddress('', '::1')).toBeUndefined();
+  expect(findAdvertisedAddress('', '0.0.0.0')).not.toBe('127.0.0.1');
+});
+
+test.each([
+  ['', '10.0.0.1'],
+  ['10.96.0.0/12', '10.96.0.1'],
+  ['10.96.5.7/24,fd00::/108', '10.96.5.1'],
+  ['fd00:1::/108', 'fd00:1::1'],
+])('the first address of %j is %s', (ranges, first) => {
+  expect(firstServiceAddress(ranges)).toBe(first);
+});
