@@ -2,7 +2,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { Status, StatusError } from '../api/status.ts';
 
 import type { ApiRequest, AuditTrail, ResourceTarget, UserInfo } from '../request/api-request.ts';
-import type { BytesResponse } from '../request/api-response.ts';
+import { type BytesResponse, gatherRest } from '../request/api-response.ts';
 import { readResponse, toBodyText } from './bodies.ts';
 import {
   type AuditEvent,
@@ -72,14 +72,17 @@ export class RequestAudit implements AuditTrail {
     this.#responseStatus = { metadata: {}, ...status };
   }
 
-  answered(response: BytesResponse): void {
+  /** Returns what is to be sent: of an answer that is made while it is sent, only one of the two could see it. */
+  answered(response: BytesResponse): BytesResponse {
     this.status({ code: response.code });
-    if (!this.#wantsResponse()) return;
+    if (!this.#wantsResponse()) return response;
+    const whole = gatherRest(response);
     try {
-      this.#responseObject = readResponse(response, this.#rule.omitManagedFields, this.#context.types);
+      this.#responseObject = readResponse(whole, this.#rule.omitManagedFields, this.#context.types);
     } catch (error) {
       this.#context.report('response', error, []);
     }
+    return whole;
   }
 
   refused({ status }: StatusError): void {

@@ -3,7 +3,7 @@ import type { Auditor } from '../audit/auditor.ts';
 import type { RequestAudit } from '../audit/request-audit.ts';
 import type { Verdict } from '../authz/authorizer.ts';
 import type { ApiRequest, AuthenticatedRequest } from '../request/api-request.ts';
-import type { ApiResponse, StreamResponse, TunnelResponse } from '../request/api-response.ts';
+import type { ApiResponse, BytesResponse, StreamResponse, TunnelResponse } from '../request/api-response.ts';
 
 interface AuditOptions {
   readonly auditor: Auditor | undefined;
@@ -37,12 +37,16 @@ async function record(
     case 'tunnel':
       return recordTunnel(trail, response);
     case 'bytes':
-      trail.answered(response);
-      await trail.stage('ResponseComplete');
-      return response;
+      return await recordBytes(trail, response);
     default:
       return response satisfies never;
   }
+}
+
+async function recordBytes(trail: RequestAudit, response: BytesResponse): Promise<BytesResponse> {
+  const sent = trail.answered(response);
+  await trail.stage('ResponseComplete');
+  return sent;
 }
 
 async function recordFailure<T>(trail: RequestAudit, work: () => Promise<T>): Promise<T> {

@@ -38,6 +38,7 @@ export async function measure(
 
 function sizeOf(response: ApiResponse): number | undefined {
   if (response.kind !== 'bytes') return undefined;
+  if (response.rest !== undefined) return response.sizeBytes;
   let sizeBytes = 0;
   for (const chunk of response.chunks) sizeBytes += chunk.length;
   return sizeBytes;

@@ -23,6 +23,14 @@ export interface BytesResponse {
   readonly compressible: boolean;
 }
 
+/** The same with its rest made, for who must see all of it before it is sent. */
+export function gatherRest({ rest, sizeBytes: _, ...response }: BytesResponse): BytesResponse {
+  if (rest === undefined) return response;
+  const chunks = [...response.chunks];
+  for (const piece of rest) chunks.push(Buffer.from(piece));
+  return { ...response, chunks };
+}
+
 /** An answer that goes on until the request's signal aborts or `run` ends: a watch, a log. */
 export interface StreamResponse {
   readonly kind: 'stream';

@@ -165,6 +165,29 @@ test('an answer in any format is recorded as JSON on one line', async () => {
   expect(losses.lost).toEqual([]);
 });
 
+test('an answer that is made while it is sent is recorded and sent whole', async () => {
+  const { auditor, events } = start('- level: RequestResponse');
+  const [bytes] = answer(SECRET).chunks;
+  const half = (bytes?.length ?? 0) >> 1;
+  const pieces = [bytes?.subarray(0, half), bytes?.subarray(half)].map((piece) => Buffer.from(piece ?? ''));
+  /** A piece is gone when the next is asked for. */
+  function* rest(): Iterable<Buffer> {
+    for (const piece of pieces) {
+      yield piece;
+      piece.fill(0);
+    }
+  }
+  const sent = await audit({ auditor }, requestOf('GET', URL_OF_S), async () => ({
+    ...answer(SECRET),
+    chunks: [],
+    rest: rest(),
+  }));
+  expect(events()[1].responseObject).toEqual(SECRET);
+  if (sent.kind !== 'bytes') throw new Error('other bytes were sent');
+  expect(JSON.parse(Buffer.concat(sent.chunks).toString())).toEqual(SECRET);
+  expect(sent.rest).toBeUndefined();
+});
+
 test('answers that no object is asked for with have no body in the event', async () => {
   const { auditor, events } = start('- level: RequestResponse');
   await audit({ auditor }, requestOf('GET', '/version'), async () => answer({ gitVersion: 'v1.31' }));

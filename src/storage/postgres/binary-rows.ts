@@ -1,5 +1,6 @@
 import { type Revision, toRevision } from '../revision.ts';
 import type { StoredObject } from '../revision-log.ts';
+import { Slab } from './slab.ts';
 
 /** Signature, flags, and the length of what may follow them. */
 const HEADER_BYTES = 11 + 4 + 4;
@@ -15,6 +16,7 @@ export class BinaryRows {
   #objects: StoredObject[] = [];
   #rest: Buffer = EMPTY;
   #hasHeader = false;
+  readonly #slab = new Slab();
   /** Rows come ordered by these, so each text is made once for all that share it. */
   readonly #group = new LastText();
   readonly #resource = new LastText();
@@ -57,7 +59,12 @@ export class BinaryRows {
       namespace: columns.shared(this.#namespace),
       name: columns.text(),
     };
-    this.#objects.push({ key, uid: columns.text(), revision: columns.revision(), json: columns.ownBytes() });
+    this.#objects.push({
+      key,
+      uid: columns.text(),
+      revision: columns.revision(),
+      json: columns.ownBytes(this.#slab),
+    });
     if (this.#objects.length >= BATCH) this.flush();
   }
 }
@@ -106,11 +113,9 @@ class Columns {
     return toRevision(this.#bytes.readBigInt64BE(this.#next()));
   }
 
-  ownBytes(): Buffer {
+  ownBytes(slab: Slab): Buffer {
     const from = this.#next();
-    const bytes = Buffer.allocUnsafeSlow(this.#at - from);
-    this.#bytes.copy(bytes, 0, from, this.#at);
-    return bytes;
+    return slab.copy(this.#bytes, from, this.#at);
   }
 
   /** Begin of the next column; the position is behind it afterwards. */
