@@ -173,10 +173,10 @@ test('a blocking webhook holds requests up and fails none; a strict one fails th
   });
   const rows = await database.query("SELECT 1 FROM revisions WHERE name = 'unrecorded'");
   expect(rows).toEqual([]);
-  const metrics = (await cluster.request('GET', '/metrics')).text;
-  expect(metrics).toContain('apiserver_audit_requests_rejected_total 1');
   await webhook.start();
   webhook.respond = accept;
+  const metrics = (await cluster.request('GET', '/metrics')).text;
+  expect(metrics).toContain('apiserver_audit_requests_rejected_total 1');
   expect((await cluster.request('POST', MAPS, { metadata: { name: 'recorded' } })).code).toBe(201);
 });
 
