@@ -1,4 +1,4 @@
-import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject, JsonValue, ObjectMeta } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { NameRule } from '../object/formats.ts';
 import type {
@@ -164,12 +164,14 @@ export function writeStatus(
   resets: readonly (readonly string[])[] = RESET_BY_STATUS,
 ): ApiObject {
   const { status: _, ...kept } = old;
-  const metadata = resets.reduce((meta, [part, field]) => {
-    if (part !== 'metadata') return meta;
-    return field === undefined
-      ? { ...old.metadata, ...statedBy(view.metadata) }
-      : { ...meta, [field]: old.metadata[field] };
-  }, view.metadata);
+  const metadata: ObjectMeta = resets.some(([part, field]) => part === 'metadata' && field === undefined)
+    ? { ...old.metadata, ...statedBy(view.metadata) }
+    : { ...view.metadata };
+  for (const [part, field] of resets) {
+    if (part !== 'metadata' || field === undefined) continue;
+    if (old.metadata[field] === undefined) delete metadata[field];
+    else metadata[field] = old.metadata[field];
+  }
   return { ...kept, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
 }
 
