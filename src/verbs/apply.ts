@@ -111,7 +111,9 @@ function applied(context: VerbContext, application: Application, live: ApiObject
   try {
     const object = applyConfig(live, config, context.ownership.describe(writing), options);
     checkNameMatches(object.metadata.name ?? request.target.name, request.target.name);
-    return toObject(request, { value: object, duplicates: [] }, expected, 'Ignore');
+    const stored = live.metadata.uid !== undefined && application.served.version.conversion === undefined;
+    const document = { value: object, duplicates: [], ...(stored ? { known: live } : {}) };
+    return toObject(request, document, expected, 'Ignore');
   } catch (error) {
     throw error instanceof ApplyConflict ? toStatus(error) : error;
   }

@@ -3,6 +3,7 @@ import { equal } from '../equality.ts';
 import { fieldsOf } from './applied-set.ts';
 import { type Changes, compare } from './compare.ts';
 import {
+  difference,
   EMPTY,
   type FieldSet,
   formatPath,
@@ -95,13 +96,19 @@ function applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force:
   const wanted = without(fieldsOf(config, version.shape), reset);
   const claimed = withOwner(owners, { ...identity, time: last?.time, fields: wanted });
   const merged = mergeConfig(before, config, version.shape);
-  const object = last === undefined ? merged : pruneOld(merged, last, claimed, writing);
+  const dropped = last !== undefined && dropsFields(last, wanted, writing);
+  const object = dropped ? pruneOld(merged, last, claimed, writing) : merged;
   const left = settle({ before, object, writing, force, claimed, identity });
   const fields = sorted(withoutServerFields(wanted));
   const changed = !equal(before, object) || last === undefined || !equal(last.fields, fields);
   const result = { ...object, metadata: object.metadata ?? {} } as ApiObject;
   setOwners(result, [...left, { ...identity, time: changed ? writing.now : last?.time, fields }]);
   return result;
+}
+
+/** Who applies all that it applied before, and most do, has nothing to be pruned. */
+function dropsFields(last: Owner, wanted: FieldSet, { version }: Writing): boolean {
+  return last.apiVersion !== version.apiVersion || !isEmpty(difference(last.fields, wanted));
 }
 
 /** Fields that were there before anyone applied belong to no one who could be asked: they get an owner of that name. */
