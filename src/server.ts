@@ -1,5 +1,7 @@
 import { AdmissionChain } from './admission/admission.ts';
+import { createDefaultTolerations } from './admission/plugins/default-toleration-seconds.ts';
 import { createNamespaceLifecycle } from './admission/plugins/namespace-lifecycle.ts';
+import { refusePrivileged } from './admission/plugins/privileged-containers.ts';
 import type { Dialect } from './api/dialect.ts';
 import { loadTypes } from './api/idl/types.ts';
 import type { Auditor } from './audit/auditor.ts';
@@ -100,7 +102,12 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const now = (): Date => new Date();
   const authorization = await createAuthorization(options, store, logger);
   services.start('authorization', (signal) => authorization.run(signal));
-  const admission = new AdmissionChain([createNamespaceLifecycle(store), authorization.guard]);
+  const admission = new AdmissionChain([
+    createNamespaceLifecycle(store),
+    createDefaultTolerations(options.tolerationSeconds),
+    ...(options.allowPrivileged ? [] : [refusePrivileged]),
+    authorization.guard,
+  ]);
   const ownership = new Ownership({ types, registry, now });
   const allocation = createAllocation(options, postgres.allocations);
   const writer = new ObjectWriter({
@@ -111,6 +118,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     allocator: allocation.allocator,
     now,
     eventTtlMs: options.eventTtlMs,
+    collectsGarbage: options.garbageCollector,
   });
   await bootstrapNamespaces(registry, writer);
   front.startup.finished('bootstrap-namespaces');

@@ -41,6 +41,11 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly deleteCollectionWorkers: number;
+  /** Off: no delete waits for dependents. */
+  readonly garbageCollector: boolean;
+  readonly allowPrivileged: boolean;
+  /** How long pods stay on nodes that are not ready, or not to be reached, unless they say otherwise. */
+  readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
   /** Off: the two limits are separate, and whoever is above is refused. */
   readonly priorityAndFairness: boolean;
   readonly maxRequestsInflight: number;
@@ -93,6 +98,12 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     requestTimeoutMs: flags.duration('request-timeout'),
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),
+    garbageCollector: flags.bool('enable-garbage-collector'),
+    allowPrivileged: flags.bool('allow-privileged'),
+    tolerationSeconds: {
+      notReady: flags.number('default-not-ready-toleration-seconds'),
+      unreachable: flags.number('default-unreachable-toleration-seconds'),
+    },
     priorityAndFairness: flags.bool('enable-priority-and-fairness'),
     maxRequestsInflight: flags.number('max-requests-inflight'),
     maxMutatingRequestsInflight: flags.number('max-mutating-requests-inflight'),

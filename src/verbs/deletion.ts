@@ -69,16 +69,19 @@ export function checkPreconditions(
   }
 }
 
-/** `object` is a copy the decision may change and hand back. */
+/**
+ * `object` is a copy the decision may change and hand back. `collects`: there is a garbage collector, which finalizers can
+ * wait for.
+ */
 export function planDeletion(
   definition: ResourceDefinition,
   object: ApiObject,
   options: DeleteOptions,
-  now: Date,
+  { now, collects }: { now: Date; collects: boolean },
 ): Deletion {
   const graceful = planGrace(definition, object, options, now);
   if (graceful === 'pending') return { kind: 'pending' };
-  setCollectorFinalizers(definition, object, options);
+  if (collects) setCollectorFinalizers(definition, object, options);
   const held = isHeld(definition, object);
   if (graceful === 'now' && !held) return { kind: 'remove', last: object };
   if (graceful === 'now') markDeleting(object, now);

@@ -40,6 +40,7 @@ export class ObjectWriter {
   readonly #allocator: ValueAllocator;
   readonly #now: () => Date;
   readonly #eventTtlMs: number;
+  readonly #collectsGarbage: boolean;
 
   constructor(options: {
     store: Store;
@@ -49,6 +50,8 @@ export class ObjectWriter {
     allocator: ValueAllocator;
     now: () => Date;
     eventTtlMs: number;
+    /** --enable-garbage-collector */
+    collectsGarbage: boolean;
   }) {
     this.#store = options.store;
     this.#admission = options.admission;
@@ -57,6 +60,7 @@ export class ObjectWriter {
     this.#allocator = options.allocator;
     this.#now = options.now;
     this.#eventTtlMs = options.eventTtlMs;
+    this.#collectsGarbage = options.collectsGarbage;
   }
 
   /** @throws StatusError */
@@ -258,7 +262,10 @@ export class ObjectWriter {
     if (options.unasked !== true)
       await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
     // Nobody looks at the old state after this: it becomes the last one.
-    const plan = planDeletion(definition, old, options, this.#now());
+    const plan = planDeletion(definition, old, options, {
+      now: this.#now(),
+      collects: this.#collectsGarbage,
+    });
     if (plan.kind === 'pending') {
       assertFresh(read);
       return { json: entry.json, revision: entry.revision, gone: false };

@@ -192,7 +192,6 @@ export const servingFlags = defineFlags('Serving', [
     type: 'bool',
     default: true,
     meaning: 'generic garbage collector; must match the controller manager setting',
-    effective: false,
   },
   {
     name: 'delete-collection-workers',
@@ -205,21 +204,18 @@ export const servingFlags = defineFlags('Serving', [
     type: 'int',
     default: 300,
     meaning: 'tolerationSeconds of the default notReady:NoExecute toleration added to pods lacking one',
-    effective: false,
   },
   {
     name: 'default-unreachable-toleration-seconds',
     type: 'int',
     default: 300,
     meaning: 'same, for unreachable:NoExecute',
-    effective: false,
   },
   {
     name: 'allow-privileged',
     type: 'bool',
     default: false,
     meaning: 'allow privileged containers',
-    effective: false,
   },
   {
     name: 'enable-priority-and-fairness',

@@ -1,0 +1,47 @@
+import type { JsonObject } from '../../api/object-meta.ts';
+import type { AdmissionPlugin } from '../admission.ts';
+import { listOf, podSpecOf } from './pod-specs.ts';
+
+const NOT_READY = 'node.kubernetes.io/not-ready';
+const UNREACHABLE = 'node.kubernetes.io/unreachable';
+
+/**
+ * A pod that does not say otherwise stays for a while on a node that has become unready or unreachable (Kubernetes:
+ * plugin/pkg/admission/defaulttolerationseconds).
+ */
+export function createDefaultTolerations(seconds: {
+  notReady: number;
+  unreachable: number;
+}): AdmissionPlugin {
+  const wanted = [
+    [NOT_READY, seconds.notReady],
+    [UNREACHABLE, seconds.unreachable],
+  ] as const;
+  return {
+    name: 'DefaultTolerationSeconds',
+    operations: ['CREATE', 'UPDATE'],
+    mutate: (attributes) => {
+      const { definition, subresource, object } = attributes;
+      if (definition.group !== '' || definition.resource !== 'pods' || subresource !== '') return;
+      const spec = podSpecOf(attributes, object)?.spec;
+      if (spec === undefined) return;
+      const held = listOf(spec, 'tolerations');
+      const missing = wanted.filter(([key]) => !held.some((toleration) => covers(toleration, key)));
+      if (missing.length === 0) return;
+      spec.tolerations = [
+        ...held,
+        ...missing.map(([key, tolerationSeconds]) => toleration(key, tolerationSeconds)),
+      ];
+    },
+  };
+}
+
+const covers = ({ key = '', effect = '' }: JsonObject, wanted: string): boolean =>
+  (key === wanted || key === '') && (effect === 'NoExecute' || effect === '');
+
+const toleration = (key: string, tolerationSeconds: number): JsonObject => ({
+  key,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  tolerationSeconds,
+});
