@@ -5,6 +5,7 @@ import type { ServerOptions } from '../options/options.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { migrateDatabase } from '../storage/postgres/postgres.ts';
+import { giveBackMemory } from '../util/give-back-memory.ts';
 import { type ClusterCertificates, ensureCertificates, type ServingWishes } from './certificates.ts';
 import { databaseConnection } from './database.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
@@ -53,6 +54,7 @@ async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServe
     serviceAccountKeyFile: ensureServiceAccountKey(join(dataDir, 'certificates')),
     logger: openLog(options),
   });
+  giveBackMemory();
   announce(options, dataDir, certificates, progress);
   return server;
 }
