@@ -29,7 +29,10 @@ const rules = new WeakMap<MessageSchema, readonly FieldSchema[]>();
 function rulesOf(schema: MessageSchema): readonly FieldSchema[] {
   let fields = rules.get(schema);
   if (fields === undefined) {
-    fields = [...schema.fields.values()].filter(({ required, value }) => required || hasRules(value, []));
+    const mayBeEmpty = MAY_BE_EMPTY.get(schema.name);
+    fields = [...schema.fields.values()].filter(
+      ({ name, required, value }) => name !== mayBeEmpty && (required || hasRules(value, [])),
+    );
     rules.set(schema, fields);
   }
   return fields;
@@ -59,9 +62,7 @@ function validateMessage(
   path: string,
   errors: FieldError[],
 ): void {
-  const mayBeEmpty = MAY_BE_EMPTY.get(schema.name);
   for (const field of rulesOf(schema)) {
-    if (field.name === mayBeEmpty) continue;
     validateField(object[field.name], field, `${path}.${field.name}`, errors);
   }
 }
