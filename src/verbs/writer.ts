@@ -244,8 +244,9 @@ export class ObjectWriter {
   ): Promise<Written> {
     const { entry } = read;
     const ends = endsWithUpdate(context.definition, object, old);
-    if (!ends && isUnchanged(object, old))
-      return { json: entry.json, revision: entry.revision, created: false };
+    const unchanged = !ends && isUnchanged(object, old);
+    if (unchanged || context.dryRun) assertFresh(read);
+    if (unchanged) return { json: entry.json, revision: entry.revision, created: false };
     const json = toStoredJson(object);
     if (context.dryRun) return { json, revision: entry.revision, created: false };
     const verb = ends ? 'delete' : 'update';

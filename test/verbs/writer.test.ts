@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { AdmissionChain } from '../../src/admission/admission.ts';
+import { loadTypes } from '../../src/api/idl/types.ts';
+import type { ApiObject } from '../../src/api/object-meta.ts';
+import { conflict, StatusError } from '../../src/api/status.ts';
+import { toStoredJson } from '../../src/codec/stored-object.ts';
+import { Registry } from '../../src/registry/registry.ts';
+import { configmaps } from '../../src/resources/core/config-map.ts';
+import { StorageError } from '../../src/storage/errors.ts';
+import type { ObjectKey } from '../../src/storage/key.ts';
+import { toRevision } from '../../src/storage/revision.ts';
+import type { Write } from '../../src/storage/revision-log.ts';
+import type { Entry, Freshness, Store } from '../../src/storage/store.ts';
+import { ValueAllocator } from '../../src/verbs/allocator.ts';
+import { Ownership } from '../../src/verbs/ownership.ts';
+import { ObjectWriter } from '../../src/verbs/writer.ts';
+import type { WriteContext } from '../../src/verbs/writing.ts';
+
+/** A cache that is one change behind the database until it is asked for the newest. */
+
+const map = (value: string): ApiObject => ({
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: { name: 'm', namespace: 'default', uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z' },
+  data: { k: value },
+});
+
+const entry = (object: ApiObject, revision: number): Entry => ({
+  namespace: 'default',
+  name: 'm',
+  uid: 'u',
+  revision: toRevision(revision),
+  json: toStoredJson(object),
+  labels: {},
+  fields: {},
+  ownerUids: [],
+});
+
+function setUp(stale: Entry | undefined, newest: Entry) {
+  const commits: Write[] = [];
+  const store = {
+    get: (_: ObjectKey, { kind }: Freshness) => Promise.resolve(kind === 'any' ? stale : newest),
+    commit: (write: Write) => {
+      if (write.expected !== newest.revision) {
+        const failure = { kind: 'conflict', key: write.key, current: newest.revision } as const;
+        return Promise.reject(new StorageError(failure));
+      }
+      commits.push(write);
+      return Promise.resolve(toRevision(99));
+    },
+  } as unknown as Store;
+  const registry = new Registry();
+  registry.add(configmaps, () => true);
+  const types = loadTypes();
+  const now = (): Date => new Date('2026-02-02T00:00:00Z');
+  const writer = new ObjectWriter({
+    store,
+    admission: new AdmissionChain([]),
+    types,
+    ownership: new Ownership({ types, registry, now }),
+    allocator: new ValueAllocator({} as never, []),
+    now,
+    eventTtlMs: 0,
+    collectsGarbage: true,
+  });
+  return { writer, commits };
+}
+
+const context = (dryRun = false): WriteContext => ({
+  definition: configmaps,
+  version: 'v1',
+  subresource: '',
+  namespace: 'default',
+  dryRun,
+  user: { username: 'u', uid: '', groups: [], extra: {} },
+  attribution: { username: 'u', userAgent: '', sourceAddress: '', requestId: 'r', fieldManager: 'm' },
+  ownership: 'track',
+  warn: () => {},
+});
+
+const setTo = (value: string) => ({
+  apply: (copy: ApiObject): ApiObject => ({ ...copy, data: { k: value } }),
+});
+
+test('a change that the cache already shows, and the database no longer has, is written', async () => {
+  const { writer, commits } = setUp(entry(map('wanted'), 1), entry(map('other'), 2));
+  const written = await writer.update(context(), 'm', setTo('wanted'));
+  expect(written.revision).toBe(toRevision(99));
+  expect(commits.map(({ expected }) => expected)).toEqual([toRevision(2)]);
+});
+
+test('nothing is written when the newest state is what is wanted', async () => {
+  const { writer, commits } = setUp(entry(map('old'), 1), entry(map('wanted'), 2));
+  const written = await writer.update(context(), 'm', setTo('wanted'));
+  expect(written.revision).toBe(toRevision(2));
+  expect(commits).toEqual([]);
+});
+
+test('a dry run shows what would become of the newest state', async () => {
+  const { writer, commits } = setUp(entry(map('old'), 1), entry({ ...map('new'), immutable: false }, 2));
+  const written = await writer.update(context(true), 'm', setTo('x'));
+  expect(JSON.parse(written.json.toString())).toMatchObject({ immutable: false, data: { k: 'x' } });
+  expect(commits).toEqual([]);
+});
+
+test('a refusal counts only against the newest state', async () => {
+  const { writer, commits } = setUp(entry(map('old'), 1), entry(map('new'), 2));
+  const onlyNew = {
+    apply: (copy: ApiObject): ApiObject => {
+      if ((copy.data as { k: string }).k !== 'new') throw conflict(configmaps, 'm', 'not yet');
+      return { ...copy, data: { k: 'newer' } };
+    },
+  };
+  await writer.update(context(), 'm', onlyNew);
+  expect(commits).toHaveLength(1);
+  const never = { apply: () => Promise.reject(conflict(configmaps, 'm', 'never')) };
+  await expect(writer.update(context(), 'm', never)).rejects.toThrow(StatusError);
+});
