@@ -27,6 +27,11 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
   pool.on('error', () => {});
   const drop = async (): Promise<void> => {
     await pool.end();
+    // A tail that was cut off may still hold its slot for a moment, which PostgreSQL does not end by force.
+    await administer(
+      adminUrl,
+      `SELECT pg_terminate_backend(active_pid, 5000) FROM pg_replication_slots WHERE database = '${name}' AND active`,
+    );
     await administer(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   };
   return {
