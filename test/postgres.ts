@@ -27,12 +27,7 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
   pool.on('error', () => {});
   const drop = async (): Promise<void> => {
     await pool.end();
-    // A tail that was cut off may still hold its slot for a moment, which PostgreSQL does not end by force.
-    await administer(
-      adminUrl,
-      `SELECT pg_terminate_backend(active_pid, 5000) FROM pg_replication_slots WHERE database = '${name}' AND active`,
-    );
-    await administer(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await dropDatabase(adminUrl, name);
   };
   return {
     url: url.href,
@@ -42,6 +37,20 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
     [Symbol.asyncDispose]: drop,
   };
 }
+
+/** A tail that was cut off may still hold its slot for a moment, which PostgreSQL does not end by force. */
+async function dropDatabase(adminUrl: string, name: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await administer(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    } catch (error) {
+      if ((error as { code?: string }).code !== OBJECT_IN_USE || tries >= 40) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  }
+}
+
+const OBJECT_IN_USE = '55006';
 
 async function administer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });

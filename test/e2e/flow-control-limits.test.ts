@@ -68,4 +68,4 @@ test('a request waits for a quarter of --request-timeout, and one that timed out
   expect(text).toContain(`apiserver_flowcontrol_rejected_requests_total${labels} 4`);
   await held.release();
   await eventually(async () => (await quiet.send('GET', CONFIG_MAPS)).code).toBe(200);
-});
+}, 60_000);
