@@ -5,7 +5,7 @@ import { invalidValue, notSupported, required } from '../../object/field-errors.
 import { checkName } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
 import { has, joinedInvalid } from '../validation/fields.ts';
-import { validateImmutableField } from '../validation/immutable-field.ts';
+import { validateImmutableField } from '../validation/immutable.ts';
 import { strings } from '../validation/values.ts';
 import { validateApproval } from './approval.ts';
 import { someSchema } from './schema/node.ts';

@@ -1,6 +1,6 @@
 import { NONE, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateImmutableField } from '../validation/immutable-field.ts';
+import { validateImmutableField } from '../validation/immutable.ts';
 import { validateTrustBundle } from './validate-trust-bundle.ts';
 
 export const clustertrustbundles = define({

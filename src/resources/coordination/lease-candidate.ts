@@ -1,6 +1,6 @@
 import { age, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateImmutableField } from '../validation/immutable-field.ts';
+import { validateImmutableField } from '../validation/immutable.ts';
 import { validateLeaseCandidate } from './validate-candidate.ts';
 
 export const leasecandidates = define({

@@ -11,7 +11,7 @@ import {
 } from '../../registry/assigned-values.ts';
 import { NODE_PORTS } from '../../registry/value-pool.ts';
 import { part } from '../cells.ts';
-import { texts } from '../validation/texts.ts';
+import { strings } from '../validation/values.ts';
 import { chooseFamilies, staysPreferred } from './service-families.ts';
 import { isExternalName, isHeadless } from './service-kind.ts';
 import { assignNodePorts, nodePortTaken, nodePortValues } from './service-node-ports.ts';
@@ -41,7 +41,7 @@ export const serviceValues: AssignedValues = {
   },
   whenTaken: (service, value) => {
     if (value.pool === NODE_PORTS) return nodePortTaken(service, Number(value.value));
-    const ips = texts(part(service, 'spec').clusterIPs);
+    const ips = strings(part(service, 'spec'), 'clusterIPs');
     const ip = ips.find((given) => toValue(given).value === value.value) ?? value.value;
     return refused(service, ips, ip, ALREADY_ALLOCATED);
   },
@@ -55,7 +55,7 @@ function toValue(ip: string): AssignedValue {
 
 function clusterIpValues(spec: JsonObject): AssignedValue[] {
   if (isExternalName(spec) || isHeadless(spec)) return [];
-  return texts(spec.clusterIPs)
+  return strings(spec, 'clusterIPs')
     .filter((ip) => ip !== '')
     .map(toValue);
 }
@@ -66,11 +66,11 @@ async function assignClusterIps(
   values: ValueSource,
 ): Promise<void> {
   const spec = part(service, 'spec');
-  if (isExternalName(spec) || texts(spec.clusterIPs)[0] === 'None') return;
+  if (isExternalName(spec) || strings(spec, 'clusterIPs')[0] === 'None') return;
   const first = firstToAssign(spec, old);
-  const given = texts(spec.clusterIPs);
+  const given = strings(spec, 'clusterIPs');
   const ips = [...given];
-  for (const [at, family] of texts(spec.ipFamilies).entries()) {
+  for (const [at, family] of strings(spec, 'ipFamilies').entries()) {
     if (at < first) continue;
     const ip = given[at] ?? '';
     if (ip === '') ips[at] = await pickAddress(family, values);
@@ -87,9 +87,9 @@ function firstToAssign(spec: JsonObject, old: ApiObject | undefined): number {
   if (old === undefined || isExternalName(before)) return 0;
   if (isHeadless(before) || staysPreferred(spec, before)) return Number.POSITIVE_INFINITY;
   // One from before addresses were assigned.
-  if (texts(before.clusterIPs).length === 0) return 0;
-  const had = texts(before.clusterIPs).length;
-  return had === 1 && texts(spec.ipFamilies).length === 2 ? 1 : Number.POSITIVE_INFINITY;
+  if (strings(before, 'clusterIPs').length === 0) return 0;
+  const had = strings(before, 'clusterIPs').length;
+  return had === 1 && strings(spec, 'ipFamilies').length === 2 ? 1 : Number.POSITIVE_INFINITY;
 }
 
 async function pickAddress(family: string, values: ValueSource): Promise<string> {

@@ -2,14 +2,14 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { Cell } from '../../registry/definition.ts';
 import { age, labelsText, NONE, part, parts, text } from '../cells.ts';
 import { ingressPointTexts } from '../load-balancer-status.ts';
-import { texts } from '../validation/texts.ts';
+import { strings } from '../validation/values.ts';
 
 export function serviceCells(service: ApiObject, now: number): readonly Cell[] {
   const spec = part(service, 'spec');
   return [
     service.metadata.name ?? '',
     text(spec.type),
-    texts(spec.clusterIPs)[0] ?? NONE,
+    strings(spec, 'clusterIPs')[0] ?? NONE,
     externalIp(spec, part(service, 'status')),
     text(parts(spec, 'ports').map(portText).join(','), NONE),
     age(service, now),
@@ -25,7 +25,7 @@ function portText({ port, nodePort, protocol }: JsonObject): string {
 
 function externalIp(spec: JsonObject, status: JsonObject): string {
   if (spec.type === 'ExternalName') return text(spec.externalName);
-  const own = texts(spec.externalIPs);
+  const own = strings(spec, 'externalIPs');
   if (spec.type !== 'LoadBalancer') return text(own.join(','), NONE);
   const assigned = ingressPointTexts(parts(part(status, 'loadBalancer'), 'ingress'));
   return text([...assigned, ...own].join(','), '<pending>');

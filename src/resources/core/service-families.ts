@@ -4,7 +4,7 @@ import { equal } from '../../object/equality.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { isIpv6 } from '../../object/ip.ts';
 import { part, text } from '../cells.ts';
-import { texts } from '../validation/texts.ts';
+import { strings } from '../validation/values.ts';
 import { isExternalName, typeOf } from './service-kind.ts';
 import { validateClusterIps } from './validation/service-addresses.ts';
 
@@ -44,13 +44,13 @@ const isSelectorlessHeadless = (spec: JsonObject): boolean =>
   text(spec.clusterIP) === 'None' && Object.keys(part(spec, 'selector')).length === 0;
 
 const sameList = (spec: JsonObject, before: JsonObject, field: string): boolean =>
-  equal(texts(spec[field]), texts(before[field]));
+  equal(strings(spec, field), strings(before, field));
 
 /** A service that prefers two families does not change because the cluster's configuration did, only when it is told to. */
 export function staysPreferred(spec: JsonObject, before: JsonObject): boolean {
   if (spec.ipFamilyPolicy !== 'PreferDualStack' || typeOf(spec) !== typeOf(before)) return false;
   const policy = before.ipFamilyPolicy ?? 'PreferDualStack';
-  if (isExternalName(spec) || policy !== 'PreferDualStack' || texts(before.ipFamilies).length === 0) {
+  if (isExternalName(spec) || policy !== 'PreferDualStack' || strings(before, 'ipFamilies').length === 0) {
     return false;
   }
   return sameList(spec, before, 'clusterIPs') && sameList(spec, before, 'ipFamilies');
@@ -68,12 +68,12 @@ function narrow(spec: JsonObject, before: JsonObject): FieldError[] {
     ['ipFamilies', 'secondary IP family'],
   ] as const;
   return lists.flatMap(([field, what]) => {
-    const now = texts(spec[field]);
+    const now = strings(spec, field);
     if (isSingleStack(spec)) {
       if (sameList(spec, before, field) && now.length > 1) spec[field] = now.slice(0, 1);
       return [];
     }
-    if (now.length === 0 || now.length >= texts(before[field]).length) return [];
+    if (now.length === 0 || now.length >= strings(before, field).length) return [];
     return [invalidPolicy(spec, `must be 'SingleStack' to release the ${what}`)];
   });
 }
@@ -85,7 +85,7 @@ function validatePolicy(spec: JsonObject): FieldError[] {
     ['ipFamilies', 'IP families'],
   ] as const;
   return lists
-    .filter(([field]) => texts(spec[field]).length === 2)
+    .filter(([field]) => strings(spec, field).length === 2)
     .map(([, what]) =>
       invalidPolicy(
         spec,
@@ -99,9 +99,9 @@ const invalidPolicy = ({ ipFamilyPolicy }: JsonObject, why: string): FieldError 
 
 /** Addresses say which families they are of. */
 function inferFamilies(spec: JsonObject, configured: readonly string[]): FieldError[] {
-  const ips = texts(spec.clusterIPs);
+  const ips = strings(spec, 'clusterIPs');
   if (ips[0] === 'None') return [];
-  const families = texts(spec.ipFamilies);
+  const families = strings(spec, 'ipFamilies');
   const errors: FieldError[] = [];
   for (const [at, ip] of ips.entries()) {
     if (at < families.length) continue;
@@ -120,7 +120,7 @@ function validateConfigured(spec: JsonObject, configured: readonly string[]): Fi
   if (spec.ipFamilyPolicy === 'RequireDualStack' && configured.length < 2) {
     errors.push(invalidPolicy(spec, 'this cluster is not configured for dual-stack services'));
   }
-  for (const [at, family] of texts(spec.ipFamilies).entries()) {
+  for (const [at, family] of strings(spec, 'ipFamilies').entries()) {
     if (configured.includes(family)) continue;
     errors.push(invalidValue(`spec.ipFamilies[${at}]`, family, 'not configured on this cluster'));
   }
@@ -128,7 +128,7 @@ function validateConfigured(spec: JsonObject, configured: readonly string[]): Fi
 }
 
 function completeFamilies(spec: JsonObject, configured: readonly string[], mayBeDual: boolean): void {
-  const families = texts(spec.ipFamilies);
+  const families = strings(spec, 'ipFamilies');
   const [first = configured[0] ?? 'IPv4', ...more] = families;
   const other = first === 'IPv4' ? 'IPv6' : 'IPv4';
   const addsOther = !isSingleStack(spec) && more.length === 0 && mayBeDual;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { text } from '../cells.ts';
-import { texts } from '../validation/texts.ts';
+import { strings } from '../validation/values.ts';
 
 /** What a service is, read from its spec: type decides which of the other fields mean anything. */
 
@@ -12,14 +12,14 @@ export const isLoadBalancer = (spec: JsonObject): boolean => typeOf(spec) === 'L
 
 /** No address of its own: clients get the addresses of the pods. */
 export function isHeadless(spec: JsonObject): boolean {
-  const [only, ...more] = texts(spec.clusterIPs);
+  const [only, ...more] = strings(spec, 'clusterIPs');
   return only === 'None' && more.length === 0;
 }
 
 export function isExternallyAccessible(spec: JsonObject): boolean {
   const type = typeOf(spec);
   if (type === 'LoadBalancer' || type === 'NodePort') return true;
-  return type === 'ClusterIP' && texts(spec.externalIPs).length > 0;
+  return type === 'ClusterIP' && strings(spec, 'externalIPs').length > 0;
 }
 
 /** Even `None` counts as an address. */

@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
 import { count, part, parts, text } from '../cells.ts';
-import { texts } from '../validation/texts.ts';
+import { strings } from '../validation/values.ts';
 import {
   isExternallyAccessible,
   isLoadBalancer,
@@ -23,8 +23,8 @@ export function keepAssigned(service: ApiObject, old: ApiObject): void {
   const before = part(old, 'spec');
   if (needsClusterIp(before) && needsClusterIp(spec)) {
     if (text(spec.clusterIP) === '' && text(before.clusterIP) !== '') spec.clusterIP = text(before.clusterIP);
-    if (texts(spec.clusterIPs).length === 0 && texts(before.clusterIPs).length > 0) {
-      spec.clusterIPs = texts(before.clusterIPs);
+    if (strings(spec, 'clusterIPs').length === 0 && strings(before, 'clusterIPs').length > 0) {
+      spec.clusterIPs = strings(before, 'clusterIPs');
     }
   }
   if (needsNodePorts(before) && needsNodePorts(spec)) keepNodePorts(spec, before);
@@ -57,19 +57,19 @@ const nodePortsOf = (spec: JsonObject): Set<number> =>
 export function syncClusterIpsOnCreate(service: ApiObject): void {
   const spec = part(service, 'spec');
   const clusterIp = text(spec.clusterIP);
-  if (clusterIp !== '' && texts(spec.clusterIPs).length === 0) spec.clusterIPs = [clusterIp];
+  if (clusterIp !== '' && strings(spec, 'clusterIPs').length === 0) spec.clusterIPs = [clusterIp];
 }
 
 export function syncClusterIpsOnUpdate(service: ApiObject, old: ApiObject): void {
   const spec = part(service, 'spec');
   const before = part(old, 'spec');
   const clusterIp = text(spec.clusterIP);
-  const oldList = texts(before.clusterIPs);
+  const oldList = strings(before, 'clusterIPs');
   if (clusterIp === text(before.clusterIP)) {
-    if (texts(spec.clusterIPs).length === 0 && oldList.length > 0) spec.clusterIPs = oldList;
+    if (strings(spec, 'clusterIPs').length === 0 && oldList.length > 0) spec.clusterIPs = oldList;
     return;
   }
-  if (!equal(texts(spec.clusterIPs), oldList)) return;
+  if (!equal(strings(spec, 'clusterIPs'), oldList)) return;
   if (clusterIp === '') delete spec.clusterIPs;
   else spec.clusterIPs = [clusterIp];
 }
@@ -92,12 +92,12 @@ export function dropUnusedByType(service: ApiObject, old: ApiObject): void {
 }
 
 function dropAddresses(spec: JsonObject, before: JsonObject): void {
-  const sameList = equal(texts(spec.clusterIPs), texts(before.clusterIPs));
+  const sameList = equal(strings(spec, 'clusterIPs'), strings(before, 'clusterIPs'));
   if (sameList && text(spec.clusterIP) === text(before.clusterIP)) {
     delete spec.clusterIP;
     delete spec.clusterIPs;
   }
-  if (equal(texts(spec.ipFamilies), texts(before.ipFamilies))) delete spec.ipFamilies;
+  if (equal(strings(spec, 'ipFamilies'), strings(before, 'ipFamilies'))) delete spec.ipFamilies;
   if (text(spec.ipFamilyPolicy) === text(before.ipFamilyPolicy)) delete spec.ipFamilyPolicy;
 }
 

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { part, text } from '../cells.ts';
 import { cidrWarnings, ipWarnings } from '../validation/ip-fields.ts';
-import { texts } from '../validation/texts.ts';
+import { strings } from '../validation/values.ts';
 import { isExternalName } from './service-kind.ts';
 import { TOPOLOGY_HINTS, TOPOLOGY_MODE } from './validation/service.ts';
 
@@ -12,7 +12,7 @@ export function serviceWarnings(service: ApiObject): string[] {
     warnings.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`);
   }
   const eachOf = (field: string, check: (path: string, value: string) => string[]): void => {
-    for (const [at, value] of texts(spec[field]).entries())
+    for (const [at, value] of strings(spec, field).entries())
       warnings.push(...check(`spec.${field}[${at}]`, value));
   };
   if (text(spec.clusterIP, 'None') !== 'None') eachOf('clusterIPs', ipWarnings);
@@ -20,7 +20,7 @@ export function serviceWarnings(service: ApiObject): string[] {
   const loadBalancerIp = text(spec.loadBalancerIP);
   if (loadBalancerIp !== '') warnings.push(...ipWarnings('spec.loadBalancerIP', loadBalancerIp));
   eachOf('loadBalancerSourceRanges', cidrWarnings);
-  if (isExternalName(spec) && texts(spec.externalIPs).length > 0) {
+  if (isExternalName(spec) && strings(spec, 'externalIPs').length > 0) {
     warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
   }
   if (!isExternalName(spec) && text(spec.externalName) !== '') {

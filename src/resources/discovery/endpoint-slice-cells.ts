@@ -1,14 +1,14 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { Cell } from '../../registry/definition.ts';
 import { age, parts, text } from '../cells.ts';
-import { texts } from '../validation/texts.ts';
+import { strings } from '../validation/values.ts';
 
 const SHOWN = 3;
 
 export function endpointSliceCells(slice: ApiObject, now: number): readonly Cell[] {
   // A slice without a port is for every port.
   const ports = parts(slice, 'ports').map(({ name, port }) => String(port ?? name ?? '*'));
-  const addresses = parts(slice, 'endpoints').flatMap((endpoint) => texts(endpoint.addresses));
+  const addresses = parts(slice, 'endpoints').flatMap((endpoint) => strings(endpoint, 'addresses'));
   return [
     slice.metadata.name ?? '',
     text(slice.addressType),

@@ -11,9 +11,9 @@ import {
 import { checkLabelValue, checkName, checkQualifiedName } from '../../object/formats.ts';
 import { parseIp } from '../../object/ip.ts';
 import { part, parts, text } from '../cells.ts';
-import { validateImmutableField } from '../validation/immutable-field.ts';
+import { validateImmutableField } from '../validation/immutable.ts';
 import { validateNonSpecialIp } from '../validation/ip-fields.ts';
-import { texts } from '../validation/texts.ts';
+import { strings } from '../validation/values.ts';
 
 const MOST_ENDPOINTS = 1000;
 const MOST_ADDRESSES = 100;
@@ -36,7 +36,7 @@ export const validateEndpointSliceUpdate = (slice: ApiObject, old: ApiObject): F
   validateImmutableField('addressType', slice.addressType, old.addressType);
 
 function validateEndpoint(endpoint: JsonObject, type: string, path: string): FieldError[] {
-  const addresses = texts(endpoint.addresses);
+  const addresses = strings(endpoint, 'addresses');
   const errors: FieldError[] = [];
   if (addresses.length === 0) {
     errors.push(required(`${path}.addresses`, 'must contain at least 1 address'));

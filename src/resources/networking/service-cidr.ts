@@ -1,6 +1,6 @@
 import { age, part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { texts } from '../validation/texts.ts';
+import { strings } from '../validation/values.ts';
 import { validateServiceCidr, validateServiceCidrUpdate } from './validation/service-cidr.ts';
 
 export const servicecidrs = define({
@@ -14,7 +14,7 @@ export const servicecidrs = define({
     columns: [nameColumn(), column('CIDRs'), column('Age')],
     cells: (serviceCidr, now) => [
       serviceCidr.metadata.name ?? '',
-      texts(part(serviceCidr, 'spec').cidrs).join(','),
+      strings(part(serviceCidr, 'spec'), 'cidrs').join(','),
       age(serviceCidr, now),
     ],
   },

@@ -1,6 +1,6 @@
 import { age, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateImmutableField } from '../validation/immutable-field.ts';
+import { validateImmutableField } from '../validation/immutable.ts';
 import { validateRuntimeClass } from './validate-runtime-class.ts';
 
 export const runtimeclasses = define({

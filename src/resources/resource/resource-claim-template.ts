@@ -5,7 +5,7 @@ import { checkQualifiedName } from '../../object/formats.ts';
 import { validateLabels } from '../../registry/validate-metadata.ts';
 import { age, part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateImmutableField } from '../validation/immutable-field.ts';
+import { validateImmutableField } from '../validation/immutable.ts';
 import { validateClaimSpec } from './validate-claim.ts';
 import { defaultRequests } from './validate-requests.ts';
 

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import { age, part, parts } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { has } from '../validation/fields.ts';
-import { validateImmutableField } from '../validation/immutable-field.ts';
+import { validateImmutableField } from '../validation/immutable.ts';
 import { validateClaimSpec } from './validate-claim.ts';
 import { validateClaimStatus } from './validate-claim-status.ts';
 import { defaultRequests } from './validate-requests.ts';

@@ -6,7 +6,7 @@ import { checkName } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
 import { validateNodeSelector } from '../pod/validation/node-selector.ts';
 import { has } from '../validation/fields.ts';
-import { validateImmutableField } from '../validation/immutable-field.ts';
+import { validateImmutableField } from '../validation/immutable.ts';
 import { requestNames } from './validate-claim.ts';
 import {
   MAX_CONFIGURATIONS,

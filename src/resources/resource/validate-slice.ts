@@ -5,7 +5,7 @@ import { checkName } from '../../object/formats.ts';
 import { count, part, parts, text } from '../cells.ts';
 import { validateNodeSelector } from '../pod/validation/node-selector.ts';
 import { has } from '../validation/fields.ts';
-import { validateImmutableField } from '../validation/immutable-field.ts';
+import { validateImmutableField } from '../validation/immutable.ts';
 import { validateDevice } from './validate-device.ts';
 import { validateDistinct, validateDriverName, validatePoolName, validateSize } from './validate-names.ts';
 

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { part, parts, text } from '../cells.ts';
 import { validateConditions } from '../validation/conditions.ts';
-import { validateImmutableField } from '../validation/immutable-field.ts';
+import { validateImmutableField } from '../validation/immutable.ts';
 
 const resourceOf = (migration: ApiObject): JsonObject => part(migration, 'spec', 'resource');
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/object-meta.ts';
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue } from '../../object/field-errors.ts';
@@ -6,6 +6,15 @@ import { part } from '../cells.ts';
 import { goLabelSelector, invalidShown } from './notation.ts';
 
 const WHY = 'field is immutable';
+
+/** One value. Absent equals null. */
+export function validateImmutableField(
+  path: string,
+  value: JsonValue | undefined,
+  old: JsonValue | undefined,
+): FieldError[] {
+  return equal(value ?? null, old ?? null) ? [] : [invalidValue(path, value ?? null, WHY)];
+}
 
 /** Fields of one object that keep the value they had, be it none. */
 export function validateImmutable(

@@ -4,7 +4,7 @@ import { equal } from '../../../object/equality.ts';
 import { eachInvalid, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkName, checkQualifiedName } from '../../../object/formats.ts';
 import { count, part, text } from '../../cells.ts';
-import { validateImmutableField } from '../../validation/immutable-field.ts';
+import { validateImmutableField } from '../../validation/immutable.ts';
 
 /**
  * Events have two sets of rules. An event with an eventTime is one of the new API, whichever group it came through, and must say

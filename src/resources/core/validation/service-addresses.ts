@@ -4,7 +4,7 @@ import { duplicate, invalidValue, notSupported, required } from '../../../object
 import { isIpv6 } from '../../../object/ip.ts';
 import { text } from '../../cells.ts';
 import { validateIp } from '../../validation/ip-fields.ts';
-import { texts } from '../../validation/texts.ts';
+import { strings } from '../../validation/values.ts';
 import { isHeadless } from '../service-kind.ts';
 
 const CLUSTER_IPS = 'spec.clusterIPs';
@@ -15,8 +15,11 @@ const MOST_ADDRESSES = 2;
  * given.
  */
 export function validateClusterIps(spec: JsonObject): FieldError[] {
-  const ips = texts(spec.clusterIPs);
-  const errors = [...validateFirst(text(spec.clusterIP), ips), ...validateFamilies(texts(spec.ipFamilies))];
+  const ips = strings(spec, 'clusterIPs');
+  const errors = [
+    ...validateFirst(text(spec.clusterIP), ips),
+    ...validateFamilies(strings(spec, 'ipFamilies')),
+  ];
   const wrong = validateEach(ips);
   errors.push(...wrong);
   if (ips.length > MOST_ADDRESSES)
@@ -60,7 +63,7 @@ function validateEach(ips: readonly string[]): FieldError[] {
 
 function validateFamiliesMatch(spec: JsonObject, ips: readonly string[]): FieldError[] {
   if (isHeadless(spec)) return [];
-  const families = texts(spec.ipFamilies);
+  const families = strings(spec, 'ipFamilies');
   return ips.flatMap((ip, at) => {
     const family = families[at];
     const actual = isIpv6(ip) ? 'IPv6' : 'IPv4';

@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue } from '../../../object/field-errors.ts';
 import { count, part } from '../../cells.ts';
-import { texts } from '../../validation/texts.ts';
+import { strings } from '../../validation/values.ts';
 import { isExternalName, isHeadless, isLoadBalancer, needsHealthCheckNodePort } from '../service-kind.ts';
 
 const CHANGED = 'may not change once set';
@@ -28,8 +28,8 @@ function validateAddresses(spec: JsonObject, before: JsonObject): FieldError[] {
 }
 
 function validateClusterIpsKept(spec: JsonObject, before: JsonObject): FieldError[] {
-  const ips = texts(spec.clusterIPs);
-  const old = texts(before.clusterIPs);
+  const ips = strings(spec, 'clusterIPs');
+  const old = strings(before, 'clusterIPs');
   const changed = (at: number): FieldError => invalidValue(`spec.clusterIPs[${at}]`, ips, CHANGED);
   if (old.length === ips.length) return old.flatMap((ip, at) => (ip === ips[at] ? [] : [changed(at)]));
   if (ips.length === 0) {
@@ -42,8 +42,8 @@ function validateClusterIpsKept(spec: JsonObject, before: JsonObject): FieldErro
 
 function validateFamiliesKept(spec: JsonObject, before: JsonObject): FieldError[] {
   const path = 'spec.ipFamilies[0]';
-  const families = texts(spec.ipFamilies);
-  const old = texts(before.ipFamilies);
+  const families = strings(spec, 'ipFamilies');
+  const old = strings(before, 'ipFamilies');
   if (old.length === families.length) {
     return old.flatMap((family, at) =>
       family === families[at] ? [] : [invalidValue(path, families, CHANGED)],
@@ -51,11 +51,11 @@ function validateFamiliesKept(spec: JsonObject, before: JsonObject): FieldError[
   }
   const errors: FieldError[] = [];
   const released = old.length > families.length;
-  if (released && texts(spec.clusterIPs).length === 0) {
+  if (released && strings(spec, 'clusterIPs').length === 0) {
     errors.push(invalidValue(path, families, 'primary ipFamily can not be unset'));
   }
   if (old.length > 0 && families.length > 0 && old[0] !== families[0]) {
-    errors.push(invalidValue(path, texts(spec.clusterIPs), CHANGED));
+    errors.push(invalidValue(path, strings(spec, 'clusterIPs'), CHANGED));
   }
   if (released && families.length === 1) errors.push(...validateRelease(spec, 'ipFamily'));
   return errors;

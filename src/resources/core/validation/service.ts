@@ -5,7 +5,7 @@ import { checkIp, checkName, checkQualifiedName } from '../../../object/formats.
 import { validateLabels } from '../../../registry/validate-metadata.ts';
 import { count, part, parts, text } from '../../cells.ts';
 import { validateCidr, validateIp, validateNonSpecialIp } from '../../validation/ip-fields.ts';
-import { texts } from '../../validation/texts.ts';
+import { strings } from '../../validation/values.ts';
 import { isExternalName, isHeadless, isLoadBalancer, typeOf } from '../service-kind.ts';
 import { validateClusterIps } from './service-addresses.ts';
 import { validateServicePorts } from './service-ports.ts';
@@ -30,7 +30,7 @@ export function validateService(service: ApiObject): FieldError[] {
     ...validateLabels(labelsOf(spec), 'spec.selector'),
     ...validateAffinity(spec),
     ...(isExternalName(spec) ? [] : validateClusterIps(spec)),
-    ...texts(spec.externalIPs).flatMap((ip, at) => validateExternalIp(ip, `spec.externalIPs[${at}]`)),
+    ...strings(spec, 'externalIPs').flatMap((ip, at) => validateExternalIp(ip, `spec.externalIPs[${at}]`)),
     ...validateSourceRanges(service, spec),
     ...validateLoadBalancer(spec),
     ...validateTrafficPolicies(spec),
@@ -64,7 +64,7 @@ function validateType(spec: JsonObject): FieldError[] {
 function validateExternalName(spec: JsonObject): FieldError[] {
   const errors = ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy']
     .filter((field) =>
-      Array.isArray(spec[field]) ? texts(spec[field]).length > 0 : spec[field] !== undefined,
+      Array.isArray(spec[field]) ? strings(spec, field).length > 0 : spec[field] !== undefined,
     )
     .map((field) => forbiddenField(`spec.${field}`, 'may not be set for ExternalName services'));
   // A trailing dot makes a name fully qualified.
@@ -93,7 +93,7 @@ const validateExternalIp = (ip: string, path: string): FieldError[] =>
 
 /** The annotation is from before the field; values of both may be padded with spaces. */
 function validateSourceRanges({ metadata }: ApiObject, spec: JsonObject): FieldError[] {
-  const ranges = texts(spec.loadBalancerSourceRanges);
+  const ranges = strings(spec, 'loadBalancerSourceRanges');
   if (ranges.length > 0) {
     const path = 'spec.LoadBalancerSourceRanges';
     const errors = ranges.flatMap((range, at) => validateCidr(`${path}[${at}]`, range.trim()));

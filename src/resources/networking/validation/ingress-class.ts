@@ -10,7 +10,7 @@ import {
 } from '../../../object/field-errors.ts';
 import { checkName } from '../../../object/formats.ts';
 import { part, text } from '../../cells.ts';
-import { validateImmutableField } from '../../validation/immutable-field.ts';
+import { validateImmutableField } from '../../validation/immutable.ts';
 import { validateObjectReference } from './object-reference.ts';
 
 const MAX_CONTROLLER_BYTES = 250;

@@ -5,7 +5,7 @@ import { checkName, checkWildcardSubdomain } from '../../../object/formats.ts';
 import { parseIp } from '../../../object/ip.ts';
 import { part, parts, text } from '../../cells.ts';
 import { validateIngressPoint } from '../../load-balancer-status.ts';
-import { texts } from '../../validation/texts.ts';
+import { strings } from '../../validation/values.ts';
 import { validateIngressBackend } from './ingress-backend.ts';
 
 /** What ingresses said their class with before spec.ingressClassName. */
@@ -54,7 +54,9 @@ const checkHost = (host: string): string[] =>
 function validateTls(tls: JsonObject, path: string): FieldError[] {
   const secret = text(tls.secretName);
   return [
-    ...texts(tls.hosts).flatMap((host, at) => eachInvalid(`${path}.hosts[${at}]`, host, checkHost(host))),
+    ...strings(tls, 'hosts').flatMap((host, at) =>
+      eachInvalid(`${path}.hosts[${at}]`, host, checkHost(host)),
+    ),
     ...(secret === '' ? [] : eachInvalid(`${path}.secretName`, secret, checkName(secret, 'dns-subdomain'))),
   ];
 }

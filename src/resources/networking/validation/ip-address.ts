@@ -4,7 +4,7 @@ import { readStrictIp } from '../../../object/canonical-ip.ts';
 import { eachInvalid, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkName } from '../../../object/formats.ts';
 import { part, text } from '../../cells.ts';
-import { validateImmutableField } from '../../validation/immutable-field.ts';
+import { validateImmutableField } from '../../validation/immutable.ts';
 
 const PARENT = 'spec.parentRef';
 

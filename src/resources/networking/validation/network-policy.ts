@@ -12,7 +12,7 @@ import { contains, parseCidr } from '../../../object/ip.ts';
 import { count, part, parts, text } from '../../cells.ts';
 import { validateCidr } from '../../validation/ip-fields.ts';
 import { validateLabelSelector } from '../../validation/label-selector.ts';
-import { texts } from '../../validation/texts.ts';
+import { strings } from '../../validation/values.ts';
 
 const POLICY_TYPES = ['Ingress', 'Egress'];
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
@@ -23,7 +23,7 @@ export function validateNetworkPolicy(policy: ApiObject): FieldError[] {
     ...validateLabelSelector(part(spec, 'podSelector'), 'spec.podSelector'),
     ...validateRules(parts(spec, 'ingress'), 'from', 'spec.ingress'),
     ...validateRules(parts(spec, 'egress'), 'to', 'spec.egress'),
-    ...validateTypes(texts(spec.policyTypes)),
+    ...validateTypes(strings(spec, 'policyTypes')),
   ];
 }
 
@@ -82,7 +82,7 @@ function validateIpBlock(block: JsonObject, path: string): FieldError[] {
   if (cidr === '') return [required(`${path}.cidr`)];
   const range = parseCidr(cidr);
   if (range === undefined) return validateCidr(`${path}.cidr`, cidr);
-  return texts(block.except).flatMap((except, at) => {
+  return strings(block, 'except').flatMap((except, at) => {
     const inner = parseCidr(except);
     if (inner === undefined) return validateCidr(`${path}.except[${at}]`, except);
     if (contains(range, inner) && range.prefixBits < inner.prefixBits) return [];

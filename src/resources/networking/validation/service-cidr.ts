@@ -4,15 +4,15 @@ import { readStrictCidr } from '../../../object/canonical-ip.ts';
 import { invalidValue, required } from '../../../object/field-errors.ts';
 import { parseCidr } from '../../../object/ip.ts';
 import { part } from '../../cells.ts';
-import { validateImmutableField } from '../../validation/immutable-field.ts';
-import { texts } from '../../validation/texts.ts';
+import { validateImmutableField } from '../../validation/immutable.ts';
+import { strings } from '../../validation/values.ts';
 
 const PATH = 'spec.cidrs';
 
 /** One range, or one for each IP family. */
 export function validateServiceCidr(serviceCidr: ApiObject): FieldError[] {
   const spec = part(serviceCidr, 'spec');
-  const cidrs = texts(spec.cidrs);
+  const cidrs = strings(spec, 'cidrs');
   if (cidrs.length === 0) return [required(PATH, 'at least one CIDR required')];
   if (cidrs.length > 2) return [invalidValue(PATH, spec, 'may only hold up to 2 values')];
   const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.family));
