@@ -1,7 +1,7 @@
 import type { GroupResource } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
+import type { Followed } from '../storage/follower.ts';
 import type { Entry, WatchEvent } from '../storage/store.ts';
-import type { Followed } from './follower.ts';
 import { type NodeRelations, type Reference, type RelatedKind, toReference } from './node-relations.ts';
 import { podReferences, volumeSecrets } from './pod-references.ts';
 

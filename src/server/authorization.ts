@@ -8,7 +8,6 @@ import { allMatch } from '../authz/config/match-conditions.ts';
 import { buildChain, type Engines, fromModes } from '../authz/config/modes.ts';
 import { ReloadingAuthorizer } from '../authz/config/reloading.ts';
 import type { WebhookConfig } from '../authz/config/webhook-config.ts';
-import { Follower } from '../authz/follower.ts';
 import { createNodeAuthorizer } from '../authz/node.ts';
 import { NodeGraph } from '../authz/node-graph.ts';
 import { nodeRules } from '../authz/rbac/bootstrap/policy.ts';
@@ -20,6 +19,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../outbound/json-post.ts';
+import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 
 /** What authorization consists of in a running server. */

@@ -1,5 +1,4 @@
 import type { GroupResource } from '../api/names.ts';
-import { Follower } from '../authz/follower.ts';
 import { FlowControlBootstrap } from '../controllers/flow-control-bootstrap.ts';
 import { FlowSchemaConditions } from '../controllers/flow-schema-conditions.ts';
 import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap/shape.ts';
@@ -18,6 +17,7 @@ import type { DocumentHandler } from '../pipeline/dispatch.ts';
 import { createFlowControlDumps } from '../pipeline/flow-control-dumps.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
+import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 

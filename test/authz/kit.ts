@@ -1,6 +1,6 @@
 import type { AuthorizationAttributes } from '../../src/authz/authorizer.ts';
-import type { Followed } from '../../src/authz/follower.ts';
 import type { ResourceTarget, UserInfo } from '../../src/request/api-request.ts';
+import type { Followed } from '../../src/storage/follower.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 import type { Entry, WatchEventType } from '../../src/storage/store.ts';
 

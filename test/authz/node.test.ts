@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Verdict } from '../../src/authz/authorizer.ts';
-import type { Followed } from '../../src/authz/follower.ts';
 import { createNodeAuthorizer } from '../../src/authz/node.ts';
 import { NodeGraph } from '../../src/authz/node-graph.ts';
 import { nodeRules } from '../../src/authz/rbac/bootstrap/policy.ts';
+import type { Followed } from '../../src/storage/follower.ts';
 import { asks, asksPath, entry, happens, user } from './kit.ts';
 
 let graph: NodeGraph;

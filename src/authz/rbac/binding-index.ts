@@ -1,6 +1,6 @@
 import type { UserInfo } from '../../request/api-request.ts';
+import type { Followed } from '../../storage/follower.ts';
 import type { Entry, WatchEvent } from '../../storage/store.ts';
-import type { Followed } from '../follower.ts';
 import { type Grant, GrantList } from './grants.ts';
 import { type Binding, type RoleRef, roleKey, type Subject, toBinding } from './policy.ts';
 

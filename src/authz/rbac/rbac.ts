@@ -1,5 +1,6 @@
 import type { GroupResource } from '../../api/names.ts';
 import type { UserInfo } from '../../request/api-request.ts';
+import type { Followed } from '../../storage/follower.ts';
 import {
   type AuthorizationAttributes,
   type Authorizer,
@@ -8,7 +9,6 @@ import {
   type Verdict,
 } from '../authorizer.ts';
 import { joinErrors } from '../errors-text.ts';
-import type { Followed } from '../follower.ts';
 import { BindingIndex, keyOf } from './binding-index.ts';
 import { type GrantList, missingRole } from './grants.ts';
 import { toQuestion } from './match.ts';

@@ -1,5 +1,5 @@
+import type { Followed } from '../../storage/follower.ts';
 import type { Entry, WatchEvent } from '../../storage/store.ts';
-import type { Followed } from '../follower.ts';
 import { type PolicyRule, roleKey, toRole } from './policy.ts';
 import { RuleTable } from './rule-table.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Followed } from '../../../src/authz/follower.ts';
 import { RbacAuthorizer } from '../../../src/authz/rbac/rbac.ts';
+import type { Followed } from '../../../src/storage/follower.ts';
 import { asks, asksPath, entry, happens, user } from '../kit.ts';
 
 let rbac: RbacAuthorizer;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Followed, Follower } from '../../src/authz/follower.ts';
+import { type Followed, Follower } from '../../src/storage/follower.ts';
 import type { PostgresLog } from '../../src/storage/postgres/postgres.ts';
 import type { Entry, WatchEvent } from '../../src/storage/store.ts';
 import { WatchCache } from '../../src/storage/watch-cache/watch-cache.ts';

@@ -1,7 +1,7 @@
 import type { GroupResource } from '../api/names.ts';
-import type { Revision } from '../storage/revision.ts';
-import type { Entry, FrameEncoder, FrameSink, Store, WatchEvent } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
+import type { Revision } from './revision.ts';
+import type { Entry, FrameEncoder, FrameSink, Store, WatchEvent } from './store.ts';
 
 /** An index over the objects of one resource. Neither method may wait. */
 export interface Followed {
@@ -94,7 +94,7 @@ class Feed implements FrameEncoder, FrameSink {
 
   constructor(index: Followed, onFilled: () => void) {
     feeds += 1;
-    this.id = `authz-${feeds}`;
+    this.id = `follower-${feeds}`;
     this.#index = index;
     this.#onFilled = onFilled;
   }
