@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { Tally } from './kit/tally.ts';
 
 export default defineConfig({
   test: {
@@ -12,6 +13,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two cores: more files at once would only time each other out.
     maxWorkers: 2,
+    reporters: ['default', new Tally()],
     pool: 'forks',
     // CommonJS packages look as they do to Node.
     deps: { interopDefault: false },
