@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ScalarKind, ValueSchema } from '../api/schema.ts';
+import { copyJson } from '../object/copy.ts';
 import { zeroScalar } from '../object/zero-value.ts';
 import { DecodeError, nameOf } from './decode-error.ts';
 import { DecodePath } from './decode-path.ts';
@@ -201,9 +202,7 @@ function isZero(value: JsonValue): boolean {
   return true;
 }
 
-const copyDefault = (field: FieldSchema): JsonValue => structuredCloneIfObject(field.default as JsonValue);
-const structuredCloneIfObject = (value: JsonValue): JsonValue =>
-  typeof value === 'object' && value !== null ? structuredClone(value) : value;
+const copyDefault = (field: FieldSchema): JsonValue => copyJson(field.default as JsonValue);
 
 /** What is said of a value that is neither of the two things it may be. */
 const TOLD_AS: Partial<Record<ScalarKind, string>> = { IntOrString: 'int32', Duration: 'string' };
