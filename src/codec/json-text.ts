@@ -9,6 +9,8 @@ export interface ParsedDocument {
   readonly value: JsonValue;
   /** Paths of repeated fields, such as `spec.replicas`; the last value counts. */
   readonly duplicates: readonly string[];
+  /** Nobody else has the value, so that it may become part of something. */
+  readonly fresh: true;
 }
 
 /** Deeper documents are refused, as Kubernetes' decoder does: later steps recurse. */
@@ -19,7 +21,7 @@ export function parseJsonText(bytes: Buffer): ParsedDocument {
   const repeated = hasRepeatedKeys(bytes);
   const text = bytes.toString('utf8');
   const value = JSON.parse(text) as JsonValue;
-  return { value, duplicates: repeated ? findDuplicates(text) : [] };
+  return { value, duplicates: repeated ? findDuplicates(text) : [], fresh: true };
 }
 
 const QUOTE = 0x22;

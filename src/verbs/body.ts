@@ -3,7 +3,7 @@ import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject, JsonValue, ObjectMeta } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
-import { type Decoded, decodeObject } from '../codec/decode.ts';
+import { type Decoded, type DecodeOptions, decodeObject } from '../codec/decode.ts';
 import { DecodeError } from '../codec/decode-error.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
@@ -24,10 +24,8 @@ export interface Expected {
   readonly schema: MessageSchema;
 }
 
-/** `known`: the object that the document was made from. @see decodeObject */
-export interface DocumentToDecode extends ParsedDocument {
-  readonly known?: JsonObject;
-}
+/** A body, or what was made of an object and a body. */
+export interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'fresh'> {}
 
 /** @throws StatusError 400, 413, 415 */
 export async function readObject(
@@ -97,7 +95,7 @@ export function toObject(
 ): ApiObject {
   const value = asObject(document.value, expected);
   checkType(value, expected);
-  const { object, unknown } = decodeAs(value, expected, document.known);
+  const { object, unknown } = decodeAs(value, expected, document);
   const problems = [
     ...unknown.map((path) => `unknown field "${path}"`),
     ...document.duplicates.map((path) => `duplicate field "${path}"`),
@@ -130,9 +128,9 @@ function checkType(value: JsonObject, { group, version, kind }: Expected): void 
 }
 
 /** @throws StatusError 400 */
-function decodeAs(value: JsonObject, expected: Expected, known: JsonObject | undefined): Decoded {
+function decodeAs(value: JsonObject, expected: Expected, options: DecodeOptions): Decoded {
   try {
-    return decodeObject(value, expected.schema, known);
+    return decodeObject(value, expected.schema, options);
   } catch (error) {
     if (error instanceof DecodeError) throw unreadable(expected, error.message);
     throw error;
