@@ -1,6 +1,6 @@
 import { canonicalApiVersion } from '../api/dialect.ts';
 import { toApiVersion } from '../api/names.ts';
-import type { ApiObject, JsonObject, JsonValue, ObjectMeta } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
 import { type Decoded, type DecodeOptions, decodeObject } from '../codec/decode.ts';
@@ -160,12 +160,23 @@ function unreadable({ kind, version }: Expected, why: string): StatusError {
   return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`);
 }
 
+/** `object` was decoded for this request, so that it may be changed. */
 function withType(object: JsonObject, { group, version, kind }: Expected, given: JsonObject): ApiObject {
-  const { kind: _, apiVersion: __, metadata, ...rest } = object;
-  const meta: ObjectMeta = isObject(metadata) ? metadata : {};
+  const apiVersion = toApiVersion({ group, version });
+  const typed = hasType(object, kind, apiVersion) ? object : retyped(object, kind, apiVersion);
   // An empty list of owners asks for them to be forgotten; no other empty list means anything.
-  if (isObject(given.metadata) && isEmptyList(given.metadata.managedFields)) meta.managedFields = [];
-  return { kind, apiVersion: toApiVersion({ group, version }), metadata: meta, ...rest };
+  if (isObject(given.metadata) && isEmptyList(given.metadata.managedFields))
+    typed.metadata.managedFields = [];
+  return typed;
+}
+
+function hasType(object: JsonObject, kind: string, apiVersion: string): object is ApiObject {
+  return object.kind === kind && object.apiVersion === apiVersion && isObject(object.metadata);
+}
+
+function retyped(object: JsonObject, kind: string, apiVersion: string): ApiObject {
+  const { kind: _, apiVersion: __, metadata, ...rest } = object;
+  return { kind, apiVersion, metadata: isObject(metadata) ? metadata : {}, ...rest };
 }
 
 const isEmptyList = (value: JsonValue | undefined): boolean => Array.isArray(value) && value.length === 0;
@@ -175,11 +186,12 @@ export function expectedOf({ definition, version }: ServedResource, schema: Mess
   return { group: definition.group, version: version.version, kind: definition.kind, schema };
 }
 
-/** To the form that is stored. @see ServedVersion.conversion */
+/** To the form that is stored; the caller's object itself, where that is its form. @see ServedVersion.conversion */
 export function toStorage(object: ApiObject, { definition, version }: ServedResource): ApiObject {
   const { storage } = definition;
   const converted = version.conversion === undefined ? object : version.conversion.toStorage(object);
-  return { ...converted, apiVersion: toApiVersion(storage) };
+  const apiVersion = toApiVersion(storage);
+  return converted.apiVersion === apiVersion ? converted : { ...converted, apiVersion };
 }
 
 /** A stored object in the version that the request speaks. */
