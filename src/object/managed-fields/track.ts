@@ -1,4 +1,4 @@
-import type { ApiObject, JsonObject, ManagedFieldsEntry } from '../../api/object-meta.ts';
+import type { ApiObject, JsonObject, ManagedFieldsEntry, ObjectMeta } from '../../api/object-meta.ts';
 import { equal } from '../equality.ts';
 import { type Changes, compare } from './compare.ts';
 import {
@@ -82,12 +82,25 @@ export function trackUpdate(object: ApiObject, old: ApiObject | undefined, writi
   const stated =
     given !== undefined && writing.subresource === '' && !equal(given, known) ? given : undefined;
   const owners = stated === undefined ? (parseOwners(known, false) ?? []) : statedOwners(stated, known);
-  if (given !== undefined) delete object.metadata.managedFields;
-  if (owners.length === 0 && old !== undefined) return;
+  if (given !== undefined) makeRoom(object.metadata);
+  if (owners.length === 0 && old !== undefined) {
+    delete object.metadata.managedFields;
+    return;
+  }
   const changes = changesBetween(old, object, writing.version, writing.reset);
   const unchanged = isEmpty(changes.written) && isEmpty(changes.removed);
   if (unchanged && stated === undefined && known !== undefined) object.metadata.managedFields = known;
   else setOwners(object, capUpdaters(ownersAfterUpdate(owners, changes, { object, old, writing })));
+}
+
+/**
+ * The owners come last in the metadata, where they mostly are. An object that a field is deleted from takes twice as long to
+ * read from then on.
+ */
+function makeRoom(metadata: ObjectMeta): void {
+  let isLast = true;
+  for (const key in metadata) isLast = key === 'managedFields' || (isLast && key === 'resourceVersion');
+  if (!isLast) delete metadata.managedFields;
 }
 
 /** What the creator of an object owns. Sets are shared, so that of the next object with the same fields is made already. */

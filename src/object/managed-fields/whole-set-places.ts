@@ -40,6 +40,8 @@ export function toPlace(shape: Shape, blank: JsonValue | undefined, context: Pla
 
 type Nodes = readonly (FieldSet | undefined)[];
 const NO_NODES: Nodes = [];
+/** A list whose items cannot be told apart. */
+const ONLY_ITSELF: FieldSet = Object.freeze({ [SELF]: LEAF });
 /** Values with more parts are seldom alike. */
 const MAX_PARTS = 64;
 
@@ -244,7 +246,8 @@ class ListPlace implements Place {
   setOf(value: JsonValue): FieldSet | undefined {
     if (!Array.isArray(value) || value.length === 0) return ofHollow(value, this.#blank);
     const { inner, sets } = this.#find(value) ?? this.#learn(value);
-    return sets.of(inner.length === 0 ? NO_NODES : this.#nodesOf(value, inner)) ?? ofHollow([], this.#blank);
+    const set = sets.of(inner.length === 0 ? NO_NODES : this.#nodesOf(value, inner));
+    return set ?? (this.#blank === undefined ? ONLY_ITSELF : undefined);
   }
 
   #nodesOf(list: readonly JsonValue[], inner: readonly number[]): Nodes {
