@@ -122,16 +122,20 @@ function compareObjects(
   const changes = new Collected();
   for (const key of Object.keys(after)) {
     const value = after[key];
-    if (value !== undefined) changes.add(partOf(shape, key), before[key], value);
+    if (value !== undefined) changes.add(partOf(shape, key), own(before, key), value);
   }
   for (const key of Object.keys(before)) {
     const value = before[key];
-    if (value !== undefined && after[key] === undefined) {
+    if (value !== undefined && own(after, key) === undefined) {
       changes.add(partOf(shape, key), value, undefined);
     }
   }
   return changes;
 }
+
+/** A map may have a key `constructor`, which every object inherits. */
+const own = (object: JsonObject, key: string): JsonValue | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
 
 /** Where two values stand in theirs. */
 type Place = Pick<Part, 'element' | 'shape'>;
