@@ -107,7 +107,8 @@ class Combinations {
       out[element] = set;
       parts += 1;
     }
-    return parts === 0 ? undefined : Object.freeze(out);
+    // A copy of what was filled key by key is quicker to read, and to write as JSON, when there are many keys.
+    return parts === 0 ? undefined : Object.freeze({ ...out });
   }
 }
 

@@ -7,7 +7,8 @@ import { type Place, toPlace } from './whole-set-places.ts';
 /**
  * The sets of values that are new, or gone, as a whole: themselves and all their parts. Objects of one type differ in values
  * far more than in fields, the pods of one ReplicaSet in values only: the sets of the fields that were there before are found
- * again by looking at keys alone, and shared. A pod so costs 4 µs, where a set made anew costs 35 µs.
+ * again by looking at keys alone, and shared. Writing down the owner of a new pod so
+ * takes 8 µs, where making its set anew takes 42 µs.
  */
 class WholeSets {
   readonly #memory = new Memory();
