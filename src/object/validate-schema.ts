@@ -63,7 +63,9 @@ function validateMessage(
   errors: FieldError[],
 ): void {
   for (const field of rulesOf(schema)) {
-    validateField(object[field.name], field, `${path}.${field.name}`, errors);
+    const value = object[field.name];
+    // Most fields are absent, and need not be: a path is made only for what is looked at.
+    if (value !== undefined || field.required) validateField(value, field, `${path}.${field.name}`, errors);
   }
 }
 
@@ -101,7 +103,8 @@ function validateValue(value: JsonValue, schema: ValueSchema, path: string, erro
       return;
     case 'list':
       if (schema.items.kind !== 'message' || !Array.isArray(value)) return;
-      for (const [at, item] of value.entries()) validateValue(item, schema.items, `${path}[${at}]`, errors);
+      for (let at = 0; at < value.length; at += 1)
+        validateMessage(value[at] as JsonObject, schema.items.message, `${path}[${at}]`, errors);
       return;
     case 'map':
       if (schema.values.kind !== 'message') return;

@@ -29,6 +29,7 @@ const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 /** Keys become expressions with the pod's own values, so that schedulers need not know of keys. */
 function addLabelKeys(spec: JsonObject, labels: Readonly<Record<string, string>>): void {
+  if (spec.affinity === undefined) return;
   for (const kind of ['podAffinity', 'podAntiAffinity']) {
     const affinity = part(spec, 'affinity', kind);
     const preferred = parts(affinity, PREFERRED).map((term) => part(term, 'podAffinityTerm'));
