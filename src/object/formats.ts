@@ -1,4 +1,5 @@
 import { parseCidr, parseIp } from './ip.ts';
+import { isDnsLabel, isDnsSubdomain, isQualifiedPart } from './name-texts.ts';
 
 /**
  * Formats that fields of many resources have (apimachinery, util/validation/validation.go; the texts are clients' to match).
@@ -11,10 +12,7 @@ export type NameRule = 'dns-subdomain' | 'dns-label' | 'dns-1035-label' | 'path-
 /** What nothing is wrong with, shared by all who ask. */
 const GOOD: readonly string[] = Object.freeze([]);
 
-const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const DNS_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
-const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const QUALIFIED_NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 
 const MAX_LABEL_CHARS = 63;
 const MAX_SUBDOMAIN_CHARS = 253;
@@ -38,16 +36,13 @@ const VALUE_TEXT =
 export function checkName(name: string, rule: NameRule): readonly string[] {
   switch (rule) {
     case 'dns-label':
-      if (name.length <= MAX_LABEL_CHARS && DNS_LABEL.test(name)) return GOOD;
-      return [...longerThan(name, MAX_LABEL_CHARS), ...(DNS_LABEL.test(name) ? [] : [LABEL_TEXT])];
+      if (name.length <= MAX_LABEL_CHARS && isDnsLabel(name)) return GOOD;
+      return [...longerThan(name, MAX_LABEL_CHARS), ...(isDnsLabel(name) ? [] : [LABEL_TEXT])];
     case 'dns-1035-label':
       return [...longerThan(name, MAX_LABEL_CHARS), ...(DNS_1035.test(name) ? [] : [LABEL_1035_TEXT])];
     case 'dns-subdomain':
-      if (name.length <= MAX_SUBDOMAIN_CHARS && DNS_SUBDOMAIN.test(name)) return GOOD;
-      return [
-        ...longerThan(name, MAX_SUBDOMAIN_CHARS),
-        ...(DNS_SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_TEXT]),
-      ];
+      if (name.length <= MAX_SUBDOMAIN_CHARS && isDnsSubdomain(name)) return GOOD;
+      return [...longerThan(name, MAX_SUBDOMAIN_CHARS), ...(isDnsSubdomain(name) ? [] : [SUBDOMAIN_TEXT])];
     case 'path-segment':
       return checkPathSegment(name);
     default:
@@ -64,10 +59,10 @@ const longerThan = (text: string, most: number): string[] =>
   text.length > most ? [`must be no more than ${most} characters`] : [];
 
 export function checkLabelValue(value: string): readonly string[] {
-  if (value.length <= MAX_LABEL_CHARS && QUALIFIED_NAME.test(value)) return GOOD;
+  if (value.length <= MAX_LABEL_CHARS && isQualifiedPart(value)) return GOOD;
   return [
     ...longerThan(value, MAX_LABEL_CHARS),
-    ...(value === '' || QUALIFIED_NAME.test(value) ? [] : [VALUE_TEXT]),
+    ...(value === '' || isQualifiedPart(value) ? [] : [VALUE_TEXT]),
   ];
 }
 
@@ -88,15 +83,15 @@ export function checkQualifiedName(key: string): readonly string[] {
   if (name === '') errors.push('name part must be non-empty');
   if (name.length > MAX_LABEL_CHARS)
     errors.push(`name part must be no more than ${MAX_LABEL_CHARS} characters`);
-  if (!QUALIFIED_NAME.test(name)) errors.push(`name part ${QUALIFIED_TEXT}`);
+  if (!isQualifiedPart(name)) errors.push(`name part ${QUALIFIED_TEXT}`);
   return errors;
 }
 
 function isQualifiedName(key: string): boolean {
   const slash = key.indexOf('/');
-  const name = slash < 0 ? key : key.slice(slash + 1);
-  if (name.length > MAX_LABEL_CHARS || !QUALIFIED_NAME.test(name)) return false;
-  return slash < 0 || (slash <= MAX_SUBDOMAIN_CHARS && DNS_SUBDOMAIN.test(key.slice(0, slash)));
+  const start = slash + 1;
+  if (key.length - start > MAX_LABEL_CHARS || !isQualifiedPart(key, start)) return false;
+  return slash < 0 || (slash <= MAX_SUBDOMAIN_CHARS && isDnsSubdomain(key, slash));
 }
 
 /** 1 to 65535. */
@@ -187,7 +182,7 @@ export function checkHttpHeaderName(name: string): string[] {
 /** `*.example.com` */
 export function checkWildcardSubdomain(name: string): string[] {
   const errors = longerThan(name, MAX_SUBDOMAIN_CHARS);
-  if (!name.startsWith('*.') || !DNS_SUBDOMAIN.test(name.slice(2))) {
+  if (!name.startsWith('*.') || !isDnsSubdomain(name.slice(2))) {
     errors.push(
       "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
     );
