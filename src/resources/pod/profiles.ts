@@ -10,13 +10,13 @@ export const APP_ARMOR_PREFIX = 'container.apparmor.security.beta.kubernetes.io/
 type Annotations = Readonly<Record<string, string>>;
 
 /** Few pods still have such annotations; for most, nothing need be looked up by the names of their containers. */
-export function holdsSeccomp(annotations: Annotations): boolean {
+export function holdsSeccomp(annotations: Annotations | undefined): boolean {
   for (const key in annotations)
     if (key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER_PREFIX)) return true;
   return false;
 }
 
-export function holdsAppArmor(annotations: Annotations): boolean {
+export function holdsAppArmor(annotations: Annotations | undefined): boolean {
   for (const key in annotations) if (key.startsWith(APP_ARMOR_PREFIX)) return true;
   return false;
 }

@@ -77,17 +77,21 @@ export function validatePodAnnotationsUpdate(
   old: Annotations,
   path: string,
 ): FieldError[] {
-  const keys = new Set([...Object.keys(old), ...Object.keys(annotations)]);
-  return [...keys].flatMap((key) => {
-    if (annotations[key] === old[key]) return [];
+  const errors: FieldError[] = [];
+  const refuse = (key: string): void => {
+    const what = whatIsFixed(key);
+    if (what === undefined || annotations[key] === old[key]) return;
     const verb = old[key] === undefined ? 'add' : 'remove or update';
-    const what = key.startsWith(APP_ARMOR_PREFIX)
-      ? 'AppArmor annotations'
-      : key === MIRROR
-        ? 'mirror pod annotation'
-        : undefined;
-    return what === undefined ? [] : [forbiddenField(`${path}[${key}]`, `may not ${verb} ${what}`)];
-  });
+    errors.push(forbiddenField(`${path}[${key}]`, `may not ${verb} ${what}`));
+  };
+  for (const key of Object.keys(old)) refuse(key);
+  for (const key of Object.keys(annotations)) if (!Object.hasOwn(old, key)) refuse(key);
+  return errors;
+}
+
+function whatIsFixed(key: string): string | undefined {
+  if (key.startsWith(APP_ARMOR_PREFIX)) return 'AppArmor annotations';
+  return key === MIRROR ? 'mirror pod annotation' : undefined;
 }
 
 export const isMirrorPod = (annotations: Annotations): boolean => annotations[MIRROR] !== undefined;
