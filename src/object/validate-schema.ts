@@ -19,7 +19,7 @@ export function validateAgainstSchema(
     if (name === 'metadata' || name === 'status') continue;
     const value = object[name];
     if (old !== undefined && equal(value, old[name])) continue;
-    const good = isGoodValue(value, field.value) && !(field.required && isMissing(value, field));
+    const good = isGoodValue(value, field.value) && !(mustBeThere(field) && isMissing(value, field));
     if (!good) validateField(value, field, name, errors);
   }
   return errors;
@@ -39,11 +39,11 @@ function rulesOf(schema: MessageSchema): Rules {
   if (known !== undefined) return known;
   const mayBeEmpty = MAY_BE_EMPTY.get(schema.name);
   const fields = [...schema.fields.values()].filter(
-    ({ name, required, value }) => name !== mayBeEmpty && (required || hasRules(value, [])),
+    (field) => field.name !== mayBeEmpty && (mustBeThere(field) || hasRules(field.value, [])),
   );
   const made = {
     fields,
-    required: fields.filter(({ required }) => required),
+    required: fields.filter(mustBeThere),
     values: new Map(
       fields.filter(({ value }) => hasRules(value, [])).map(({ name, value }) => [name, value]),
     ),
@@ -97,7 +97,9 @@ function hasRules(value: ValueSchema, seen: readonly MessageSchema[]): boolean {
       const { message } = value;
       if (seen.includes(message)) return false;
       const inside = [...seen, message];
-      return [...message.fields.values()].some((field) => field.required || hasRules(field.value, inside));
+      return [...message.fields.values()].some(
+        (field) => mustBeThere(field) || hasRules(field.value, inside),
+      );
     }
     case 'list':
       return hasRules(value.items, seen);
@@ -133,19 +135,20 @@ function validateField(
   path: string,
   errors: FieldError[],
 ): void {
-  if (field.required && isMissing(value, field)) {
+  if (mustBeThere(field) && isMissing(value, field)) {
     errors.push({ type: 'FieldValueRequired', field: path, message: 'Required value' });
   } else if (value !== undefined && value !== null) validateValue(value, field.value, path, errors);
 }
 
 /** Zero numbers and empty lists can be meant; no text and no object can not. A pod without containers is no pod. */
-function isMissing(value: JsonValue | undefined, field: FieldSchema): boolean {
-  if (field.value.kind === 'string') return value === undefined || value === '';
-  if (field.value.kind === 'message') return value === undefined;
-  return (
-    field.name === 'containers' &&
-    (value === undefined || value === null || (Array.isArray(value) && value.length === 0))
-  );
+const mustBeThere = ({ name, required, value: { kind } }: FieldSchema): boolean =>
+  required && (kind === 'string' || kind === 'message' || name === 'containers');
+
+/** Of a field that must be there. */
+function isMissing(value: JsonValue | undefined, { value: { kind } }: FieldSchema): boolean {
+  if (kind === 'string') return value === undefined || value === '';
+  if (kind === 'message') return value === undefined;
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function validateValue(value: JsonValue, schema: ValueSchema, path: string, errors: FieldError[]): void {
