@@ -62,3 +62,13 @@ const show = (value: unknown): string => JSON.stringify(value) ?? 'null';
 /** Every text of a list as an invalid value of one field. */
 export const eachInvalid = (field: string, value: unknown, reasons: readonly string[]): FieldError[] =>
   reasons.map((why) => invalidValue(field, value, why));
+
+/** The same, for rules that add to one list of errors. */
+export function addInvalid(
+  errors: FieldError[],
+  field: string,
+  value: unknown,
+  reasons: readonly string[],
+): void {
+  for (const why of reasons) errors.push(invalidValue(field, value, why));
+}

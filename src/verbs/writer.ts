@@ -371,8 +371,8 @@ function refuse(definition: ResourceDefinition, object: ApiObject, errors: reado
 /** Parts that did not change become the old ones, so that whoever compares them later sees it at once. */
 function shareUnchanged(object: ApiObject, old: ApiObject): void {
   for (const name of Object.keys(object)) {
-    if (name !== 'metadata' && object[name] !== old[name] && equal(object[name], old[name]))
-      Object.assign(object, { [name]: old[name] });
+    const value: unknown = old[name];
+    if (name !== 'metadata' && object[name] !== value && equal(object[name], value)) object[name] = old[name];
   }
 }
 
