@@ -1,5 +1,5 @@
 import { define } from '../define.ts';
-import { validateWebhooks, webhookTable } from './webhooks.ts';
+import { webhookStrategy, webhookTable } from './webhooks.ts';
 
 export const mutatingwebhookconfigurations = define({
   group: 'admissionregistration.k8s.io',
@@ -9,11 +9,5 @@ export const mutatingwebhookconfigurations = define({
   categories: ['api-extensions'],
   versions: [{ version: 'v1', type: 'admissionregistration/v1.MutatingWebhookConfiguration' }],
   table: webhookTable,
-  strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: false,
-    validate: validateWebhooks,
-  },
+  strategy: webhookStrategy,
 });

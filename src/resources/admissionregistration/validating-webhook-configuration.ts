@@ -1,5 +1,5 @@
 import { define } from '../define.ts';
-import { validateWebhooks, webhookTable } from './webhooks.ts';
+import { webhookStrategy, webhookTable } from './webhooks.ts';
 
 export const validatingwebhookconfigurations = define({
   group: 'admissionregistration.k8s.io',
@@ -9,11 +9,5 @@ export const validatingwebhookconfigurations = define({
   categories: ['api-extensions'],
   versions: [{ version: 'v1', type: 'admissionregistration/v1.ValidatingWebhookConfiguration' }],
   table: webhookTable,
-  strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: false,
-    validate: validateWebhooks,
-  },
+  strategy: webhookStrategy,
 });

@@ -4,7 +4,8 @@ import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import type { Write } from '../revision-log.ts';
 import { type ElementType, encodeArray, INT8, JSON_TEXT, TEXT, TIMESTAMPTZ, UUID } from './binary-arrays.ts';
 import type { Connection } from './connection.ts';
-import type { TextRow } from './statements.ts';
+import { FIND_WRITES } from './queries.ts';
+import { LOCK_COMMITS, type TextRow } from './statements.ts';
 
 /** A write on its way, with the id by which it is found again when the answer to its commit is lost. */
 export interface PendingWrite {
@@ -122,13 +123,8 @@ export async function findWrites(
 ): Promise<Map<string, Revision>> {
   await client.query('BEGIN');
   try {
-    await client.query(
-      "SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'))",
-    );
-    const { rows } = await client.query<TextRow<'write_id' | 'revision'>>(
-      'SELECT write_id, revision FROM revisions WHERE revision > $1 AND write_id = ANY($2::uuid[])',
-      [after.toString(), ids],
-    );
+    await client.query(LOCK_COMMITS);
+    const rows = await FIND_WRITES.run(client, { after: after.toString(), ids });
     return new Map(rows.map((row) => [row.write_id, toRevision(row.revision)]));
   } finally {
     await client.query('ROLLBACK');

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
 import { part, parts, text } from '../../cells.ts';
+import { validateFlocker, validateQuobyteRegistry } from '../../validation/network-disks.ts';
 import { each, validateName, validateRange } from '../../validation/values.ts';
 import { validateClaimTemplate } from './claim-template.ts';
 import * as network from './network-volumes.ts';
@@ -97,12 +98,12 @@ export const VOLUME_KINDS: ReadonlyMap<string, VolumeRule> = new Map(
     nfs: network.validateNfs,
     iscsi: network.validateIscsi,
     glusterfs: NOTHING,
-    flocker: network.validateFlocker,
+    flocker: validateFlocker,
     persistentVolumeClaim: NOTHING,
     rbd: network.validateMonitors,
     cinder: network.validateSecretReference,
     cephfs: network.validateMonitors,
-    quobyte: network.validateQuobyte,
+    quobyte: validateQuobyteRegistry,
     downwardAPI: DOWNWARD_API,
     fc: network.validateFibreChannel,
     flexVolume: FLEX,
