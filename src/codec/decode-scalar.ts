@@ -34,9 +34,6 @@ export function decodeScalar(value: JsonValue, kind: ScalarKind): JsonValue | un
     case 'FieldsV1':
     case 'RawExtension':
     case 'JSON':
-    case 'SchemaOrArray':
-    case 'SchemaOrBool':
-    case 'SchemaOrStringArray':
       return value;
     default:
       return kind satisfies never;

@@ -4,6 +4,7 @@ import { zeroScalar } from '../object/zero-value.ts';
 import { DecodeError, nameOf } from './decode-error.ts';
 import { DecodePath } from './decode-path.ts';
 import { decodeScalar } from './decode-scalar.ts';
+import { decodeSchemaUnion } from './decode-schema-union.ts';
 
 /**
  * From any JSON value to an object of a type: field types are checked, unknown fields dropped and reported, constant
@@ -101,6 +102,10 @@ class Decoder {
         return this.#list(value, schema.items, owner);
       case 'map':
         return this.#map(value, schema.values, owner);
+      case 'SchemaOrArray':
+      case 'SchemaOrBool':
+      case 'SchemaOrStringArray':
+        return decodeSchemaUnion(value, schema.kind, (item) => decodeObject(item, schema.message).object);
       default:
         return this.#scalar(value, schema.kind, owner);
     }
@@ -221,6 +226,10 @@ function goType(value: ValueSchema): string {
       return `[]${goType(value.items)}`;
     case 'map':
       return `map[string]${goType(value.values)}`;
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray':
+      return `v1.JSONSchemaProps${value.kind.slice('Schema'.length)}`;
     default:
       return goScalar(value.kind);
   }

@@ -51,6 +51,10 @@ function hasRules(value: ValueSchema, seen: readonly MessageSchema[]): boolean {
       return hasRules(value.items, seen);
     case 'map':
       return hasRules(value.values, seen);
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray':
+      return false;
     default:
       return value.enum !== undefined;
   }
@@ -109,6 +113,10 @@ function validateValue(value: JsonValue, schema: ValueSchema, path: string, erro
         if (item !== undefined && item !== null)
           validateValue(item, schema.values, `${path}[${key}]`, errors);
       }
+      return;
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray':
       return;
     default:
       if (schema.enum === undefined || value === '' || schema.enum.includes(String(value))) return;

@@ -80,12 +80,9 @@ function writeBody(out: BackwardWriter, kind: Exclude<ScalarKind, NumberKind>, v
     case 'FieldsV1':
     case 'RawExtension':
     case 'JSON':
-      writeText(out, 1, JSON.stringify(value));
+      // Null has no bytes, and where it is an item of a list it is one without bytes.
+      if (value !== null) writeText(out, 1, JSON.stringify(value));
       return;
-    case 'SchemaOrArray':
-    case 'SchemaOrBool':
-    case 'SchemaOrStringArray':
-      throw new Error(`${kind} is written with its message`);
     default:
       kind satisfies never;
   }
@@ -161,10 +158,6 @@ function readBody(fields: SmallMessage, kind: MessageScalar): JsonValue {
     case 'RawExtension':
     case 'JSON':
       return text(1) === '' ? null : (JSON.parse(text(1)) as JsonValue);
-    case 'SchemaOrArray':
-    case 'SchemaOrBool':
-    case 'SchemaOrStringArray':
-      throw new Error(`${kind} is read with its message`);
     default:
       return kind satisfies never;
   }
