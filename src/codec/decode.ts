@@ -142,7 +142,8 @@ class Decoder {
     const decoded = decodeScalar(value, kind);
     if (decoded !== undefined) return decoded;
     const type = TOLD_AS[kind] ?? goScalar(kind);
-    if (typeof value !== 'number' || !type.startsWith('int')) return this.#fail(value, type, owner);
+    if ((typeof value !== 'number' && typeof value !== 'bigint') || !type.startsWith('int'))
+      return this.#fail(value, type, owner);
     const field = `${shortName(owner)}.${this.#path.fields()}`;
     throw new DecodeError(
       `json: cannot unmarshal number ${value} into Go struct field ${field} of type ${type}`,

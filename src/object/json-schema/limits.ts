@@ -13,7 +13,7 @@ export interface Place {
 
 const limit = (schema: JsonObject, name: string): number | undefined => {
   const value = schema[name];
-  return typeof value === 'number' ? value : undefined;
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
 };
 
 export function validateString(value: string, schema: JsonObject, { field, name }: Place): FieldError[] {

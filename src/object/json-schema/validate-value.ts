@@ -36,6 +36,7 @@ function typesOf(schema: JsonObject): string[] {
 function typeOf(value: JsonValue): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
+  if (typeof value === 'bigint') return 'integer';
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
   return typeof value;
 }
@@ -49,7 +50,8 @@ function validateEnum(value: JsonValue, schema: JsonObject, where: Where): Field
 function validateLimits(value: JsonValue, schema: JsonObject, where: Where): FieldError[] {
   const place = { field: fieldOf(where), name: `${where.path} in body` };
   if (typeof value === 'string') return validateString(value, schema, place);
-  if (typeof value === 'number') return validateNumber(value, schema, place);
+  if (typeof value === 'number' || typeof value === 'bigint')
+    return validateNumber(Number(value), schema, place);
   if (Array.isArray(value)) return validateArray(value, schema, place);
   return typeof value === 'object' && value !== null ? validateObject(value, schema, place) : [];
 }

@@ -46,9 +46,13 @@ export function validateName(path: string, name: string, rule: NameRule): FieldE
   return eachInvalid(path, name, checkName(name, rule));
 }
 
+/** Integers that a number cannot hold are numbers too. */
+export const isNumber = (value: JsonValue | undefined): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint';
+
 /** An absent number is nothing to complain of. */
 export function validateNonNegative(path: string, value: JsonValue | undefined): FieldError[] {
-  return typeof value === 'number' && value < 0
+  return isNumber(value) && value < 0
     ? [invalidValue(path, value, 'must be greater than or equal to 0')]
     : [];
 }
@@ -59,7 +63,7 @@ export function validateRange(
   least: number,
   most: number,
 ): FieldError[] {
-  return typeof value === 'number' && (value < least || value > most)
+  return isNumber(value) && (value < least || value > most)
     ? [invalidValue(path, value, `must be between ${least} and ${most}, inclusive`)]
     : [];
 }

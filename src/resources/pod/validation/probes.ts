@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkHttpHeaderName } from '../../../object/formats.ts';
 import { count, part, parts, text } from '../../cells.ts';
-import { validateNonNegative } from '../../validation/values.ts';
+import { isNumber, validateNonNegative } from '../../validation/values.ts';
 import { validatePortOrName } from './ports.ts';
 
 /** Probes and lifecycle hooks: both are one action of several kinds. */
@@ -66,7 +66,7 @@ function validateProbe(probe: JsonObject, path: string, gracePeriodSeconds: numb
   return [
     ...validateHandler(probe, OF_PROBES, path, gracePeriodSeconds),
     ...COUNTS.flatMap((name) => validateNonNegative(`${path}.${name}`, probe[name])),
-    ...(typeof end === 'number' && end <= 0
+    ...(isNumber(end) && end <= 0
       ? [invalidValue(`${path}.terminationGracePeriodSeconds`, end, 'must be greater than 0')]
       : []),
   ];
