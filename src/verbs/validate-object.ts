@@ -20,8 +20,12 @@ export function validateObject(
   const said = new Set(own.map(({ type, field }) => `${type} ${field}`));
   const general = validateAgainstSchema(object, types.message(definition.storage.type), old);
   return [
-    ...validateObjectMeta(object.metadata, definition),
+    ...validateObjectMeta(object.metadata, definition).filter(({ field }) => !isKept(field, old)),
     ...own,
     ...general.filter(({ type, field }) => !said.has(`${type} ${field}`)),
   ];
 }
+
+/** A name cannot change: the rules for it may have, since the object was made. */
+const isKept = (field: string, old: ApiObject | undefined): boolean =>
+  old !== undefined && field === 'metadata.name';

@@ -1,4 +1,5 @@
 import { define } from '../define.ts';
+import { WEBHOOK_RATCHETS } from './ratchets.ts';
 import { validateWebhooks, webhookTable } from './webhooks.ts';
 
 export const mutatingwebhookconfigurations = define({
@@ -9,6 +10,7 @@ export const mutatingwebhookconfigurations = define({
   categories: ['api-extensions'],
   versions: [{ version: 'v1', type: 'admissionregistration/v1.MutatingWebhookConfiguration' }],
   table: webhookTable,
+  ratchets: WEBHOOK_RATCHETS,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,

@@ -2,6 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { age, containerCells, count, part, parts } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
 import { scaleOf } from '../scale.ts';
 import { whenSpecChanged } from '../validation/spec-changed.ts';
 import { templateWarnings } from '../workload/template-warnings.ts';
@@ -36,6 +37,7 @@ export const statefulsets = define({
   validateStatus: validateStatefulSetStatus,
   subresources: [scaleOf()],
   table,
+  ratchets: POD_RATCHETS,
   strategy: {
     // The name becomes part of host names, which know no dots.
     nameRule: 'dns-label',

@@ -3,7 +3,8 @@ import type { FieldError } from '../../api/status.ts';
 import { part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { quantitiesOf, roundUpToMilli, validateBasicQuantity } from '../validation/quantity-values.ts';
-import { dropForeignSources, normalizeDataSources } from './claim-data-source.ts';
+import { selectorRatchet } from '../validation/ratchet.ts';
+import { dropForeignSources, normalizeDataSources, SOURCE_GROUP } from './claim-data-source.ts';
 import { validateClaimSpec, warnOfClaimSpec } from './validate-claim-spec.ts';
 import { validateClaimUpdate } from './validate-claim-update.ts';
 import { BETA_CLASS_ANNOTATION, claimCells } from './volume-cells.ts';
@@ -32,6 +33,7 @@ export const persistentvolumeclaims = define({
     ],
     cells: claimCells,
   },
+  ratchets: [selectorRatchet('spec\\.selector'), SOURCE_GROUP],
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,
