@@ -19,6 +19,7 @@ import type { PairFiles } from './http/tls/serving-tls.ts';
 import type { LogControl, Logger } from './observability/logger.ts';
 import type { ServerOptions } from './options/options.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
+import { GatedFields } from './registry/gated-fields.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { findAdvertisedAddress } from './server/advertised-address.ts';
@@ -119,6 +120,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     now,
     eventTtlMs: options.eventTtlMs,
     collectsGarbage: options.garbageCollector,
+    gatedFields: new GatedFields((gate) => options.featureGates.isEnabled(gate)),
   });
   await bootstrapNamespaces(registry, writer);
   front.startup.finished('bootstrap-namespaces');

@@ -47,9 +47,7 @@ export const statefulsets = define({
     defaults: defaultStatefulSet,
     prepareForCreate: (set) => {
       set.status = { replicas: 0, availableReplicas: 0 };
-      dropMaxUnavailable(set);
     },
-    prepareForUpdate: dropMaxUnavailable,
     validate: whenSpecChanged(validateStatefulSet),
     validateUpdate: validateStatefulSetUpdate,
     warnings: templateWarnings,
@@ -74,9 +72,4 @@ function defaultClaim({ kind: _, apiVersion: __, ...claim }: JsonObject): JsonOb
   const status = { ...part(claim, 'status') };
   status.phase ??= 'Pending';
   return { kind: 'PersistentVolumeClaim', apiVersion: 'v1', ...claim, status };
-}
-
-/** The field is behind the gate MaxUnavailableStatefulSet, which is closed. */
-function dropMaxUnavailable(set: ApiObject): void {
-  delete part(set, 'spec', 'updateStrategy', 'rollingUpdate').maxUnavailable;
 }

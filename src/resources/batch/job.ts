@@ -88,8 +88,6 @@ function inheritLabels(job: ApiObject): void {
 
 function prepareJob(job: ApiObject): void {
   job.status = {};
-  // Behind the gate JobManagedBy, which is closed.
-  delete part(job, 'spec').managedBy;
   const own = job.metadata.labels ?? {};
   // Labels that were taken from the template stay those of the template.
   const inherited = equal(own, part(job, 'spec', 'template', 'metadata', 'labels'));
