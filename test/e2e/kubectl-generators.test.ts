@@ -135,7 +135,7 @@ describe('create makes', () => {
 
   test('what is wrong is said', async () => {
     expect(await refused('create service clusterip twice --tcp=80 --clusterip=10.0.0.10')).toBe(
-      'error: failed to create ClusterIP service: Service "twice" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.10"]: failed to allocate IP 10.0.0.10: provided IP is already allocated',
+      'error: failed to create ClusterIP service: Service "twice" is invalid: spec.clusterIPs: Invalid value: []string{"10.0.0.10"}: failed to allocate IP 10.0.0.10: provided IP is already allocated',
     );
     expect(await refused('create service nodeport twice --tcp=80 --node-port=30100')).toContain(
       'spec.ports[0].nodePort: Invalid value: 30100: provided port is already allocated',

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../equality.ts';
 import { notSupported, required } from '../field-errors.ts';
+import { goAny } from '../go-value.ts';
 import { validateClauses } from './clauses.ts';
 import { validateArray, validateNumber, validateObject, validateString } from './limits.ts';
 import { below, fieldOf, itemOf, type Where } from './where.ts';
@@ -44,7 +45,7 @@ function typeOf(value: JsonValue): string {
 function validateEnum(value: JsonValue, schema: JsonObject, where: Where): FieldError[] {
   if (!Array.isArray(schema.enum) || schema.enum.some((known) => equal(known, value))) return [];
   const known = schema.enum.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
-  return [notSupported(fieldOf(where), value, known)];
+  return [notSupported(fieldOf(where), goAny(value), known)];
 }
 
 function validateLimits(value: JsonValue, schema: JsonObject, where: Where): FieldError[] {

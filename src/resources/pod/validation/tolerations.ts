@@ -3,6 +3,7 @@ import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported } from '../../../object/field-errors.ts';
 import { checkLabelValue, checkQualifiedName } from '../../../object/formats.ts';
 import { text } from '../../cells.ts';
+import { goToleration } from '../../validation/go-structs.ts';
 import { each } from '../../validation/values.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -38,7 +39,9 @@ function validateValue(toleration: JsonObject, path: string): FieldError[] {
     }
     case 'Exists':
       if (value === '') return [];
-      return [invalidValue(path, toleration, "value must be empty when `operator` is 'Exists'")];
+      return [
+        invalidValue(path, goToleration(toleration), "value must be empty when `operator` is 'Exists'"),
+      ];
     default:
       return [notSupported(path, toleration.operator, ['Equal', 'Exists'])];
   }
