@@ -308,7 +308,7 @@ describe('IP addresses', () => {
     ]);
     const other = named('10.0.0.1', { parentRef: { ...parentRef, name: 'other' } });
     expect(problemsOnUpdate(ipaddresses, named('10.0.0.1'), other)).toEqual([
-      'spec.parentRef: Invalid value: {"resource":"services","namespace":"default","name":"other"}: field is immutable',
+      'spec.parentRef: Invalid value: networking.ParentReference{Group:"", Resource:"services", Namespace:"default", Name:"other"}: field is immutable',
     ]);
   });
 

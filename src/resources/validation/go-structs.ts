@@ -70,3 +70,22 @@ export const goAddresses = (path: string, addresses: readonly JsonObject[]): GoT
     ),
   );
 };
+
+export const goParentReference = ({ group, resource, namespace, name }: JsonObject): GoText =>
+  struct('networking.ParentReference', {
+    Group: text(group),
+    Resource: text(resource),
+    Namespace: text(namespace),
+    Name: text(name),
+  });
+
+export const goObjectReference = (reference: JsonObject): GoText =>
+  struct('core.ObjectReference', {
+    Kind: text(reference.kind),
+    Namespace: text(reference.namespace),
+    Name: text(reference.name),
+    UID: text(reference.uid),
+    APIVersion: text(reference.apiVersion),
+    ResourceVersion: text(reference.resourceVersion),
+    FieldPath: text(reference.fieldPath),
+  });
