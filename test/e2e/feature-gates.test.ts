@@ -53,3 +53,16 @@ test('an object that has such a field keeps it through writes of a server that w
   expect(labelled.json.spec.hostUsers).toBe(false);
   expect(labelled.json.spec.initContainers[0].restartPolicy).toBe('Always');
 });
+
+test('a question about access is answered without the selectors that nobody looks at', async () => {
+  const resourceAttributes = { verb: 'list', resource: 'pods' };
+  const { code, json } = await without.request(
+    'POST',
+    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    {
+      spec: { resourceAttributes: { ...resourceAttributes, labelSelector: { rawSelector: 'a=b' } } },
+    },
+  );
+  expect(code).toBe(201);
+  expect(json.spec).toEqual({ resourceAttributes });
+});
