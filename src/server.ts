@@ -14,10 +14,11 @@ import { RoleAggregation } from './controllers/role-aggregation.ts';
 import { bootstrapRoles } from './controllers/role-bootstrap.ts';
 import type { HealthCheck } from './diagnostics/health.ts';
 import { createDiscovery } from './discovery/discovery.ts';
-import { createIssuerHandler } from './discovery/issuer-documents.ts';
+import { createIssuerPages } from './discovery/issuer-documents.ts';
 import type { PairFiles } from './http/tls/serving-tls.ts';
 import type { LogControl, Logger } from './observability/logger.ts';
 import type { ServerOptions } from './options/options.ts';
+import { toPageHandler } from './pages/pages.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
 import { GatedFields } from './registry/gated-fields.ts';
 import { Registry } from './registry/registry.ts';
@@ -158,7 +159,6 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   await publishAuthentication(registry, writer, authentication.published);
   const { authenticator, tokens } = authentication;
   const { apiAudiences } = options.authentication;
-  const issuer = createIssuerHandler(authentication.issuerDocuments);
   const { flowControl, dumps } = await createFlowControl({
     options,
     store,
@@ -170,7 +170,6 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     now,
     services,
   });
-  const pages = front.pages(healthChecks(postgres, store, options));
   const discovery = createDiscovery({
     registry,
     types,
@@ -178,13 +177,17 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     serverAddress,
     version: { ...VERSION, gitVersion: options.reportedVersion ?? VERSION.gitVersion },
   });
+  const pages = front
+    .pages(healthChecks(postgres, store, options))
+    .route('/', dumps)
+    .route('/', createIssuerPages(authentication.issuerDocuments))
+    .notFound(({ req, env }) => discovery.fetch(req.raw, env));
   const pipeline = createPipeline({
     ...authentication,
     authorizer,
     flowControl,
     auditor,
-    documents: async (request) =>
-      (await pages(request)) ?? dumps(request) ?? issuer(request) ?? discovery(request),
+    documents: toPageHandler(pages),
     resources: createResourceHandler({
       store,
       registry,

@@ -24,6 +24,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   audit: 7,
   proxy: 7,
   verbs: 8,
+  pages: 8,
   resources: 9,
   discovery: 9,
   controllers: 9,

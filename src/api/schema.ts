@@ -42,6 +42,9 @@ export type ScalarKind =
 /** A schema (JSONSchemaProps) or what may stand in its place. */
 export type SchemaUnionKind = 'SchemaOrArray' | 'SchemaOrBool' | 'SchemaOrStringArray';
 
+export const isSchemaUnionKind = (kind: string): kind is SchemaUnionKind =>
+  kind === 'SchemaOrArray' || kind === 'SchemaOrBool' || kind === 'SchemaOrStringArray';
+
 /** `message` is the schema. */
 export interface SchemaUnion {
   readonly kind: SchemaUnionKind;

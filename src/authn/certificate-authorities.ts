@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { PeerCertificate } from '../request/api-request.ts';
-import { WatchedFiles } from './watched-files.ts';
+import { FollowedFiles } from '../util/followed-files.ts';
 
 /** A chain that one of the authorities vouches for. */
 export interface TrustedPeer {
@@ -10,8 +9,10 @@ export interface TrustedPeer {
   readonly organizations: readonly string[];
 }
 
+type Authorities = readonly X509Certificate[];
+
 interface Remembered {
-  readonly generation: number;
+  readonly authorities: Authorities;
   readonly validToMs: number;
   readonly peer: TrustedPeer;
 }
@@ -25,36 +26,28 @@ const ANY_USAGE = '2.5.29.37.0';
  * changed or the certificate has run out.
  */
 export class CertificateAuthorities {
-  readonly #paths: readonly string[];
   readonly #remembered = new WeakMap<PeerCertificate, Remembered>();
-  readonly #texts: readonly string[];
-  #authorities: readonly X509Certificate[];
-  #generation = 0;
+  readonly #files: FollowedFiles<Authorities>;
 
   /** @throws Error that names the file */
-  constructor(flag: string, paths: readonly string[]) {
-    this.#paths = paths;
-    this.#texts = paths.map((path) => readFileSync(path, 'utf8'));
-    this.#authorities = this.#texts.flatMap((text, at) => parse(text, `--${flag}: ${paths[at]}`));
+  constructor(flag: string, paths: readonly string[], onError: (error: unknown) => void) {
+    const make = (texts: readonly string[]): Authorities =>
+      texts.flatMap((text, at) => parse(text, `--${flag}: ${paths[at]}`));
+    this.#files = new FollowedFiles({ paths, make, onError });
   }
 
-  run(signal: AbortSignal, onError: (error: unknown) => void): Promise<void> {
-    const onChange = (texts: readonly string[]): void => {
-      this.#authorities = texts.flatMap((text, at) => parse(text, this.#paths[at] ?? ''));
-      this.#generation += 1;
-    };
-    return new WatchedFiles({ paths: this.#paths, onChange, onError }, this.#texts).run(signal);
+  run(signal: AbortSignal): Promise<void> {
+    return this.#files.run(signal);
   }
 
   /** @throws Error when nobody here vouches for the chain, now and for a client */
   verify(peer: PeerCertificate): TrustedPeer {
+    const authorities = this.#files.current;
     const known = this.#remembered.get(peer);
-    if (known !== undefined && known.generation === this.#generation && known.validToMs > Date.now()) {
-      return known.peer;
-    }
-    const trusted = verifyChain(peer, this.#authorities);
+    if (known?.authorities === authorities && known.validToMs > Date.now()) return known.peer;
+    const trusted = verifyChain(peer, authorities);
     const validToMs = Date.parse(trusted.leaf.validTo);
-    this.#remembered.set(peer, { generation: this.#generation, validToMs, peer: trusted });
+    this.#remembered.set(peer, { authorities, validToMs, peer: trusted });
     return trusted;
   }
 }
@@ -65,7 +58,7 @@ function parse(text: string, place: string): X509Certificate[] {
   return blocks.map((block) => new X509Certificate(block));
 }
 
-function verifyChain(peer: PeerCertificate, authorities: readonly X509Certificate[]): TrustedPeer {
+function verifyChain(peer: PeerCertificate, authorities: Authorities): TrustedPeer {
   const chain = peer.chain.map((der) => new X509Certificate(der));
   const [leaf] = chain;
   if (leaf === undefined) throw new Error('x509: no certificate');
@@ -80,7 +73,7 @@ function verifyChain(peer: PeerCertificate, authorities: readonly X509Certificat
   };
 }
 
-function isTrusted(chain: readonly X509Certificate[], authorities: readonly X509Certificate[]): boolean {
+function isTrusted(chain: readonly X509Certificate[], authorities: Authorities): boolean {
   let [current] = chain;
   for (let depth = 0; current !== undefined && depth < MAX_CHAIN; depth += 1) {
     const subject = current;

@@ -15,7 +15,11 @@ export function decodeSchemaUnion(
   if (Array.isArray(value)) {
     if (kind === 'SchemaOrBool') throw new DecodeError('boolean or JSON schema expected');
     if (value.length === 0) return null;
-    return kind === 'SchemaOrArray' ? value.map((item) => decodeSchema(item ?? {})) : value.map(decodeName);
+    const items = value.map((item) =>
+      kind === 'SchemaOrArray' ? decodeSchema(item ?? {}) : decodeName(item),
+    );
+    // What needs no change stays what it is, as everywhere in decoding.
+    return items.every((item, at) => item === value[at]) ? value : items;
   }
   if (typeof value === 'object' && value !== null) return decodeSchema(value);
   if (kind !== 'SchemaOrBool') return null;

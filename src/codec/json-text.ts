@@ -3,13 +3,15 @@ import { hasLongInteger, parseExactly } from '../object/exact-json.ts';
 
 /**
  * Reads a JSON document and finds fields that appear twice, which JSON.parse passes over in silence. The scan compares
- * hashes of the keys within each object and looks closer only when two are equal: 5 µs for a body of 2.6 kB that takes
- * JSON.parse 41 µs.
+ * hashes of the keys within each object and looks closer only when two are equal: 6 µs for a body of 2.5 kB that takes
+ * JSON.parse 18 µs.
  */
 export interface ParsedDocument {
   readonly value: JsonValue;
   /** Paths of repeated fields, such as `spec.replicas`; the last value counts. */
   readonly duplicates: readonly string[];
+  /** Nobody else has the value, so that it may become part of something. */
+  readonly fresh: true;
 }
 
 /** Deeper documents are refused, as Kubernetes' decoder does: later steps recurse. */
@@ -20,7 +22,7 @@ export function parseJsonText(bytes: Buffer): ParsedDocument {
   const repeated = hasRepeatedKeys(bytes);
   const text = bytes.toString('utf8');
   const value = hasLongInteger(bytes) ? parseExactly(text) : (JSON.parse(text) as JsonValue);
-  return { value, duplicates: repeated ? findDuplicates(text) : [] };
+  return { value, duplicates: repeated ? findDuplicates(text) : [], fresh: true };
 }
 
 const QUOTE = 0x22;
@@ -30,41 +32,109 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
+const UNICODE_ESCAPE = 0x75;
 
-/** May say yes when two different keys share a hash; never says no wrongly. Malformed text is JSON.parse's to refuse. */
+/**
+ * May say yes when two different keys share a hash, or when one is written with `\u`; never says no wrongly. Malformed
+ * text is JSON.parse's to refuse.
+ */
 function hasRepeatedKeys(bytes: Buffer): boolean {
-  const open: (Set<number> | undefined)[] = [];
-  let keys: Set<number> | undefined;
+  const { length } = bytes;
+  openKeys.clear();
   let hash = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    switch (bytes[at]) {
-      case QUOTE: {
-        hash = 5381;
-        for (at += 1; at < bytes.length && bytes[at] !== QUOTE; at += 1) {
-          if (bytes[at] === BACKSLASH) at += 1;
-          hash = (Math.imul(hash, 33) ^ (bytes[at] ?? 0)) | 0;
+  let certain = true;
+  for (let at = 0; at < length; at += 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      hash = 5381;
+      certain = true;
+      for (at += 1; at < length && bytes[at] !== QUOTE; at += 1) {
+        if (bytes[at] === BACKSLASH) {
+          at += 1;
+          if (bytes[at] === UNICODE_ESCAPE) certain = false;
         }
-        break;
+        hash = (Math.imul(hash, 33) ^ (bytes[at] ?? 0)) | 0;
       }
-      case COLON:
-        if (keys?.has(hash) === true) return true;
-        keys?.add(hash);
-        break;
-      case OPEN_OBJECT:
-      case OPEN_LIST:
-        open.push(keys);
-        if (open.length > MAX_DEPTH) throw new SyntaxError(`exceeded max depth of ${MAX_DEPTH}`);
-        keys = bytes[at] === OPEN_OBJECT ? new Set() : undefined;
-        break;
-      case CLOSE_OBJECT:
-      case CLOSE_LIST:
-        keys = open.pop();
-        break;
-      default:
-    }
+    } else if (byte === COLON) {
+      if (!certain) return true;
+      openKeys.add(hash);
+      if (bytes[at + 1] === QUOTE) at = endOfString(bytes, at + 2);
+    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) openKeys.open();
+    else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && openKeys.closeHasRepeated()) return true;
   }
   return false;
 }
+
+/** The closing quote of a string whose text begins at `from`. */
+function endOfString(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+/** What a document seldom has more of; a longer array is not kept for the next one. */
+const KEPT_HASHES = 1024;
+/** The keys of one object are compared each with each; of more, the hashes are sorted first. */
+const FEW_KEYS = 24;
+
+/** Hashes of the keys of each object that is open, the innermost's last. A set for each object takes four times as long. */
+class OpenKeys {
+  #hashes = new Int32Array(KEPT_HASHES);
+  #top = 0;
+  /** Where the hashes of each open object begin. A list is an object without keys. */
+  readonly #starts = new Int32Array(MAX_DEPTH + 1);
+  #depth = 0;
+
+  clear(): void {
+    this.#top = 0;
+    this.#depth = 0;
+    if (this.#hashes.length > KEPT_HASHES) this.#hashes = new Int32Array(KEPT_HASHES);
+  }
+
+  /** @throws SyntaxError */
+  open(): void {
+    this.#depth += 1;
+    if (this.#depth > MAX_DEPTH) throw new SyntaxError(`exceeded max depth of ${MAX_DEPTH}`);
+    this.#starts[this.#depth] = this.#top;
+  }
+
+  add(hash: number): void {
+    if (this.#top === this.#hashes.length) {
+      const longer = new Int32Array(2 * this.#top);
+      longer.set(this.#hashes);
+      this.#hashes = longer;
+    }
+    this.#hashes[this.#top] = hash;
+    this.#top += 1;
+  }
+
+  closeHasRepeated(): boolean {
+    const start = this.#starts[this.#depth] ?? 0;
+    const keys = this.#top - start;
+    const repeated = keys > 1 && (keys > FEW_KEYS ? this.#sortedHasEqual(start) : this.#hasEqual(start));
+    this.#top = start;
+    this.#depth = Math.max(0, this.#depth - 1);
+    return repeated;
+  }
+
+  #hasEqual(start: number): boolean {
+    const hashes = this.#hashes;
+    for (let at = start + 1; at < this.#top; at += 1) {
+      const hash = hashes[at];
+      for (let before = start; before < at; before += 1) if (hashes[before] === hash) return true;
+    }
+    return false;
+  }
+
+  #sortedHasEqual(start: number): boolean {
+    const sorted = this.#hashes.subarray(start, this.#top).sort();
+    for (let at = 1; at < sorted.length; at += 1) if (sorted[at] === sorted[at - 1]) return true;
+    return false;
+  }
+}
+
+/** One for all scans, which follow one another. */
+const openKeys = new OpenKeys();
 
 interface Frame {
   readonly path: string;

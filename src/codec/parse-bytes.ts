@@ -12,7 +12,7 @@ export function parseBytes(bytes: Buffer, format: Format, schema: MessageSchema)
     case 'yaml':
       return parseYamlText(bytes);
     case 'protobuf':
-      return { value: decodeEnvelope(bytes, schema), duplicates: [] };
+      return { value: decodeEnvelope(bytes, schema), duplicates: [], fresh: true };
     default:
       return format satisfies never;
   }

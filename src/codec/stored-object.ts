@@ -1,4 +1,4 @@
-import type { ApiObject } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { parseJsonBytes } from '../object/exact-json.ts';
 
 /**
@@ -11,9 +11,27 @@ import { parseJsonBytes } from '../object/exact-json.ts';
  */
 
 export function toStoredJson(object: ApiObject): Buffer {
+  return Buffer.from(JSON.stringify(isAsStored(object) ? object : asStored(object)));
+}
+
+/** As decoding makes them, and nearly every object is when it is written: then nothing is copied. */
+function isAsStored(object: ApiObject): boolean {
+  if (object.metadata.resourceVersion !== undefined) return false;
+  let at = 0;
+  for (const key in object) {
+    if (key !== FIRST_FIELDS[at]) return false;
+    at += 1;
+    if (at === FIRST_FIELDS.length) return true;
+  }
+  return false;
+}
+
+const FIRST_FIELDS = ['kind', 'apiVersion', 'metadata'];
+
+function asStored(object: ApiObject): JsonObject {
   const { kind, apiVersion, metadata, ...rest } = object;
   const { resourceVersion: _, ...kept } = metadata;
-  return Buffer.from(JSON.stringify({ kind, apiVersion, metadata: kept, ...rest }));
+  return { kind, apiVersion, metadata: kept, ...rest };
 }
 
 /** A new object, the caller's own. */

@@ -36,13 +36,14 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
   const filled = [...documents].filter((document) => document.contents !== null);
   const [document] = filled;
   if (filled.length > 1) throw new SyntaxError('only one YAML document is allowed in a request');
-  if (document === undefined) return { value: null, duplicates: [] };
+  if (document === undefined) return { value: null, duplicates: [], fresh: true };
   const [error] = document.errors;
   if (error !== undefined)
     throw new SyntaxError(`error converting YAML to JSON: yaml: ${error.message.split('\n')[0]}`);
   const duplicates = findDuplicates(document.contents);
   try {
-    return { value: toJson(document.toJS({ maxAliasCount: 100, mapAsMap: false })), duplicates };
+    const value = toJson(document.toJS({ maxAliasCount: 100, mapAsMap: false }));
+    return { value, duplicates, fresh: true };
   } catch (cause) {
     const text = cause instanceof Error ? cause.message : String(cause);
     throw new SyntaxError(`error converting YAML to JSON: yaml: ${text}`);
@@ -75,7 +76,10 @@ function pathOf(ancestors: readonly unknown[]): string[] {
 const isPair = (node: unknown): node is Pair =>
   typeof node === 'object' && node !== null && 'key' in node && !isMap(node) && !isScalar(node);
 
-/** What YAML has and JSON has not: dates come as text, binary as base64, infinities are refused. */
+/**
+ * What YAML has and JSON has not: dates come as text, binary as base64, infinities are refused. What has an alias is there
+ * once for each.
+ */
 function toJson(value: unknown): JsonValue {
   if (value instanceof Date) return value.toISOString().replace('.000Z', 'Z');
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');

@@ -9,22 +9,14 @@ import type { Registry } from '../registry/registry.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { DeleteOptions } from '../verbs/deletion.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 import type { WriteContext } from '../verbs/writing.ts';
+import { DELETE_NOW } from './delete-now.ts';
 import { ControllerIdentity } from './identity.ts';
 
 /** The field manager under which Kubernetes' own servers keep these objects. */
 const MANAGER = 'api-priority-and-fairness-config-producer-v1';
 const PERIOD_MS = 60_000;
-
-const DELETE: DeleteOptions = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: 'Background',
-  orphanDependents: undefined,
-  preconditions: {},
-  dryRun: false,
-};
 
 /**
  * Creates the flow schemas and priority levels that a cluster comes with, and keeps them: once a minute what is missing
@@ -91,7 +83,7 @@ export class FlowControlBootstrap {
     const { entries } = await this.#store.list({ ...query, freshness: { kind: 'latest' } });
     for (const { name, json } of entries) {
       if (!isAbandoned(parseStored(json), names)) continue;
-      await settle(() => this.#writer.remove(this.#context(definition), name, DELETE));
+      await settle(() => this.#writer.remove(this.#context(definition), name, DELETE_NOW));
     }
   }
 

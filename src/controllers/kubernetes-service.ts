@@ -7,9 +7,9 @@ import type { Registry } from '../registry/registry.ts';
 import type { ServerAddress, ServerLeases } from '../storage/server-leases.ts';
 import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { DeleteOptions } from '../verbs/deletion.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 import type { WriteContext } from '../verbs/writing.ts';
+import { DELETE_NOW } from './delete-now.ts';
 import type { ControllerIdentity } from './identity.ts';
 import {
   isOwnSlice,
@@ -31,14 +31,6 @@ const LEAVE_MS = 5000;
 const SERVICES: GroupResource = { group: '', resource: 'services' };
 const ENDPOINTS: GroupResource = { group: '', resource: 'endpoints' };
 const SLICES: GroupResource = { group: 'discovery.k8s.io', resource: 'endpointslices' };
-
-const DELETE_NOW: DeleteOptions = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: 'Background',
-  orphanDependents: undefined,
-  preconditions: {},
-  dryRun: false,
-};
 
 export interface KubernetesServiceOptions {
   readonly store: Store;

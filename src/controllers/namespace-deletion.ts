@@ -5,8 +5,8 @@ import type { Registry } from '../registry/registry.ts';
 import { observe } from '../storage/observe.ts';
 import type { Entry, Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { DeleteOptions } from '../verbs/deletion.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
+import { DELETE_NOW } from './delete-now.ts';
 import type { ControllerIdentity } from './identity.ts';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
@@ -14,14 +14,6 @@ const NAMESPACES = { group: '', resource: 'namespaces' };
 const NAMESPACE_FINALIZER = 'kubernetes';
 /** How often a namespace that others still hold content in is looked at again. */
 const RETRY_MS = 1000;
-
-const DELETE_NOW: DeleteOptions = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: 'Background',
-  orphanDependents: undefined,
-  preconditions: {},
-  dryRun: false,
-};
 
 /**
  * Empties namespaces that are being deleted, then lets them go. It does what the namespace controller of a controller

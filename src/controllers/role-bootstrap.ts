@@ -8,6 +8,7 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Freshness, Store } from '../storage/store.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
+import { DELETE_NOW } from './delete-now.ts';
 import { ControllerIdentity } from './identity.ts';
 
 interface RoleBootstrapOptions {
@@ -74,11 +75,3 @@ async function ensureOnce(options: Ensuring, expected: ApiObject, freshness: Fre
     await writer.remove(context, name, { ...DELETE_NOW, preconditions: { uid: entry?.uid ?? '' } });
   if (kind === 'create' || kind === 'recreate') await writer.create(context, structuredClone(object));
 }
-
-const DELETE_NOW = {
-  gracePeriodSeconds: undefined,
-  propagationPolicy: 'Background',
-  orphanDependents: undefined,
-  preconditions: {},
-  dryRun: false,
-};

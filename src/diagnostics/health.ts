@@ -1,5 +1,5 @@
-import type { ApiResponse } from '../request/api-response.ts';
-import { type PageHandler, plainText } from './answers.ts';
+import { type Context, Hono } from 'hono';
+import { plainText } from '../pages/plain-text.ts';
 
 /** One thing that can be well or not. Resolves when well; throws what is wrong. */
 export interface HealthCheck {
@@ -9,46 +9,56 @@ export interface HealthCheck {
   check(): Promise<void> | void;
 }
 
-export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
+const ENDPOINTS = ['healthz', 'livez', 'readyz'] as const;
+
+export type HealthEndpoint = (typeof ENDPOINTS)[number];
+
+type OnFailure = (name: string, error: unknown) => void;
 
 /** /healthz and its kin, with ?verbose, ?exclude= and a path for each check (Kubernetes: server/healthz). */
-export function createHealthPages(
-  checks: readonly HealthCheck[],
-  onFailure: (name: string, error: unknown) => void = () => {},
-): PageHandler {
-  return ({ path, query, method }) => {
-    const match = /^\/(healthz|livez|readyz)(?:\/(.*))?$/.exec(path);
-    if (match === null || (method !== 'GET' && method !== 'HEAD')) return undefined;
-    const [, endpoint, only = ''] = match;
-    const answer = { endpoint: toEndpoint(endpoint), only, query };
-    return answerHealth(checks, answer, onFailure);
-  };
+export function createHealthPages(checks: readonly HealthCheck[], onFailure: OnFailure = () => {}): Hono {
+  const pages = new Hono();
+  for (const endpoint of ENDPOINTS) {
+    const all = checks.filter(({ endpoints }) => endpoints.includes(endpoint));
+    const answer = ({ req }: Context, asked: readonly HealthCheck[]): Promise<Response> =>
+      report(endpoint, asked, {
+        excluded: new Set(req.queries('exclude')),
+        verbose: req.query('verbose') !== undefined,
+        onFailure,
+      });
+    pages.get(`/${endpoint}`, (context) => answer(context, all));
+    pages.get(`/${endpoint}/`, (context) => answer(context, all));
+    pages.get(`/${endpoint}/:check{.+}`, (context) => {
+      const asked = all.filter(({ name }) => name === context.req.param('check'));
+      return asked.length === 0 ? context.notFound() : answer(context, asked);
+    });
+  }
+  return pages;
 }
 
-const toEndpoint = (text: string | undefined): HealthEndpoint =>
-  text === 'livez' || text === 'readyz' ? text : 'healthz';
+interface ReportOptions {
+  readonly excluded: ReadonlySet<string>;
+  readonly verbose: boolean;
+  readonly onFailure: OnFailure;
+}
 
-async function answerHealth(
+async function report(
+  endpoint: HealthEndpoint,
   checks: readonly HealthCheck[],
-  { endpoint, only, query }: { endpoint: HealthEndpoint; only: string; query: URLSearchParams },
-  onFailure: (name: string, error: unknown) => void,
-): Promise<ApiResponse | undefined> {
-  const excluded = new Set(query.getAll('exclude'));
-  const mine = checks.filter(
-    ({ endpoints, name }) => endpoints.includes(endpoint) && (only === '' || name === only),
+  { excluded, verbose, onFailure }: ReportOptions,
+): Promise<Response> {
+  const results = await Promise.all(
+    checks.map((check) => examine(check, excluded.has(check.name), onFailure)),
   );
-  if (only !== '' && mine.length === 0) return undefined;
-  const results = await Promise.all(mine.map((check) => examine(check, excluded.has(check.name), onFailure)));
   const lines = results.map(({ line }) => `${line}\n`).join('');
   if (results.some(({ well }) => !well)) return plainText(500, `${lines}${endpoint} check failed\n`);
-  if (!query.has('verbose')) return plainText(200, 'ok');
-  return plainText(200, `${lines}${endpoint} check passed\n`);
+  return plainText(200, verbose ? `${lines}${endpoint} check passed\n` : 'ok');
 }
 
 async function examine(
   { name, check }: HealthCheck,
   excluded: boolean,
-  onFailure: (name: string, error: unknown) => void,
+  onFailure: OnFailure,
 ): Promise<{ readonly well: boolean; readonly line: string }> {
   if (excluded) return { well: true, line: `[+]${name} excluded: ok` };
   try {

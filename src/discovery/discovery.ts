@@ -5,9 +5,9 @@ import type { JsonObject } from '../api/object-meta.ts';
 import { methodNotAllowed, pathNotFound } from '../api/status.ts';
 import { encodeValue } from '../codec/encode.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
+import { createPages, isUnknown, type Pages } from '../pages/pages.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { AuthorizedRequest } from '../request/api-request.ts';
-import type { ApiResponse } from '../request/api-response.ts';
+import type { ApiRequest } from '../request/api-request.ts';
 import { type Document, type DocumentForm, type DocumentKey, OpenApi } from './openapi.ts';
 import type { OpenApiVersion } from './openapi-schema.ts';
 import {
@@ -39,13 +39,32 @@ export interface VersionInfo {
   readonly platform: string;
 }
 
-export type DocumentHandler = (request: AuthorizedRequest) => ApiResponse | undefined;
-
-/** Answers what is no resource: discovery, OpenAPI, /version, the list of paths. Undefined: not one of these. */
-export function createDiscovery(options: DiscoveryOptions): DocumentHandler {
+/** What is no resource: discovery, OpenAPI, /version, the list of paths. */
+export function createDiscovery(options: DiscoveryOptions): Pages {
   const discovery = new Discovery(options);
-  return (request) => discovery.respond(request);
+  // Empty parts of a path mean nothing here: /version/ and //version are /version.
+  const pages = createPages((path) => `/${path.split('/').filter(Boolean).join('/')}`);
+  pages.use(async (context, next) => {
+    await next();
+    if (context.req.method !== 'GET' && !isUnknown(context.res)) throw methodNotAllowed();
+  });
+  return pages
+    .all('/', ({ env }) => discovery.paths(env.request))
+    .all('/version', ({ env }) => discovery.version(env.request))
+    .all('/api', ({ env }) => discovery.coreVersions(env.request))
+    .all('/api/v1', ({ env }) => discovery.coreResources(env.request))
+    .all('/apis', ({ env }) => discovery.groups(env.request))
+    .all('/apis/:group', ({ env, req }) => discovery.group(env.request, req.param('group')))
+    .all('/apis/:group/:version', ({ env, req }) =>
+      discovery.resources(env.request, req.param('group'), req.param('version')),
+    )
+    .all('/openapi/v2', ({ env }) => discovery.openApiV2(env.request))
+    .all('/openapi/v3', ({ env }) => discovery.openApiIndex(env.request))
+    .all('/openapi/v3/:path{.+}', ({ env, req }) => discovery.openApiV3(env.request, req.param('path')));
 }
+
+/** The core group as it is listed. */
+const CORE = { group: '', dialect: 'k8s.io', name: '', versions: ['v1'], primary: true } as const;
 
 class Discovery {
   readonly #options: DiscoveryOptions;
@@ -56,47 +75,21 @@ class Discovery {
     this.#openApi = new OpenApi({ ...options, gitVersion: options.version.gitVersion });
   }
 
-  respond(request: AuthorizedRequest): ApiResponse | undefined {
-    const parts = request.path.split('/').filter((part) => part !== '');
-    const document = this.#find(request, parts);
-    if (document !== undefined && request.method !== 'GET' && request.method !== 'HEAD')
-      throw methodNotAllowed();
-    return document;
-  }
-
-  #find(request: AuthorizedRequest, parts: readonly string[]): ApiResponse | undefined {
-    const [root, ...rest] = parts;
-    switch (root) {
-      case undefined:
-        return this.#plain(request, { paths: this.#paths() });
-      case 'version':
-        return rest.length === 0 ? this.#plain(request, this.#version()) : undefined;
-      case 'api':
-      case 'apis':
-        return this.#findApi(request, root, rest);
-      case 'openapi':
-        return this.#findOpenApi(request, rest);
-      default:
-        return undefined;
-    }
-  }
-
-  #version(): JsonObject {
-    const { version } = this.#options;
-    return {
-      ...version,
+  version(request: ApiRequest): Response {
+    return this.#plain(request, {
+      ...this.#options.version,
       gitCommit: '',
       gitTreeState: 'clean',
       buildDate: '1970-01-01T00:00:00Z',
       goVersion: `node${process.versions.node}`,
       compiler: 'v8',
-    };
+    });
   }
 
-  #paths(): string[] {
+  paths(request: ApiRequest): Response {
     const keys = this.#documentKeys().map(({ path }) => `/${path}`);
     const groups = this.#groups().map(({ name }) => `/apis/${name}`);
-    return [
+    const paths = [
       '/.well-known/openid-configuration',
       '/api',
       '/apis',
@@ -110,48 +103,49 @@ class Discovery {
       '/openid/v1/jwks',
       '/readyz',
       '/version',
-    ].sort();
+    ];
+    return this.#plain(request, { paths: paths.sort() });
   }
 
   #groups(): ListedGroup[] {
     return listGroups(this.#options.registry, this.#options.domains);
   }
 
-  #findApi(
-    request: AuthorizedRequest,
-    root: 'api' | 'apis',
-    rest: readonly string[],
-  ): ApiResponse | undefined {
-    const { registry, serverAddress } = this.#options;
-    const [first, second] = rest;
-    if (root === 'api') {
-      const core = { group: '', dialect: 'k8s.io', name: '', versions: ['v1'], primary: true } as const;
-      if (first === undefined) return this.#aggregatedOr(request, [core], () => toApiVersions(serverAddress));
-      if (first !== 'v1') throw pathNotFound();
-      return this.#plain(request, toResourceList('v1', registry.resources('', 'v1'), core));
-    }
-    if (first === undefined)
-      return this.#aggregatedOr(request, this.#groups(), () => toGroupList(this.#groups()));
-    const { group, dialect = 'k8s.io' } = canonicalGroup(first);
-    const served = registry.groups().find((one) => one.group === group);
+  coreVersions(request: ApiRequest): Response {
+    return this.#aggregatedOr(request, [CORE], () => toApiVersions(this.#options.serverAddress));
+  }
+
+  coreResources(request: ApiRequest): Response {
+    const { registry } = this.#options;
+    return this.#plain(request, toResourceList('v1', registry.resources('', 'v1'), CORE));
+  }
+
+  groups(request: ApiRequest): Response {
+    return this.#aggregatedOr(request, this.#groups(), () => toGroupList(this.#groups()));
+  }
+
+  group(request: ApiRequest, name: string): Response {
+    return this.#plain(request, toGroup(this.#findGroup(name)));
+  }
+
+  resources(request: ApiRequest, name: string, version: string): Response {
+    const found = this.#findGroup(name);
+    if (!found.versions.includes(version)) throw pathNotFound();
+    const resources = this.#options.registry.resources(found.group, version);
+    return this.#plain(request, toResourceList(groupVersionOf(name, version), resources, found));
+  }
+
+  /** A name that --api-domains leaves out of the list is served all the same. */
+  #findGroup(name: string): ListedGroup {
+    const { group, dialect = 'k8s.io' } = canonicalGroup(name);
+    const served = this.#options.registry.groups().find((one) => one.group === group);
     if (served === undefined || group === '') throw pathNotFound();
-    // A name that --api-domains leaves out of the list is served all the same.
-    const listed = this.#groups().find(({ name }) => name === first);
-    const found = listed ?? { ...served, dialect, name: first, primary: false };
-    if (second === undefined) return this.#plain(request, toGroup(found));
-    if (!served.versions.includes(second)) throw pathNotFound();
-    return this.#plain(
-      request,
-      toResourceList(groupVersionOf(first, second), registry.resources(group, second), found),
-    );
+    const listed = this.#groups().find((one) => one.name === name);
+    return listed ?? { ...served, dialect, name, primary: false };
   }
 
   /** Clients ask for the aggregated form first and take the plain one where it is all there is. */
-  #aggregatedOr(
-    request: AuthorizedRequest,
-    groups: readonly ListedGroup[],
-    other: () => JsonObject,
-  ): ApiResponse {
+  #aggregatedOr(request: ApiRequest, groups: readonly ListedGroup[], other: () => JsonObject): Response {
     const match =
       /application\/json;(?=[^,]*as=APIGroupDiscoveryList)(?=[^,]*g=apidiscovery\.(k8s\.io|cluster\.io))(?=[^,]*v=(v2beta1|v2)\b)/.exec(
         request.headers.accept ?? '',
@@ -168,18 +162,14 @@ class Discovery {
   }
 
   /** What has a kind of meta/v1 has a protobuf form too. */
-  #plain(request: AuthorizedRequest, document: JsonObject): ApiResponse {
+  #plain(request: ApiRequest, document: JsonObject): Response {
     const type = `meta/v1.${String(document.kind)}`;
     const schema = this.#options.types.has(type) ? this.#options.types.message(type) : undefined;
     const pretty = wantsPretty(request.query, request.userAgent);
     const representation = negotiate(request.headers.accept, { pretty, protobuf: schema !== undefined });
-    return {
-      kind: 'bytes',
-      code: 200,
-      contentType: representation.contentType,
-      chunks: [encodeValue(document, representation, schema)],
-      compressible: true,
-    };
+    return new Response(encodeValue(document, representation, schema), {
+      headers: { 'content-type': representation.contentType },
+    });
   }
 
   #documentKeys(): DocumentKey[] {
@@ -189,52 +179,39 @@ class Discovery {
     return [{ path: 'api/v1', group: '', version: 'v1', dialect: 'k8s.io' }, ...groups];
   }
 
-  #findOpenApi(request: AuthorizedRequest, rest: readonly string[]): ApiResponse | undefined {
-    const [version, ...path] = rest;
-    if (version === 'v2' && path.length === 0) {
-      const { form, contentType } = chooseForm(request, 'v2');
-      return withEtag(request, this.#openApi.whole(this.#documentKeys(), form), contentType);
-    }
-    if (version !== 'v3') return undefined;
-    if (path.length === 0) return this.#plain(request, { paths: this.#index() });
-    const key = this.#documentKeys().find((one) => one.path === path.join('/'));
-    if (key === undefined) throw pathNotFound();
-    return this.#openApiDocument(request, key);
+  openApiV2(request: ApiRequest): Response {
+    const { form, contentType } = chooseForm(request, 'v2');
+    return withEtag(request, this.#openApi.whole(this.#documentKeys(), form), contentType);
   }
 
   /** The URL names the content, so clients may keep what they got for as long as the name stays. */
-  #index(): JsonObject {
+  openApiIndex(request: ApiRequest): Response {
     const entries = this.#documentKeys().map((key) => {
       const { etag } = this.#openApi.groupVersion(key);
       return [key.path, { serverRelativeURL: `/openapi/v3/${key.path}?hash=${etag}` }] as const;
     });
-    return Object.fromEntries(entries);
+    return this.#plain(request, { paths: Object.fromEntries(entries) });
   }
 
-  #openApiDocument(request: AuthorizedRequest, key: DocumentKey): ApiResponse {
+  openApiV3(request: ApiRequest, path: string): Response {
+    const key = this.#documentKeys().find((one) => one.path === path);
+    if (key === undefined) throw pathNotFound();
     const document = this.#openApi.groupVersion(key);
     const asked = request.query.get('hash');
     if (asked !== null && asked !== document.etag) {
       const location = `/openapi/v3/${key.path}?hash=${document.etag}`;
-      return {
-        kind: 'bytes',
-        code: 301,
-        contentType: 'text/plain',
-        headers: { location },
-        chunks: [],
-        compressible: false,
-      };
+      return new Response(null, { status: 301, headers: { 'content-type': 'text/plain', location } });
     }
     const { form, contentType } = chooseForm(request, 'v3');
     const response = withEtag(request, this.#openApi.groupVersion(key, form), contentType);
-    if (asked === null || response.kind !== 'bytes') return response;
-    return { ...response, headers: { ...response.headers, 'cache-control': 'public, immutable' } };
+    if (asked !== null) response.headers.set('cache-control', 'public, immutable');
+    return response;
   }
 }
 
 /** Clients of the Go library ask for protobuf, and take nothing else from /openapi/v2. */
 function chooseForm(
-  { headers }: AuthorizedRequest,
+  { headers }: ApiRequest,
   version: OpenApiVersion,
 ): { form: DocumentForm; contentType: string } {
   const clauses = (headers.accept ?? '').split(',').map((clause) => clause.split(';')[0]?.trim());
@@ -245,11 +222,9 @@ function chooseForm(
     : { form: 'protobuf', contentType: `${subtype}.v1.0+protobuf` };
 }
 
-function withEtag(request: AuthorizedRequest, { bytes, etag }: Document, contentType: string): ApiResponse {
+function withEtag(request: ApiRequest, { bytes, etag }: Document, contentType: string): Response {
   const quoted = `"${etag}"`;
-  const headers = { etag: quoted, vary: 'Accept' };
-  if (request.headers['if-none-match'] === quoted) {
-    return { kind: 'bytes', code: 304, contentType, headers, chunks: [], compressible: false };
-  }
-  return { kind: 'bytes', code: 200, contentType, headers, chunks: [bytes], compressible: true };
+  const headers = { 'content-type': contentType, etag: quoted, vary: 'Accept' };
+  const isKnown = request.headers['if-none-match'] === quoted;
+  return new Response(isKnown ? null : bytes, { status: isKnown ? 304 : 200, headers });
 }

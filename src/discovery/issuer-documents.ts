@@ -1,8 +1,6 @@
+import { Hono } from 'hono';
 import type { JsonObject } from '../api/object-meta.ts';
 import { methodNotAllowed } from '../api/status.ts';
-import type { AuthorizedRequest } from '../request/api-request.ts';
-import type { ApiResponse } from '../request/api-response.ts';
-import type { DocumentHandler } from './discovery.ts';
 
 /** How long readers may keep the documents: keys are published this long before they are used. */
 const MAX_AGE_SECONDS = 3600;
@@ -11,28 +9,23 @@ const MAX_AGE_SECONDS = 3600;
  * Where those who were given a service account token learn how to verify it. Undefined documents: the issuer has no such
  * place.
  */
-export function createIssuerHandler(
+export function createIssuerPages(
   documents: { readonly configuration: JsonObject; readonly keySet: JsonObject } | undefined,
-): DocumentHandler {
-  if (documents === undefined) return () => undefined;
-  const answers = new Map([
-    ['/.well-known/openid-configuration', toResponse(documents.configuration, 'application/json')],
-    ['/openid/v1/jwks', toResponse(documents.keySet, 'application/jwk-set+json')],
-  ]);
-  return ({ path, method }: AuthorizedRequest) => {
-    const answer = answers.get(path);
-    if (answer !== undefined && method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
-    return answer;
+): Hono {
+  const pages = new Hono();
+  const add = (path: string, document: JsonObject, contentType: string): void => {
+    pages.get(path, () => toResponse(document, contentType));
+    pages.all(path, () => {
+      throw methodNotAllowed();
+    });
   };
+  if (documents === undefined) return pages;
+  add('/.well-known/openid-configuration', documents.configuration, 'application/json');
+  add('/openid/v1/jwks', documents.keySet, 'application/jwk-set+json');
+  return pages;
 }
 
-function toResponse(document: JsonObject, contentType: string): ApiResponse {
-  return {
-    kind: 'bytes',
-    code: 200,
-    contentType,
-    headers: { 'cache-control': `public, max-age=${MAX_AGE_SECONDS}` },
-    chunks: [Buffer.from(JSON.stringify(document))],
-    compressible: false,
-  };
-}
+const toResponse = (document: JsonObject, contentType: string): Response =>
+  Response.json(document, {
+    headers: { 'content-type': contentType, 'cache-control': `public, max-age=${MAX_AGE_SECONDS}` },
+  });

@@ -1,16 +1,12 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from '../observability/logger.ts';
-import type { ApiRequest } from '../request/api-request.ts';
-import type { ApiResponse } from '../request/api-response.ts';
-import { IncomingRequest } from './incoming-request.ts';
-import { type SendOptions, send } from './send.ts';
-import { Throttle } from './throttle.ts';
 
-/** Answers pages about the server; undefined for what it does not know. */
-export type Pages = (request: ApiRequest) => Promise<ApiResponse | undefined> | ApiResponse | undefined;
-
-const SENDING: SendOptions = { compresses: false, throttle: new Throttle(0), patienceMs: 60_000 };
+/** What its pages take is a number. */
+const MAX_BODY_BYTES = 16;
 
 /**
  * --debug-socket-path: pages without authentication, for whoever the file's mode lets in: its owner. A socket that a dead
@@ -18,21 +14,18 @@ const SENDING: SendOptions = { compresses: false, throttle: new Throttle(0), pat
  */
 export async function openDebugSocket(
   path: string,
-  pages: Pages,
+  pages: readonly Hono[],
   logger: Logger,
 ): Promise<{ close(): Promise<void> }> {
-  const server = createServer(async (incoming, outgoing) => {
-    try {
-      const request = new IncomingRequest(incoming);
-      outgoing.once('close', () => request.abort());
-      const response = await pages(request);
-      if (response === undefined) outgoing.writeHead(404).end('404 page not found\n');
-      else await send(SENDING, request, response, outgoing);
-    } catch (error) {
-      logger.error('debug socket', error);
-      outgoing.destroy();
-    }
+  const tooLarge = (context: Context): Response => context.text('request entity too large\n', 413);
+  const served = new Hono().use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }));
+  for (const some of pages) served.route('/', some);
+  served.notFound((context) => context.text('404 page not found\n', 404));
+  served.onError((error, context) => {
+    logger.error('debug socket', error);
+    return context.text(`${error.message}\n`, 500);
   });
+  const server = createServer(getRequestListener(served.fetch, { overrideGlobalObjects: false }));
   rmSync(path, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

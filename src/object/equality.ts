@@ -2,10 +2,14 @@
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, at) => equal(item, b[at]));
-  }
+  if (Array.isArray(a)) return Array.isArray(b) && equalLists(a, b);
   return !Array.isArray(b) && equalFields(a as Fields, b as Fields, NOTHING);
+}
+
+function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at += 1) if (!equal(a[at], b[at])) return false;
+  return true;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -16,12 +20,15 @@ export function equalExcept(a: object, b: object, except: readonly string[]): bo
   return equalFields(a as Fields, b as Fields, except);
 }
 
+/** Where each field of `a` is in `b`, there is another one in `b` only if `b` has more of them. */
 function equalFields(a: Fields, b: Fields, except: readonly string[]): boolean {
-  for (const key of Object.keys(a)) {
-    if (!except.includes(key) && !equal(a[key], b[key])) return false;
+  let more = 0;
+  for (const key in a) {
+    const value = a[key];
+    if (value === undefined || except.includes(key)) continue;
+    if (!equal(value, b[key])) return false;
+    more -= 1;
   }
-  for (const key of Object.keys(b)) {
-    if (b[key] !== undefined && !(key in a) && !except.includes(key)) return false;
-  }
-  return true;
+  for (const key in b) if (b[key] !== undefined && !except.includes(key)) more += 1;
+  return more === 0;
 }

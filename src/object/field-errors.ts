@@ -61,3 +61,13 @@ export const tooMany = (field: string, actual: number, most: number): FieldError
 /** Every text of a list as an invalid value of one field. */
 export const eachInvalid = (field: string, value: unknown, reasons: readonly string[]): FieldError[] =>
   reasons.map((why) => invalidValue(field, value, why));
+
+/** The same, for rules that add to one list of errors. */
+export function addInvalid(
+  errors: FieldError[],
+  field: string,
+  value: unknown,
+  reasons: readonly string[],
+): void {
+  for (const why of reasons) errors.push(invalidValue(field, value, why));
+}

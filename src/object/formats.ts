@@ -1,4 +1,5 @@
 import { parseCidr, parseIp } from './ip.ts';
+import { isDnsLabel, isDnsSubdomain, isQualifiedPart } from './name-texts.ts';
 
 /**
  * Formats that fields of many resources have (apimachinery, util/validation/validation.go; the texts are clients' to match).
@@ -8,10 +9,10 @@ import { parseCidr, parseIp } from './ip.ts';
 /** Rules for names: RFC 1123, RFC 1035, and the looser one that only keeps a name usable as a path segment. */
 export type NameRule = 'dns-subdomain' | 'dns-label' | 'dns-1035-label' | 'path-segment';
 
-const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+/** What nothing is wrong with, shared by all who ask. */
+const GOOD: readonly string[] = Object.freeze([]);
+
 const DNS_1035 = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
-const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const QUALIFIED_NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 
 const MAX_LABEL_CHARS = 63;
 const MAX_SUBDOMAIN_CHARS = 253;
@@ -32,19 +33,16 @@ const VALUE_TEXT =
   "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 /** What is wrong with a name under a rule; empty when nothing is. */
-export function checkName(name: string, rule: NameRule): string[] {
+export function checkName(name: string, rule: NameRule): readonly string[] {
   switch (rule) {
     case 'dns-label':
-      if (name.length <= MAX_LABEL_CHARS && DNS_LABEL.test(name)) return [];
-      return [...longerThan(name, MAX_LABEL_CHARS), ...(DNS_LABEL.test(name) ? [] : [LABEL_TEXT])];
+      if (name.length <= MAX_LABEL_CHARS && isDnsLabel(name)) return GOOD;
+      return [...longerThan(name, MAX_LABEL_CHARS), ...(isDnsLabel(name) ? [] : [LABEL_TEXT])];
     case 'dns-1035-label':
       return [...longerThan(name, MAX_LABEL_CHARS), ...(DNS_1035.test(name) ? [] : [LABEL_1035_TEXT])];
     case 'dns-subdomain':
-      if (name.length <= MAX_SUBDOMAIN_CHARS && DNS_SUBDOMAIN.test(name)) return [];
-      return [
-        ...longerThan(name, MAX_SUBDOMAIN_CHARS),
-        ...(DNS_SUBDOMAIN.test(name) ? [] : [SUBDOMAIN_TEXT]),
-      ];
+      if (name.length <= MAX_SUBDOMAIN_CHARS && isDnsSubdomain(name)) return GOOD;
+      return [...longerThan(name, MAX_SUBDOMAIN_CHARS), ...(isDnsSubdomain(name) ? [] : [SUBDOMAIN_TEXT])];
     case 'path-segment':
       return checkPathSegment(name);
     default:
@@ -60,17 +58,17 @@ function checkPathSegment(name: string): string[] {
 const longerThan = (text: string, most: number): string[] =>
   text.length > most ? [`must be no more than ${most} characters`] : [];
 
-export function checkLabelValue(value: string): string[] {
-  if (value.length <= MAX_LABEL_CHARS && QUALIFIED_NAME.test(value)) return [];
+export function checkLabelValue(value: string): readonly string[] {
+  if (value.length <= MAX_LABEL_CHARS && isQualifiedPart(value)) return GOOD;
   return [
     ...longerThan(value, MAX_LABEL_CHARS),
-    ...(value === '' || QUALIFIED_NAME.test(value) ? [] : [VALUE_TEXT]),
+    ...(value === '' || isQualifiedPart(value) ? [] : [VALUE_TEXT]),
   ];
 }
 
 /** `prefix/name` or `name`. */
-export function checkQualifiedName(key: string): string[] {
-  if (key.length <= MAX_LABEL_CHARS && QUALIFIED_NAME.test(key)) return [];
+export function checkQualifiedName(key: string): readonly string[] {
+  if (isQualifiedName(key)) return GOOD;
   const [first = '', second, ...more] = key.split('/');
   if (more.length > 0)
     return [
@@ -85,22 +83,31 @@ export function checkQualifiedName(key: string): string[] {
   if (name === '') errors.push('name part must be non-empty');
   if (name.length > MAX_LABEL_CHARS)
     errors.push(`name part must be no more than ${MAX_LABEL_CHARS} characters`);
-  if (!QUALIFIED_NAME.test(name)) errors.push(`name part ${QUALIFIED_TEXT}`);
+  if (!isQualifiedPart(name)) errors.push(`name part ${QUALIFIED_TEXT}`);
   return errors;
 }
 
+function isQualifiedName(key: string): boolean {
+  const slash = key.indexOf('/');
+  const start = slash + 1;
+  if (key.length - start > MAX_LABEL_CHARS || !isQualifiedPart(key, start)) return false;
+  return slash < 0 || (slash <= MAX_SUBDOMAIN_CHARS && isDnsSubdomain(key, slash));
+}
+
 /** 1 to 65535. */
-export function checkPort(port: number): string[] {
+export function checkPort(port: number): readonly string[] {
   return Number.isInteger(port) && port >= 1 && port <= MAX_PORT
-    ? []
+    ? GOOD
     : [`must be between 1 and ${MAX_PORT}, inclusive`];
 }
 
 const MAX_PORT = 65535;
 const MAX_PORT_NAME_CHARS = 15;
+const PORT_NAME = /^(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** IANA service names (RFC 6335, section 5.1): what a port may be called. */
-export function checkPortName(name: string): string[] {
+export function checkPortName(name: string): readonly string[] {
+  if (name.length <= MAX_PORT_NAME_CHARS && PORT_NAME.test(name)) return GOOD;
   const errors: string[] = [];
   if (name.length > MAX_PORT_NAME_CHARS)
     errors.push(`must be no more than ${MAX_PORT_NAME_CHARS} characters`);
@@ -112,10 +119,10 @@ export function checkPortName(name: string): string[] {
   return errors;
 }
 
-export function checkIp(address: string): string[] {
+export function checkIp(address: string): readonly string[] {
   return parseIp(address) === undefined
     ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
-    : [];
+    : GOOD;
 }
 
 /** `10.0.0.0/8`, `2001:db8::/32`. */
@@ -147,10 +154,13 @@ export function checkConfigMapKey(key: string): string[] {
   return errors;
 }
 
+const ENVIRONMENT_NAME = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
+
 /** What an environment variable may be called; rules of 1.31 with RelaxedEnvironmentVariableValidation off. */
-export function checkEnvironmentName(name: string): string[] {
+export function checkEnvironmentName(name: string): readonly string[] {
+  if (ENVIRONMENT_NAME.test(name) && !name.startsWith('.')) return GOOD;
   const errors: string[] = [];
-  if (!/^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(name)) {
+  if (!ENVIRONMENT_NAME.test(name)) {
     errors.push(
       "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')",
     );
@@ -172,7 +182,7 @@ export function checkHttpHeaderName(name: string): string[] {
 /** `*.example.com` */
 export function checkWildcardSubdomain(name: string): string[] {
   const errors = longerThan(name, MAX_SUBDOMAIN_CHARS);
-  if (!name.startsWith('*.') || !DNS_SUBDOMAIN.test(name.slice(2))) {
+  if (!name.startsWith('*.') || !isDnsSubdomain(name.slice(2))) {
     errors.push(
       "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
     );

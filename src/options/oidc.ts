@@ -1,18 +1,11 @@
+import type { OidcFlags } from '../authn/jwt/authentication-config.ts';
 import { UsageError } from './flag.ts';
 import type { FlagValues } from './parse.ts';
 
 /** The --oidc flags. */
-export interface OidcOptions {
-  readonly issuerUrl: string;
-  readonly clientId: string;
+export interface OidcOptions extends Omit<OidcFlags, 'certificateAuthority'> {
   /** '' for the host's authorities. */
   readonly caFile: string;
-  readonly usernameClaim: string;
-  readonly usernamePrefix: string;
-  readonly groupsClaim: string;
-  readonly groupsPrefix: string;
-  readonly requiredClaims: ReadonlyMap<string, string>;
-  readonly algorithms: readonly string[];
 }
 
 const ALGORITHMS = /^(RS|ES|PS)(256|384|512)$/;

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { FollowedFiles } from '../util/followed-files.ts';
 
 export interface AgentCredentialFiles {
   /** Each '' where none is configured. */
@@ -8,9 +8,9 @@ export interface AgentCredentialFiles {
 }
 
 export interface AgentTls {
-  readonly ca?: Buffer;
-  readonly cert?: Buffer;
-  readonly key?: Buffer;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
 }
 
 /** How long files are trusted to be what they were; new ones count within this time. */
@@ -18,53 +18,33 @@ const CHECK_MS = 1000;
 
 /** What node agents are shown and checked by. Certificates are renewed under a running server, so the files are looked at again. */
 export class AgentCredentials {
-  readonly #files: AgentCredentialFiles;
-  #tls: AgentTls;
-  #stamp: string;
+  readonly #files: FollowedFiles<AgentTls>;
   #checkedAt = Date.now();
 
   /** @throws Error for a file that cannot be read */
   constructor(files: AgentCredentialFiles) {
-    this.#files = files;
-    this.#stamp = this.#stampOf();
-    this.#tls = this.#read();
+    const given = NAMES.map((name) => ({ name, path: files[`${name}File`] })).filter(
+      ({ path }) => path !== '',
+    );
+    this.#files = new FollowedFiles({
+      paths: given.map(({ path }) => path),
+      make: (texts): AgentTls => Object.fromEntries(texts.map((text, at) => [given[at]?.name, text])),
+    });
   }
 
   /** Without an authority nothing is checked, as node agents make up their own certificates (Kubernetes does the same). */
   get verifies(): boolean {
-    return this.#files.caFile !== '';
+    return this.#files.current.ca !== undefined;
   }
 
+  /** Half-replaced files are looked at again; until then the old ones are as good as they were. */
   current(): AgentTls {
-    if (Date.now() - this.#checkedAt < CHECK_MS) return this.#tls;
-    this.#checkedAt = Date.now();
-    try {
-      const stamp = this.#stampOf();
-      if (stamp !== this.#stamp) {
-        this.#tls = this.#read();
-        this.#stamp = stamp;
-      }
-    } catch {
-      // Half-replaced files are looked at again; until then the old ones are as good as they were.
+    if (Date.now() - this.#checkedAt >= CHECK_MS) {
+      this.#checkedAt = Date.now();
+      void this.#files.look();
     }
-    return this.#tls;
-  }
-
-  #stampOf(): string {
-    const { caFile, certFile, keyFile } = this.#files;
-    return [caFile, certFile, keyFile]
-      .filter((file) => file !== '')
-      .map((file) => statSync(file))
-      .map(({ mtimeMs, ino, size }) => `${mtimeMs} ${ino} ${size}`)
-      .join();
-  }
-
-  #read(): AgentTls {
-    const { caFile, certFile, keyFile } = this.#files;
-    return {
-      ...(caFile === '' ? {} : { ca: readFileSync(caFile) }),
-      ...(certFile === '' ? {} : { cert: readFileSync(certFile) }),
-      ...(keyFile === '' ? {} : { key: readFileSync(keyFile) }),
-    };
+    return this.#files.current;
   }
 }
+
+const NAMES = ['ca', 'cert', 'key'] as const;

@@ -1,6 +1,7 @@
 import type { GroupResource, GroupVersionKind } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
+import type { ResourceVerb } from '../request/api-request.ts';
 import type { Backend } from '../request/backend.ts';
 import type { Strategy } from './strategy.ts';
 import type { TokenIssuing } from './token-issuing.ts';
@@ -40,15 +41,7 @@ export interface ResourceDefinition extends GroupResource {
   readonly actsOn?: { readonly resource: GroupResource; readonly subresource: string };
 }
 
-export type DefinedVerb =
-  | 'get'
-  | 'list'
-  | 'watch'
-  | 'create'
-  | 'update'
-  | 'patch'
-  | 'delete'
-  | 'deletecollection';
+export type DefinedVerb = Exclude<ResourceVerb, 'connect'>;
 
 export interface ServedVersion {
   readonly version: string;

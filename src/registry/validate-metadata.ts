@@ -1,6 +1,6 @@
-import type { ObjectMeta } from '../api/object-meta.ts';
+import type { ObjectMeta, OwnerReference } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
-import { eachInvalid, forbiddenField, invalidValue, required, tooLong } from '../object/field-errors.ts';
+import { addInvalid, forbiddenField, invalidValue, required, tooLong } from '../object/field-errors.ts';
 import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from '../object/formats.ts';
 
 /** Rules of metadata that hold for every resource (Kubernetes: api/validation/objectmeta.go; texts are clients' to match). */
@@ -16,61 +16,71 @@ export function validateObjectMeta(meta: ObjectMeta, { namespaced, strategy }: M
   const { name = '', generateName = '', namespace = '' } = meta;
   const errors: FieldError[] = [];
   if (name === '') errors.push(required('metadata.name', 'name or generateName is required'));
-  else errors.push(...eachInvalid('metadata.name', name, checkName(name, strategy.nameRule)));
-  // A prefix may end where a name may not: the suffix follows.
-  const prefix = generateName.replace(/-$/, 'a');
+  else addInvalid(errors, 'metadata.name', name, checkName(name, strategy.nameRule));
   if (generateName !== '') {
-    errors.push(...eachInvalid('metadata.generateName', generateName, checkName(prefix, strategy.nameRule)));
+    // A prefix may end where a name may not: the suffix follows.
+    const prefix = generateName.replace(/-$/, 'a');
+    addInvalid(errors, 'metadata.generateName', generateName, checkName(prefix, strategy.nameRule));
   }
-  if (namespaced) {
-    errors.push(...eachInvalid('metadata.namespace', namespace, checkName(namespace, 'dns-label')));
-  }
-  return [...errors, ...validateLabels(meta.labels, 'metadata.labels'), ...validateRest(meta)];
-}
-
-export function validateLabels(
-  labels: Readonly<Record<string, string>> | undefined,
-  field: string,
-): FieldError[] {
-  return Object.entries(labels ?? {}).flatMap(([key, value]) => [
-    ...eachInvalid(field, key, checkQualifiedName(key)),
-    ...eachInvalid(field, value, checkLabelValue(value)),
-  ]);
-}
-
-function validateRest(meta: ObjectMeta): FieldError[] {
-  const errors: FieldError[] = [];
-  let sizeBytes = 0;
-  for (const [key, value] of Object.entries(meta.annotations ?? {})) {
-    sizeBytes += key.length + Buffer.byteLength(value);
-    errors.push(...eachInvalid('metadata.annotations', key, checkQualifiedName(key.toLowerCase())));
-  }
-  if (sizeBytes > MAX_ANNOTATIONS_BYTES) {
-    errors.push(tooLong('metadata.annotations', MAX_ANNOTATIONS_BYTES));
-  }
-  for (const finalizer of meta.finalizers ?? []) {
-    errors.push(...eachInvalid('metadata.finalizers', finalizer, checkQualifiedName(finalizer)));
-  }
-  return [...errors, ...validateOwners(meta)];
-}
-
-function validateOwners({ ownerReferences = [] }: ObjectMeta): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const [at, owner] of ownerReferences.entries()) {
-    const field = `metadata.ownerReferences[${at}]`;
-    for (const name of ['apiVersion', 'kind', 'name', 'uid'] as const) {
-      if ((owner[name] ?? '') === '')
-        errors.push(invalidValue(`${field}.${name}`, '', `${name} must not be empty`));
-    }
-  }
-  const controllers = ownerReferences.filter(({ controller }) => controller === true);
-  if (controllers.length > 1) {
-    const names = controllers.map(({ name }) => name).join(' and ');
-    errors.push(
-      invalidValue('metadata.ownerReferences', names, 'Only one reference can have Controller set to true'),
-    );
-  }
+  if (namespaced) addInvalid(errors, 'metadata.namespace', namespace, checkName(namespace, 'dns-label'));
+  addLabels(errors, meta.labels, 'metadata.labels');
+  validateRest(meta, errors);
   return errors;
+}
+
+export function validateLabels(labels: Labels | undefined, field: string): FieldError[] {
+  const errors: FieldError[] = [];
+  addLabels(errors, labels, field);
+  return errors;
+}
+
+type Labels = Readonly<Record<string, string>>;
+const NONE: Labels = {};
+
+function addLabels(errors: FieldError[], labels: Labels | undefined, field: string): void {
+  const given = labels ?? NONE;
+  for (const key of Object.keys(given)) {
+    const value = given[key] ?? '';
+    addInvalid(errors, field, key, checkQualifiedName(key));
+    addInvalid(errors, field, value, checkLabelValue(value));
+  }
+}
+
+function validateRest(meta: ObjectMeta, errors: FieldError[]): void {
+  const { annotations, finalizers, ownerReferences } = meta;
+  validateAnnotations(annotations ?? NONE, errors);
+  for (const finalizer of finalizers ?? [])
+    addInvalid(errors, 'metadata.finalizers', finalizer, checkQualifiedName(finalizer));
+  validateOwners(ownerReferences ?? [], errors);
+}
+
+function validateAnnotations(annotations: Labels, errors: FieldError[]): void {
+  let sizeBytes = 0;
+  for (const key of Object.keys(annotations)) {
+    sizeBytes += key.length + Buffer.byteLength(annotations[key] ?? '');
+    addInvalid(errors, 'metadata.annotations', key, checkQualifiedName(key.toLowerCase()));
+  }
+  if (sizeBytes > MAX_ANNOTATIONS_BYTES) errors.push(tooLong('metadata.annotations', MAX_ANNOTATIONS_BYTES));
+}
+
+const OF_OWNERS = ['apiVersion', 'kind', 'name', 'uid'] as const;
+
+function validateOwners(owners: readonly OwnerReference[], errors: FieldError[]): void {
+  let controllers = 0;
+  let at = 0;
+  for (const owner of owners) {
+    for (const name of OF_OWNERS) {
+      if ((owner[name] ?? '') !== '') continue;
+      const why = `${name} must not be empty`;
+      errors.push(invalidValue(`metadata.ownerReferences[${at}].${name}`, '', why));
+    }
+    if (owner.controller === true) controllers += 1;
+    at += 1;
+  }
+  if (controllers < 2) return;
+  const names = owners.filter(({ controller }) => controller === true).map(({ name }) => name);
+  const why = 'Only one reference can have Controller set to true';
+  errors.push(invalidValue('metadata.ownerReferences', names.join(' and '), why));
 }
 
 const IMMUTABLE = [

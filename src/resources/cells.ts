@@ -17,6 +17,17 @@ export function part(object: JsonObject | undefined, ...path: readonly string[])
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }
 
+const EMPTY: Readonly<JsonObject> = Object.freeze({});
+const NONE_OF_THEM: readonly JsonObject[] = Object.freeze([]);
+
+/** A value as an object to read; empty when it is none. Where a field is read by its name, the engine knows where it is. */
+export const objectOf = (value: JsonValue | undefined): Readonly<JsonObject> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : EMPTY;
+
+/** A value as a list of objects to read; empty when it is none. */
+export const objectsOf = (value: JsonValue | undefined): readonly JsonObject[] =>
+  Array.isArray(value) ? (value as JsonObject[]) : NONE_OF_THEM;
+
 /** A list of objects inside an object; empty when it is absent. */
 export function parts(object: JsonObject, name: string): JsonObject[] {
   const value = object[name];

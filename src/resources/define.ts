@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject, JsonValue, ObjectMeta } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
+import { copyJson } from '../object/copy.ts';
 import type { NameRule } from '../object/formats.ts';
 import type {
   Cell,
@@ -189,7 +190,7 @@ function withStatusReset({ emptyStatus, strategy, subresources = [] }: ResourceO
     resetFields: [['status']],
     ...strategy,
     prepareForCreate: (object, user) => {
-      if (strategy.prepareForCreate === undefined) object.status = structuredClone(emptyStatus);
+      if (strategy.prepareForCreate === undefined) object.status = copyJson(emptyStatus);
       else strategy.prepareForCreate(object, user);
     },
     prepareForUpdate: (object, old) => {

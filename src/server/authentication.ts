@@ -91,8 +91,8 @@ function createCertificates(
   const { frontProxy } = options.authentication;
   const onError = (error: unknown): void => logger.error('authentication', error);
   const readAuthorities = (flag: string, paths: readonly string[]): CertificateAuthorities => {
-    const authorities = new CertificateAuthorities(flag, paths);
-    runs.push((signal) => authorities.run(signal, onError));
+    const authorities = new CertificateAuthorities(flag, paths, onError);
+    runs.push((signal) => authorities.run(signal));
     return authorities;
   };
   const proxies = (frontProxy === undefined ? [] : [frontProxy]).map((proxy) =>

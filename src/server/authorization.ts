@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { AdmissionPlugin } from '../admission/admission.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import { readPolicyFile } from '../authz/abac.ts';
@@ -53,7 +52,7 @@ export async function createAuthorization(
   const configured =
     options.authorizationConfig === ''
       ? undefined
-      : await readConfigured(options.authorizationConfig, engines, logger);
+      : readConfigured(options.authorizationConfig, engines, logger);
   const authorizer = configured ?? buildChain(fromModes(modes, webhookFlags(options)), engines);
   // Escalation is checked in every mode, so roles are followed in every mode.
   const sources = [
@@ -72,9 +71,9 @@ export async function createAuthorization(
   };
 }
 
-function readConfigured(path: string, engines: Engines, logger: Logger): Promise<ReloadingAuthorizer> {
-  return ReloadingAuthorizer.create({
-    read: () => readFile(path, 'utf8'),
+function readConfigured(path: string, engines: Engines, logger: Logger): ReloadingAuthorizer {
+  return new ReloadingAuthorizer({
+    path,
     build: (configs) => buildChain(configs, engines),
     onReload: () => logger.info(1, 'authorization', { message: `${path} was read again` }),
     onError: (error) => logger.error(`${path} stays as it was`, error),

@@ -1,3 +1,4 @@
+import { Hono } from 'hono';
 import type { GroupResource } from '../api/names.ts';
 import { FlowControlBootstrap } from '../controllers/flow-control-bootstrap.ts';
 import { FlowSchemaConditions } from '../controllers/flow-schema-conditions.ts';
@@ -13,7 +14,6 @@ import { FlowControlMetrics } from '../observability/flow-control/metrics.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ServerOptions } from '../options/options.ts';
-import type { DocumentHandler } from '../pipeline/dispatch.ts';
 import { createFlowControlDumps } from '../pipeline/flow-control-dumps.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
@@ -40,7 +40,7 @@ export interface FlowControlOfServer {
   /** Undefined: no limits at all. */
   readonly flowControl: FlowControl | undefined;
   /** /debug/api_priority_and_fairness */
-  readonly dumps: DocumentHandler;
+  readonly dumps: Hono;
 }
 
 /** Resolves when the objects that requests are classified by exist and are known. */
@@ -49,7 +49,7 @@ export async function createFlowControl(parts: FlowControlParts): Promise<FlowCo
   if (options.priorityAndFairness) return createPriorityAndFairness(parts);
   const limits = { reading: options.maxRequestsInflight, mutating: options.maxMutatingRequestsInflight };
   const limited = limits.reading > 0 || limits.mutating > 0;
-  return { flowControl: limited ? new MaxInFlight(limits) : undefined, dumps: () => undefined };
+  return { flowControl: limited ? new MaxInFlight(limits) : undefined, dumps: new Hono() };
 }
 
 async function createPriorityAndFairness(parts: FlowControlParts): Promise<FlowControlOfServer> {

@@ -1,4 +1,4 @@
-import { firstOf, type PageHandler } from '../diagnostics/answers.ts';
+import type { Hono } from 'hono';
 import { createFlagPages } from '../diagnostics/flag-pages.ts';
 import { createHealthPages, type HealthCheck } from '../diagnostics/health.ts';
 import { createMetricPages } from '../diagnostics/metric-pages.ts';
@@ -14,6 +14,7 @@ import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import type { ServerOptions } from '../options/options.ts';
+import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { VERSION } from '../version.ts';
 
@@ -37,6 +38,8 @@ export class Front {
   readonly #options: ServerOptions;
   readonly #logger: LogControl;
   readonly #contention: Contention;
+  /** The same on the port and on the socket: of profiles one is recorded at a time. */
+  readonly #debugPages: readonly Hono[];
   readonly #stop = new AbortController();
   #pipeline: Pipeline;
   #http: HttpServer | undefined;
@@ -59,6 +62,7 @@ export class Front {
     this.startup = new Startup(startupSteps, serving.livezGraceMs);
     this.tracing = tracing;
     this.#contention = new Contention(serving.contentionProfiling);
+    this.#debugPages = [createProfilePages(this.#contention), createFlagPages(logger)];
     this.#pipeline = startingPipeline(createHealthPages(this.startup.checks()));
   }
 
@@ -67,15 +71,16 @@ export class Front {
   }
 
   /** Health, metrics, profiles: documents like others, for whom authorization lets see them. */
-  pages(checks: readonly HealthCheck[]): PageHandler {
+  pages(checks: readonly HealthCheck[]): Pages {
     const { profiling } = this.#options.serving;
     const onFailure = (name: string, error: unknown): void =>
       this.#logger.info(1, 'a health check failed', { name, error: String(error) });
-    return firstOf([
-      createHealthPages([...checks, ...this.startup.checks(), this.#shutdownCheck()], onFailure),
-      createMetricPages(this.metrics),
-      ...(profiling ? [createProfilePages(this.#contention), createFlagPages(this.#logger)] : []),
-    ]);
+    const all = [...checks, ...this.startup.checks(), this.#shutdownCheck()];
+    const pages = createPages()
+      .route('/', createHealthPages(all, onFailure))
+      .route('/', createMetricPages(this.metrics));
+    if (profiling) for (const some of this.#debugPages) pages.route('/', some);
+    return pages;
   }
 
   /** From now on requests are served. */
@@ -142,12 +147,7 @@ export class Front {
     });
     void tls.run(this.#stop.signal);
     if (serving.debugSocketPath !== '')
-      this.#debugSocket = await this.#openDebugSocket(serving.debugSocketPath);
-  }
-
-  #openDebugSocket(path: string): Promise<{ close(): Promise<void> }> {
-    const pages = firstOf([createProfilePages(this.#contention), createFlagPages(this.#logger)]);
-    return openDebugSocket(path, pages, this.#logger);
+      this.#debugSocket = await openDebugSocket(serving.debugSocketPath, this.#debugPages, this.#logger);
   }
 
   #shutdownCheck(): HealthCheck {
@@ -169,11 +169,12 @@ async function openTracing({ observability }: ServerOptions): Promise<Tracing> {
 }
 
 /** Before anybody can be authenticated: health is told to everyone, and everything else is to come back. */
-function startingPipeline(health: PageHandler): Pipeline {
+function startingPipeline(health: Hono): Pipeline {
+  const pages = toPageHandler(createPages().route('/', health));
   const later = retryLater(
     429,
     "The apiserver hasn't been fully initialized yet, please try again later.",
     1,
   );
-  return async (request) => (await health(request)) ?? later;
+  return async (request) => (await pages(request)) ?? later;
 }

@@ -4,10 +4,10 @@ import { fromOidcFlags, parseAuthenticationConfig } from '../authn/jwt/authentic
 import type { JwtConfig } from '../authn/jwt/config.ts';
 import { JwtAuthenticators } from '../authn/jwt/jwt-authenticators.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
-import { WatchedFiles } from '../authn/watched-files.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { createHttpsGet } from '../outbound/https-get.ts';
+import { FollowedFiles } from '../util/followed-files.ts';
 
 export interface JwtAuthentication {
   readonly tokens: TokenAuthenticator;
@@ -20,20 +20,26 @@ export interface JwtAuthentication {
 export function createJwt(options: ServerOptions, logger: Logger): JwtAuthentication {
   const { configFile, apiAudiences, oidc } = options.authentication;
   const onError = (error: unknown): void => logger.error('authentication', error);
-  const text = configFile === '' ? undefined : readFileSync(configFile, 'utf8');
-  const parsed = text === undefined ? undefined : parse(options, text);
+  const file =
+    configFile === ''
+      ? undefined
+      : new FollowedFiles({
+          paths: [configFile],
+          make: ([text = '']) => parse(options, text),
+          onChange: async ({ jwt }) => {
+            await tokens.replace(jwt);
+            logger.info(1, 'authentication', { message: `${configFile} was read again` });
+          },
+          onError,
+        });
+  const parsed = file?.current;
   const configs = parsed?.jwt ?? (oidc === undefined ? [] : [fromOidcFlags(readAuthority(oidc))]);
   const tokens = new JwtAuthenticators({ configs, apiAudiences, createGet: createHttpsGet, onError });
-  const onChange = async ([changed = '']: readonly string[]): Promise<void> => {
-    await tokens.replace(parse(options, changed).jwt);
-    logger.info(1, 'authentication', { message: `${configFile} was read again` });
-  };
   return {
     tokens,
     anonymous: parsed?.anonymous,
     run: async (signal) => {
-      const watched = new WatchedFiles({ paths: [configFile], onChange, onError }, [text ?? '']);
-      await Promise.all([tokens.run(signal), ...(text === undefined ? [] : [watched.run(signal)])]);
+      await Promise.all([tokens.run(signal), file?.run(signal)]);
     },
   };
 }

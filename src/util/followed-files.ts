@@ -1,8 +1,21 @@
 import { readFileSync, statSync } from 'node:fs';
 import { pause } from './pause.ts';
 
-/** How often files are looked at. A handful of stat calls: cheaper than what watching costs across file systems. */
+/**
+ * How often files are looked at. A handful of stat calls, which find what notifications of the file system lose: files that a
+ * volume or an operator replaces by renaming.
+ */
 const LOOK_EVERY_MS = 1000;
+
+export interface FollowedFilesOptions<T> {
+  readonly paths: readonly string[];
+  /** Gets the texts in the order of the paths. */
+  readonly make: (texts: readonly string[]) => T;
+  /** No other change is looked for until it has settled. What it throws goes to onError. */
+  readonly onChange?: (made: T) => Promise<void> | void;
+  readonly onError?: (error: unknown) => void;
+  readonly everyMs?: number;
+}
 
 /**
  * What is made of some files, made again when one of them changes. Files that have become wrong change nothing: what was
@@ -10,28 +23,17 @@ const LOOK_EVERY_MS = 1000;
  * an error that heals by itself.
  */
 export class FollowedFiles<T> {
-  readonly #paths: readonly string[];
-  readonly #make: (texts: readonly string[]) => T;
-  readonly #onChange: (made: T) => void;
-  readonly #onError: (error: unknown) => void;
+  readonly #options: FollowedFilesOptions<T>;
   #current: T;
   #seen: string;
   #texts: readonly string[];
 
-  /** `make` gets the texts in the order of the paths. @throws what reading or `make` throws at first */
-  constructor(options: {
-    paths: readonly string[];
-    make: (texts: readonly string[]) => T;
-    onChange?: (made: T) => void;
-    onError: (error: unknown) => void;
-  }) {
-    this.#paths = options.paths;
-    this.#make = options.make;
-    this.#onChange = options.onChange ?? (() => {});
-    this.#onError = options.onError;
+  /** @throws what reading or `make` throws at first */
+  constructor(options: FollowedFilesOptions<T>) {
+    this.#options = options;
     this.#seen = this.#stamp();
     this.#texts = this.#read();
-    this.#current = this.#make(this.#texts);
+    this.#current = options.make(this.#texts);
   }
 
   get current(): T {
@@ -39,15 +41,17 @@ export class FollowedFiles<T> {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#paths.length === 0) return;
+    const { paths, everyMs = LOOK_EVERY_MS } = this.#options;
+    if (paths.length === 0) return;
     while (!signal.aborted) {
-      await pause(LOOK_EVERY_MS, signal);
-      if (!signal.aborted) this.look();
+      await pause(everyMs, signal);
+      if (!signal.aborted) await this.look();
     }
   }
 
-  /** Takes the files as they are now, if they changed and are right. */
-  look(): void {
+  /** Takes the files as they are now, if they changed and are right: at once. Resolves when `onChange` has. Never rejects. */
+  async look(): Promise<void> {
+    const { make, onChange, onError } = this.#options;
     try {
       const stamp = this.#stamp();
       if (stamp === this.#seen) return;
@@ -55,23 +59,23 @@ export class FollowedFiles<T> {
       const texts = this.#read();
       if (texts.every((text, at) => text === this.#texts[at])) return;
       this.#texts = texts;
-      this.#current = this.#make(texts);
-      this.#onChange(this.#current);
+      this.#current = make(texts);
+      await onChange?.(this.#current);
     } catch (error) {
-      this.#onError(error);
+      onError?.(error);
     }
   }
 
   #read(): string[] {
-    return this.#paths.map((path) => readFileSync(path, 'utf8'));
+    return this.#options.paths.map((path) => readFileSync(path, 'utf8'));
   }
 
-  /** Follows symbolic links, which is how secrets are mounted and swapped. */
+  /** Follows symbolic links, which is how secrets are mounted and swapped. The second time tells that a file became readable. */
   #stamp(): string {
-    return this.#paths
+    return this.#options.paths
       .map((path) => {
         const stat = statSync(path, { throwIfNoEntry: false });
-        return stat === undefined ? 'none' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
+        return stat === undefined ? 'none' : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
       })
       .join();
   }

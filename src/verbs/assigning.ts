@@ -1,4 +1,5 @@
 import type { ApiObject } from '../api/object-meta.ts';
+import { copyJson } from '../object/copy.ts';
 import type { AssignedValue, AssignedValues } from '../registry/assigned-values.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { StorageError } from '../storage/errors.ts';
@@ -26,7 +27,7 @@ export async function assignAndFinish<Result>(
   finish: (copy: ApiObject) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
-    const copy = structuredClone(object);
+    const copy = copyJson(object);
     const assignment = allocator.begin(dryRun);
     try {
       assigned.complete(copy, old);

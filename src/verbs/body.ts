@@ -1,9 +1,9 @@
 import { canonicalApiVersion } from '../api/dialect.ts';
 import { toApiVersion } from '../api/names.ts';
-import type { ApiObject, JsonObject, JsonValue, ObjectMeta } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
-import { type Decoded, decodeObject } from '../codec/decode.ts';
+import { type Decoded, type DecodeOptions, decodeObject } from '../codec/decode.ts';
 import { DecodeError } from '../codec/decode-error.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
@@ -24,10 +24,8 @@ export interface Expected {
   readonly schema: MessageSchema;
 }
 
-/** `known`: the object that the document was made from. @see decodeObject */
-export interface DocumentToDecode extends ParsedDocument {
-  readonly known?: JsonObject;
-}
+/** A body, or what was made of an object and a body. */
+export interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'fresh'> {}
 
 /** @throws StatusError 400, 413, 415 */
 export async function readObject(
@@ -97,7 +95,7 @@ export function toObject(
 ): ApiObject {
   const value = asObject(document.value, expected);
   checkType(value, expected);
-  const { object, unknown } = decodeAs(value, expected, document.known);
+  const { object, unknown } = decodeAs(value, expected, document);
   const problems = [
     ...unknown.map((path) => `unknown field "${path}"`),
     ...document.duplicates.map((path) => `duplicate field "${path}"`),
@@ -130,9 +128,9 @@ function checkType(value: JsonObject, { group, version, kind }: Expected): void 
 }
 
 /** @throws StatusError 400 */
-function decodeAs(value: JsonObject, expected: Expected, known: JsonObject | undefined): Decoded {
+function decodeAs(value: JsonObject, expected: Expected, options: DecodeOptions): Decoded {
   try {
-    return decodeObject(value, expected.schema, known);
+    return decodeObject(value, expected.schema, options);
   } catch (error) {
     if (error instanceof DecodeError) throw unreadable(expected, error.message);
     throw error;
@@ -162,12 +160,23 @@ function unreadable({ kind, version }: Expected, why: string): StatusError {
   return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`);
 }
 
+/** `object` was decoded for this request, so that it may be changed. */
 function withType(object: JsonObject, { group, version, kind }: Expected, given: JsonObject): ApiObject {
-  const { kind: _, apiVersion: __, metadata, ...rest } = object;
-  const meta: ObjectMeta = isObject(metadata) ? metadata : {};
+  const apiVersion = toApiVersion({ group, version });
+  const typed = hasType(object, kind, apiVersion) ? object : retyped(object, kind, apiVersion);
   // An empty list of owners asks for them to be forgotten; no other empty list means anything.
-  if (isObject(given.metadata) && isEmptyList(given.metadata.managedFields)) meta.managedFields = [];
-  return { kind, apiVersion: toApiVersion({ group, version }), metadata: meta, ...rest };
+  if (isObject(given.metadata) && isEmptyList(given.metadata.managedFields))
+    typed.metadata.managedFields = [];
+  return typed;
+}
+
+function hasType(object: JsonObject, kind: string, apiVersion: string): object is ApiObject {
+  return object.kind === kind && object.apiVersion === apiVersion && isObject(object.metadata);
+}
+
+function retyped(object: JsonObject, kind: string, apiVersion: string): ApiObject {
+  const { kind: _, apiVersion: __, metadata, ...rest } = object;
+  return { kind, apiVersion, metadata: isObject(metadata) ? metadata : {}, ...rest };
 }
 
 const isEmptyList = (value: JsonValue | undefined): boolean => Array.isArray(value) && value.length === 0;
@@ -177,11 +186,12 @@ export function expectedOf({ definition, version }: ServedResource, schema: Mess
   return { group: definition.group, version: version.version, kind: definition.kind, schema };
 }
 
-/** To the form that is stored. @see ServedVersion.conversion */
+/** To the form that is stored; the caller's object itself, where that is its form. @see ServedVersion.conversion */
 export function toStorage(object: ApiObject, { definition, version }: ServedResource): ApiObject {
   const { storage } = definition;
   const converted = version.conversion === undefined ? object : version.conversion.toStorage(object);
-  return { ...converted, apiVersion: toApiVersion(storage) };
+  const apiVersion = toApiVersion(storage);
+  return converted.apiVersion === apiVersion ? converted : { ...converted, apiVersion };
 }
 
 /** A stored object in the version that the request speaks. */

@@ -1,4 +1,4 @@
-import { type Dialect, dialectApiVersion } from '../api/dialect.ts';
+import { type Dialect, dialectApiVersion, dialectGroup } from '../api/dialect.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
@@ -53,6 +53,14 @@ export const versionText = (revision: Revision | undefined): string =>
 export function servedApiVersion({ definition, version }: ServedResource, dialect: Dialect): string {
   return dialectApiVersion(toApiVersion({ group: definition.group, version: version.version }), dialect);
 }
+
+/** Of tables and metadata, which are shown in a type of their own instead. */
+export const shownApiVersion = ({ representation, dialect }: FormOptions): string =>
+  `${dialectGroup('meta.k8s.io', representation.dialect ?? dialect)}/${representation.version}`;
+
+/** IDL name of what is shown of an object itself. */
+export const shownType = ({ served, view }: FormOptions): string =>
+  view === undefined || view.type === served.definition.storage.type ? served.version.type : view.type;
 
 export const toListMeta = ({
   resourceVersion,

@@ -3,6 +3,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { type FieldError, invalid, notFound, StatusError } from '../api/status.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
+import { copyJson } from '../object/copy.ts';
 import { equal, equalExcept } from '../object/equality.ts';
 import { sameOwners } from '../object/managed-fields/managers.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
@@ -72,7 +73,7 @@ export class ObjectWriter {
     const { metadata } = object;
     const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
     for (let attempt = 1; ; attempt += 1) {
-      const copy = generated ? structuredClone(object) : object;
+      const copy = generated ? copyJson(object) : object;
       if (generated) copy.metadata.name = generateName(metadata.generateName ?? '');
       try {
         return await this.#createOnce(context, copy);
@@ -209,7 +210,7 @@ export class ObjectWriter {
     const { definition } = context;
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
-    const copy = change.replaces === true ? old : parseStored(entry.json, toResourceVersion(entry.revision));
+    const copy = change.replaces === true ? old : copyJson(old);
     const object = await change.apply(copy);
     checkVersion(definition, object, entry);
     placeInNamespace(object.metadata, definition, context.namespace);
@@ -376,8 +377,8 @@ function refuse(definition: ResourceDefinition, object: ApiObject, errors: reado
 /** Parts that did not change become the old ones, so that whoever compares them later sees it at once. */
 function shareUnchanged(object: ApiObject, old: ApiObject): void {
   for (const name of Object.keys(object)) {
-    if (name !== 'metadata' && object[name] !== old[name] && equal(object[name], old[name]))
-      Object.assign(object, { [name]: old[name] });
+    const value: unknown = old[name];
+    if (name !== 'metadata' && object[name] !== value && equal(object[name], value)) object[name] = old[name];
   }
 }
 

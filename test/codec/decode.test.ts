@@ -115,12 +115,12 @@ test('parts of a decoded object are taken as they are; what is new beside them i
     spec: { containers: [{ name: 'c', image: 'nginx' }] },
   });
   const changed = { ...known, metadata: { name: 'p', labels: { a: 'b' }, lables: {} } };
-  const { object, unknown } = decodeObject(changed, type, known);
+  const { object, unknown } = decodeObject(changed, type, { known });
   expect(object.spec).toBe(known.spec);
   expect(unknown).toEqual(['metadata.lables']);
   expect(JSON.stringify(object)).toBe(JSON.stringify(decodeObject(changed, type).object));
   const wrong = { ...known, spec: { containers: [{ name: 1 }] } };
-  expect(() => decodeObject(wrong, type, known)).toThrow(
+  expect(() => decodeObject(wrong, type, { known })).toThrow(
     'json: cannot unmarshal number into Go struct field Container.spec.containers.name of type string',
   );
 });

@@ -138,6 +138,14 @@ test('another value for a field of someone else is a conflict that names everyth
   expect(before?.data).toEqual({ one: '1', two: '2' });
 });
 
+test('a field with the name of something every object has is written, lost and compared like any other', () => {
+  const map = configMap().update('a', { data: { constructor: 'x', one: '1' } });
+  map.update('b', { data: { one: '1' } });
+  expect(map.owners).toEqual(['Update a: .data .data.one']);
+  map.update('b', { data: { one: '1', constructor: 'x' } });
+  expect(map.owners).toEqual(['Update a: .data .data.one', 'Update b: .data.constructor']);
+});
+
 test('force takes the field from its owner; the same value is shared', () => {
   const map = configMap()
     .apply('a', { data: { one: '1', two: '2' } })

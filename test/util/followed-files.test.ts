@@ -16,7 +16,9 @@ test('what is made of files follows them, survives wrong ones, and is told of ea
       if (Number.isNaN(Number(text))) throw new Error('no number');
       return Number(text);
     },
-    onChange: (value) => made.push(value),
+    onChange: (value) => {
+      made.push(value);
+    },
     onError: (error) => errors.push(error),
   });
   expect(files.current).toBe(1);
@@ -41,5 +43,41 @@ test('what is made of files follows them, survives wrong ones, and is told of ea
   files.look();
   expect(made).toEqual([22, 333]);
   unlinkSync(path);
+  rmSync(folder, { recursive: true });
+});
+
+test('a change is acted on before the next one is looked for, and what acting on it throws is told', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-followed-'));
+  const path = join(folder, 'a');
+  writeFileSync(path, 'first');
+  const told: unknown[] = [];
+  const stop = new AbortController();
+  const files = new FollowedFiles({
+    paths: [path],
+    make: ([text = '']) => text,
+    onChange: async (text) => {
+      told.push(`began ${text}`);
+      if (text === 'the second') writeFileSync(path, 'and the third');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      told.push(`ended ${text}`);
+      if (text === 'and the third') throw new Error('no use');
+    },
+    onError: (error) => {
+      told.push(String(error));
+      stop.abort();
+    },
+    everyMs: 1,
+  });
+  const running = files.run(stop.signal);
+  writeFileSync(path, 'the second');
+  await running;
+  expect(told).toEqual([
+    'began the second',
+    'ended the second',
+    'began and the third',
+    'ended and the third',
+    'Error: no use',
+  ]);
+  expect(files.current).toBe('and the third');
   rmSync(folder, { recursive: true });
 });

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
-import type {
-  FieldSchema,
-  ListType,
-  MessageDoc,
-  MessageSchema,
-  ScalarKind,
-  SchemaUnionKind,
-  ValueSchema,
+import {
+  type FieldSchema,
+  isSchemaUnionKind,
+  type ListType,
+  type MessageDoc,
+  type MessageSchema,
+  type ScalarKind,
+  type SchemaUnionKind,
+  type ValueSchema,
 } from '../schema.ts';
 import {
   COMPILED_DOCS,
@@ -129,7 +130,7 @@ class CompiledLibrary implements TypeLibrary {
   #toSingle({ type, enum: values }: CompiledField): ValueSchema {
     if (type === 'StringList') return { kind: 'list', items: { kind: 'string' }, wrapped: true };
     if (type.includes('/')) return this.#toMessage('message', type);
-    if (isSchemaUnion(type)) return this.#toMessage(type, 'apiextensions/v1.JSONSchemaProps');
+    if (isSchemaUnionKind(type)) return this.#toMessage(type, 'apiextensions/v1.JSONSchemaProps');
     return values === undefined ? { kind: type as ScalarKind } : { kind: type as ScalarKind, enum: values };
   }
 
@@ -146,9 +147,6 @@ class CompiledLibrary implements TypeLibrary {
     };
   }
 }
-
-const isSchemaUnion = (type: string): type is SchemaUnionKind =>
-  type === 'SchemaOrArray' || type === 'SchemaOrBool' || type === 'SchemaOrStringArray';
 
 function parseList(
   { list }: CompiledField,

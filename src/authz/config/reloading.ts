@@ -1,5 +1,5 @@
 import type { UserInfo } from '../../request/api-request.ts';
-import { pause } from '../../util/pause.ts';
+import { FollowedFiles } from '../../util/followed-files.ts';
 import type { AuthorizationAttributes, Authorizer, Rules, Verdict } from '../authorizer.ts';
 import { parseAuthorizationConfig } from './authorization-config.ts';
 import type { AuthorizerConfig, Mode } from './modes.ts';
@@ -8,13 +8,11 @@ import type { AuthorizerConfig, Mode } from './modes.ts';
 const RELOAD_EVERY_MS = 60_000;
 
 export interface ReloadingOptions {
-  /** The text of the configuration file. */
-  readonly read: () => Promise<string>;
+  readonly path: string;
   /** @throws Error when the chain cannot be built */
   readonly build: (configs: readonly AuthorizerConfig[]) => Authorizer;
   readonly onReload: () => void;
   readonly onError: (error: unknown) => void;
-  readonly everyMs?: number;
 }
 
 /**
@@ -22,51 +20,34 @@ export interface ReloadingOptions {
  * what they decide from is kept for as long as the server runs.
  */
 export class ReloadingAuthorizer implements Authorizer {
-  readonly #options: ReloadingOptions;
-  readonly #modes: readonly Mode[];
-  #text: string;
-  #current: Authorizer;
+  readonly #file: FollowedFiles<Authorizer>;
+  #modes: readonly Mode[] | undefined;
 
   /** @throws Error when the file is wrong */
-  static async create(options: ReloadingOptions): Promise<ReloadingAuthorizer> {
-    return new ReloadingAuthorizer(options, await options.read());
-  }
-
-  private constructor(options: ReloadingOptions, text: string) {
-    const configs = parseAuthorizationConfig(text);
-    this.#options = options;
-    this.#text = text;
-    this.#modes = configs.map(({ type }) => type).filter((type) => type !== 'Webhook');
-    this.#current = options.build(configs);
+  constructor({ path, build, onReload, onError }: ReloadingOptions) {
+    const make = ([text = '']: readonly string[]): Authorizer => {
+      const configs = parseAuthorizationConfig(text, this.#modes);
+      this.#modes ??= configs.map(({ type }) => type).filter((type) => type !== 'Webhook');
+      return build(configs);
+    };
+    const everyMs = RELOAD_EVERY_MS;
+    this.#file = new FollowedFiles({ paths: [path], make, onChange: onReload, onError, everyMs });
   }
 
   authorize(attributes: AuthorizationAttributes): Promise<Verdict> | Verdict {
-    return this.#current.authorize(attributes);
+    return this.#file.current.authorize(attributes);
   }
 
   rules(user: UserInfo, namespace?: string): Rules {
-    return this.#current.rules(user, namespace);
+    return this.#file.current.rules(user, namespace);
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    const { everyMs = RELOAD_EVERY_MS } = this.#options;
-    for (;;) {
-      await pause(everyMs, signal);
-      if (signal.aborted) return;
-      await this.reload();
-    }
+  run(signal: AbortSignal): Promise<void> {
+    return this.#file.run(signal);
   }
 
   /** Takes the file as it is now, if it changed and is right. */
-  async reload(): Promise<void> {
-    try {
-      const text = await this.#options.read();
-      if (text === this.#text) return;
-      this.#text = text;
-      this.#current = this.#options.build(parseAuthorizationConfig(text, this.#modes));
-      this.#options.onReload();
-    } catch (error) {
-      this.#options.onError(error);
-    }
+  reload(): Promise<void> {
+    return this.#file.look();
   }
 }

@@ -1,6 +1,7 @@
+import { Readable } from 'node:stream';
 import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
-import type { ApiResponse, ResponseSink, StreamResponse } from '../../request/api-response.ts';
-import { type PageHandler, type PageRequest, plainText } from '../answers.ts';
+import { Hono, type HonoRequest } from 'hono';
+import { plainText } from '../../pages/plain-text.ts';
 import type { Contention } from './contention.ts';
 import { recordAllocations, recordCpuProfile } from './cpu.ts';
 
@@ -17,94 +18,54 @@ const PROFILES: Readonly<Record<string, string>> = {
 };
 
 /** /debug/pprof/, in forms that Chrome's DevTools (Performance, Memory) and VS Code open. */
-export function createProfilePages(contention: Contention): PageHandler {
-  // Two at once would stop each other: the engine records one at a time.
-  let busy = false;
-  const alone = async (work: () => Promise<ApiResponse>): Promise<ApiResponse> => {
-    if (busy) return plainText(500, 'Could not enable profiling: another profile is being recorded\n');
-    busy = true;
+export function createProfilePages(contention: Contention): Hono {
+  const recorder = new Recorder();
+  const waits = (): Response => plainText(200, contention.report());
+  return new Hono()
+    .all('/debug/pprof', (context) => context.redirect('/debug/pprof/'))
+    .all('/debug/pprof/', () => plainText(200, indexPage(), 'text/html; charset=utf-8'))
+    .all('/debug/pprof/profile', ({ req }) => recorder.answer(req, recordCpuProfile, 'cpuprofile'))
+    .all('/debug/pprof/allocs', ({ req }) => recorder.answer(req, recordAllocations, 'heapprofile'))
+    .all('/debug/pprof/heap', () => heapSnapshot())
+    .all('/debug/pprof/block', waits)
+    .all('/debug/pprof/mutex', waits)
+    .all('/debug/pprof/cmdline', () => plainText(200, process.argv.join('\0')))
+    .all('/debug/pprof/goroutine', () => plainText(200, activity()));
+}
+
+type Recording = (durationMs: number, signal: AbortSignal) => Promise<string>;
+
+/** Two at once would stop each other: the engine records one at a time. */
+class Recorder {
+  #busy = false;
+
+  async answer(request: HonoRequest, record: Recording, ending: string): Promise<Response> {
+    const seconds = Number(request.query('seconds') ?? DEFAULT_SECONDS);
+    if (!(seconds > 0 && seconds <= MAX_SECONDS))
+      return plainText(400, `seconds must be above 0 and at most ${MAX_SECONDS}\n`);
+    if (this.#busy) return plainText(500, 'Could not enable profiling: another profile is being recorded\n');
+    this.#busy = true;
     try {
-      return await work();
+      return download(await record(seconds * 1000, request.raw.signal), ending);
     } finally {
-      busy = false;
+      this.#busy = false;
     }
-  };
-  return (request) => {
-    const { path } = request;
-    if (path === '/debug/pprof') return redirect();
-    const match = /^\/debug\/pprof\/(\w*)$/.exec(path);
-    switch (match?.[1]) {
-      case '':
-        return plainText(200, indexPage(), 'text/html; charset=utf-8');
-      case 'profile':
-        return timed(request, (ms) =>
-          alone(async () => profile(await recordCpuProfile(ms, request.signal), 'cpuprofile')),
-        );
-      case 'allocs':
-        return timed(request, (ms) =>
-          alone(async () => profile(await recordAllocations(ms, request.signal), 'heapprofile')),
-        );
-      case 'heap':
-        return heapSnapshot();
-      case 'block':
-      case 'mutex':
-        return plainText(200, contention.report());
-      case 'cmdline':
-        return plainText(200, process.argv.join('\0'));
-      case 'goroutine':
-        return plainText(200, activity());
-      default:
-        return undefined;
-    }
-  };
+  }
 }
 
-const redirect = (): ApiResponse => ({
-  kind: 'bytes',
-  code: 302,
-  contentType: '',
-  headers: { location: '/debug/pprof/' },
-  chunks: [],
-  compressible: false,
-});
-
-function timed(
-  { query }: PageRequest,
-  record: (durationMs: number) => Promise<ApiResponse>,
-): Promise<ApiResponse> | ApiResponse {
-  const asked = query.get('seconds');
-  const seconds = asked === null ? DEFAULT_SECONDS : Number(asked);
-  if (!(seconds > 0 && seconds <= MAX_SECONDS))
-    return plainText(400, `seconds must be above 0 and at most ${MAX_SECONDS}\n`);
-  return record(seconds * 1000);
-}
-
-const profile = (text: string, ending: string): ApiResponse => ({
-  kind: 'bytes',
-  code: 200,
-  contentType: 'application/json',
-  headers: download(ending),
-  chunks: [Buffer.from(text)],
-  compressible: true,
-});
-
-const download = (ending: string): Record<string, string> => ({
-  'content-disposition': `attachment; filename="pg-apiserver-${process.pid}.${ending}"`,
-  'x-content-type-options': 'nosniff',
-});
+const download = (body: string | ReadableStream, ending: string, headers = {}): Response =>
+  new Response(body, {
+    headers: {
+      'content-type': 'application/json',
+      'content-disposition': `attachment; filename="pg-apiserver-${process.pid}.${ending}"`,
+      'x-content-type-options': 'nosniff',
+      ...headers,
+    },
+  });
 
 /** Streamed: it is larger than the heap it shows. */
-const heapSnapshot = (): StreamResponse => ({
-  kind: 'stream',
-  code: 200,
-  contentType: 'application/json',
-  headers: download('heapsnapshot'),
-  run: async (sink: ResponseSink) => {
-    for await (const chunk of getHeapSnapshot()) if (!sink.write(toBuffer(chunk))) await sink.drained();
-  },
-});
-
-const toBuffer = (chunk: unknown): Buffer => (Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
+const heapSnapshot = (): Response =>
+  download(Readable.toWeb(getHeapSnapshot()), 'heapsnapshot', { 'transfer-encoding': 'chunked' });
 
 function activity(): string {
   const counts = new Map<string, number>();

@@ -1,6 +1,7 @@
+import type { LevelLimits } from '../../observability/flow-control/level-facts.ts';
 import type { FlowClock } from '../clock.ts';
 import type { PriorityLevel } from '../config/priority-level.ts';
-import type { FlowMetrics, LevelLimits, LevelRecorder } from '../metrics.ts';
+import type { FlowMetrics, LevelRecorder } from '../metrics.ts';
 import { DemandIntegral } from '../queueing/demand.ts';
 import { type QueueingPolicy, QueueSet } from '../queueing/queue-set.ts';
 import { MAX_SEATS } from '../work/work.ts';

@@ -75,8 +75,8 @@ export class ServingTls {
     return this.#files.run(signal);
   }
 
-  look(): void {
-    this.#files.look();
+  look(): Promise<void> {
+    return this.#files.look();
   }
 }
 

@@ -1,18 +1,18 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { equal } from '../equality.ts';
 import { isObject } from '../merge-patch.ts';
-import { EMPTY, type FieldSet, fieldElement, LEAF, SELF } from './field-set.ts';
+import { EMPTY, type FieldSet, LEAF, setOf } from './field-set.ts';
 import {
+  DEDUCED_MAP,
   deduce,
   elementOf,
-  type Layout,
   type ListShape,
-  layoutOf,
   type Part,
   partOf,
   type Shape,
   shapeOfItem,
 } from './shape.ts';
+import { everythingIn } from './whole-set.ts';
 
 /** What a write did to an object. */
 export interface Changes {
@@ -23,26 +23,41 @@ export interface Changes {
 
 const NO_CHANGES: Changes = { written: EMPTY, removed: EMPTY };
 
-/** The two objects are not looked into further than they differ. */
+/**
+ * The two objects are not looked into further than they differ. Who owns what, which metadata.managedFields says, is no field
+ * that anyone owns.
+ */
 export function compare(before: JsonObject, after: JsonObject, shape: Shape): Changes {
-  return compareValues(before, after, shape) ?? NO_CHANGES;
+  const found = compareNodes(before, after, shape, OWNERS);
+  if (found === undefined) return NO_CHANGES;
+  return { written: found.written ?? EMPTY, removed: found.removed ?? EMPTY };
 }
+
+const OWNERS = setOf(['metadata', 'managedFields']);
 
 interface NodeChanges {
   readonly written: FieldSet | undefined;
   readonly removed: FieldSet | undefined;
 }
 
-function compareValues(before: JsonValue, after: JsonValue, shape: Shape): Changes | undefined {
-  const found = compareNodes(before, after, shape);
-  return found === undefined
-    ? undefined
-    : { written: found.written ?? EMPTY, removed: found.removed ?? EMPTY };
+/**
+ * Undefined: nothing changed. Otherwise the nodes to hang below the value's own path. `except` are fields that are left out.
+ */
+function compareNodes(
+  before: JsonValue,
+  after: JsonValue,
+  shape: Shape,
+  except?: FieldSet,
+): NodeChanges | undefined {
+  if (before === after) return undefined;
+  const known = shape.kind === 'deduced' && isObject(before) && isObject(after) ? DEDUCED_MAP : shape;
+  // Objects are not compared as a whole first: what differs deep down would be looked at once a level.
+  if ((known.kind === 'struct' || known.kind === 'map') && isObject(before) && isObject(after))
+    return compareObjects(before, after, known, except);
+  return equal(before, after) ? undefined : compareDifferent(before, after, shape);
 }
 
-/** Undefined: nothing changed. Otherwise the nodes to hang below the value's own path. */
-function compareNodes(before: JsonValue, after: JsonValue, shape: Shape): NodeChanges | undefined {
-  if (equal(before, after)) return undefined;
+function compareDifferent(before: JsonValue, after: JsonValue, shape: Shape): NodeChanges | undefined {
   const known = shape.kind === 'deduced' ? commonShape(before, after) : shape;
   if (known === undefined)
     return { written: everythingIn(after, shape), removed: everythingIn(before, shape) };
@@ -81,19 +96,29 @@ function compareObjects(
   before: JsonObject,
   after: JsonObject,
   shape: Shape & { kind: 'struct' | 'map' },
-): NodeChanges {
+  except?: FieldSet,
+): NodeChanges | undefined {
   const changes = new Collected();
+  let kept = 0;
   for (const key of Object.keys(after)) {
     const value = after[key];
-    if (value !== undefined) changes.add(partOf(shape, key), before[key], value);
-  }
-  for (const key of Object.keys(before)) {
-    const value = before[key];
-    if (value !== undefined && after[key] === undefined) {
-      changes.add(partOf(shape, key), value, undefined);
+    if (value === undefined) continue;
+    const old = before[key];
+    if (old === value) {
+      kept += 1;
+      continue;
     }
+    const was = old !== undefined && Object.hasOwn(before, key) ? old : undefined;
+    if (was !== undefined) kept += 1;
+    changes.add(partOf(shape, key), was, value, except);
   }
-  return changes;
+  const keys = Object.keys(before);
+  if (keys.length > kept) {
+    for (const key of keys)
+      if (!Object.hasOwn(after, key) || after[key] === undefined)
+        changes.add(partOf(shape, key), before[key], undefined, except);
+  }
+  return changes.some ? changes : undefined;
 }
 
 /** Where two values stand in theirs. */
@@ -103,7 +128,18 @@ class Collected implements NodeChanges {
   written: Record<string, FieldSet> | undefined;
   removed: Record<string, FieldSet> | undefined;
 
-  add({ element, shape }: Place, before: JsonValue | undefined, after: JsonValue | undefined): void {
+  get some(): boolean {
+    return this.written !== undefined || this.removed !== undefined;
+  }
+
+  add(
+    { element, shape }: Place,
+    before: JsonValue | undefined,
+    after: JsonValue | undefined,
+    except?: FieldSet,
+  ): void {
+    const left = except?.[element];
+    if (left === LEAF || before === after) return;
     if (after === undefined) {
       if (before !== undefined) this.put('removed', element, everythingIn(before, shape));
       return;
@@ -112,7 +148,7 @@ class Collected implements NodeChanges {
       this.put('written', element, everythingIn(after, shape));
       return;
     }
-    const found = compareNodes(before, after, shape);
+    const found = compareNodes(before, after, shape, left);
     if (found?.written !== undefined) this.put('written', element, found.written);
     if (found?.removed !== undefined) this.put('removed', element, found.removed);
   }
@@ -157,52 +193,6 @@ function index(list: readonly JsonValue[], shape: ListShape): Map<string, JsonVa
     const known = out.get(element);
     if (known === undefined) out.set(element, [item]);
     else known.push(item);
-  }
-  return out;
-}
-
-/** The node of a value that is new, or gone, as a whole: itself and all its parts. */
-function everythingIn(value: JsonValue, shape: Shape): FieldSet {
-  const known = shape.kind === 'deduced' ? deduce(value) : shape;
-  switch (known.kind) {
-    case 'struct':
-    case 'map':
-      return isObject(value) ? partsOf(value, known) : LEAF;
-    case 'set':
-    case 'keyed':
-      return Array.isArray(value) ? itemsOf(value, known) : LEAF;
-    default:
-      return LEAF;
-  }
-}
-
-function partsOf(object: JsonObject, shape: Shape & { kind: 'struct' | 'map' }): FieldSet {
-  const keys = Object.keys(object).filter((key) => object[key] !== undefined);
-  if (keys.length === 0) return LEAF;
-  if (shape.kind === 'map') {
-    const out: Record<string, FieldSet> = { [SELF]: LEAF };
-    for (const key of keys.sort()) out[fieldElement(key)] = everythingIn(object[key] ?? null, shape.values);
-    return out;
-  }
-  const layout = layoutOf(shape, keys);
-  const known = layout.isFlat ? flatSets.get(layout) : undefined;
-  if (known !== undefined) return known;
-  const out: Record<string, FieldSet> = { [SELF]: LEAF };
-  for (const part of layout.parts) out[part.element] = everythingIn(object[part.key] ?? null, part.shape);
-  if (layout.isFlat) flatSets.set(layout, out);
-  return out;
-}
-
-/** Sets are never changed, so equal ones can be one. */
-const flatSets = new WeakMap<Layout, FieldSet>();
-
-function itemsOf(list: readonly JsonValue[], shape: ListShape): FieldSet {
-  if (list.length === 0) return LEAF;
-  const items = shapeOfItem(shape);
-  const out: Record<string, FieldSet> = { [SELF]: LEAF };
-  for (const item of list) {
-    const element = elementOf(item, shape);
-    if (element !== undefined) out[element] = out[element] === undefined ? everythingIn(item, items) : LEAF;
   }
   return out;
 }

@@ -113,6 +113,27 @@ export function has(set: FieldSet, path: readonly string[]): boolean {
   return path.length > 0 && standsForItself(node);
 }
 
+/** Whether every path of `b` is in `a`. Only `b` is walked. */
+export function includes(a: FieldSet, b: FieldSet): boolean {
+  for (const element in b) {
+    const [mine, other] = [a[element], b[element]];
+    if (element === SELF || other === undefined) continue;
+    if (mine === undefined || (standsForItself(other) && !standsForItself(mine))) return false;
+    if (!includes(mine, other)) return false;
+  }
+  return true;
+}
+
+/** Whether a path is in both. Only `b` is walked. */
+export function overlaps(a: FieldSet, b: FieldSet): boolean {
+  for (const element in b) {
+    const [mine, other] = [a[element], b[element]];
+    if (element === SELF || mine === undefined || other === undefined) continue;
+    if ((standsForItself(other) && standsForItself(mine)) || overlaps(mine, other)) return true;
+  }
+  return false;
+}
+
 /** `['spec', 'replicas']` → the set of this path alone. */
 export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
   return paths.reduce<FieldSet>((set, path) => {

@@ -51,7 +51,9 @@ function parseOwner(entry: ManagedFieldsEntry, foreign: boolean): Owner | undefi
   if (operation !== 'Apply' && operation !== 'Update') return undefined;
   if (apiVersion === '' || fieldsType !== 'FieldsV1') return undefined;
   const fields = foreign ? parseFieldSet(fieldsV1) : (fieldsV1 as unknown as FieldSet);
-  return fields === undefined ? undefined : { manager, operation, apiVersion, subresource, time, fields };
+  if (fields === undefined) return undefined;
+  // What is stored is in order, so that a writer's set can stay the one it was.
+  return { manager, operation, apiVersion, subresource, time, fields: foreign ? sorted(fields) : fields };
 }
 
 /** In the order Kubernetes lists them: appliers before updaters, then by time and name. Owners of nothing are left out. */

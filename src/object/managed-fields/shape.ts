@@ -20,6 +20,8 @@ export type Shape =
 
 export const LEAF_SHAPE: Shape = { kind: 'leaf' };
 const DEDUCED: Shape = { kind: 'deduced' };
+/** An object of no known type. */
+export const DEDUCED_MAP: Shape & { kind: 'map' } = { kind: 'map', values: DEDUCED };
 const SET: Shape = { kind: 'set' };
 
 const shapes = new WeakMap<FieldSchema, Shape>();
@@ -72,8 +74,7 @@ function toListShape(items: ValueSchema, { listType, listMapKeys }: FieldSchema)
 }
 
 /** What a value of an unknown type is. */
-export const deduce = (value: JsonValue | undefined): Shape =>
-  isObject(value) ? { kind: 'map', values: DEDUCED } : LEAF_SHAPE;
+export const deduce = (value: JsonValue | undefined): Shape => (isObject(value) ? DEDUCED_MAP : LEAF_SHAPE);
 
 /** A key of an object: its path element, its shape, and whether the type declares it. */
 export interface Part {
@@ -148,33 +149,6 @@ function keysOf(shape: Shape & { kind: 'keyed' }): readonly ListKey[] {
     listKeys.set(shape, keys);
   }
   return keys;
-}
-
-/** What a struct with certain fields becomes in a set, in the order of sets. */
-export interface Layout {
-  readonly parts: readonly { readonly key: string; readonly element: string; readonly shape: Shape }[];
-  /** All parts are leaves, so every struct with these fields is this set. */
-  readonly isFlat: boolean;
-}
-
-const layouts = new WeakMap<MessageSchema, Map<string, Layout>>();
-/** Decoded objects have their fields in the order of the type, so few combinations make up nearly all that are written. */
-const MAX_LAYOUTS = 256;
-
-export function layoutOf(shape: Shape & { kind: 'struct' }, keys: readonly string[]): Layout {
-  let known = layouts.get(shape.schema);
-  if (known === undefined) {
-    known = new Map();
-    layouts.set(shape.schema, known);
-  }
-  const id = keys.join();
-  let layout = known.get(id);
-  if (layout === undefined) {
-    const parts = [...keys].sort().map((key) => ({ key, ...partOf(shape, key) }));
-    layout = { parts, isFlat: parts.every((part) => part.shape.kind === 'leaf') };
-    if (known.size < MAX_LAYOUTS && parts.every(({ declared }) => declared)) known.set(id, layout);
-  }
-  return layout;
 }
 
 const empties = new WeakMap<MessageSchema, JsonObject>();

@@ -1,39 +1,9 @@
 import { TimedTally } from '../tallies/histogram.ts';
+import type { DispatchProgress, LevelAdjustment, LevelLimits, LevelUsage } from './level-facts.ts';
 
 const SEAT_PARTS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
 const REQUEST_PARTS = [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1];
 const DEMANDS = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6];
-
-interface Usage {
-  readonly waiting: number;
-  readonly executing: number;
-  readonly seatsInUse: number;
-  readonly seatsWaiting: number;
-}
-
-interface Limits {
-  readonly nominal: number;
-  readonly minimum: number;
-  readonly maximum: number;
-}
-
-interface Adjustment {
-  readonly highWatermark: number;
-  readonly average: number;
-  readonly deviation: number;
-  readonly smoothed: number;
-  readonly target: number;
-  readonly limit: number;
-}
-
-interface Progress {
-  readonly now: number;
-  readonly start: number;
-  readonly least: number;
-  readonly most: number;
-  readonly leastDiscounted: number;
-  readonly mostDiscounted: number;
-}
 
 /** How busy one priority level is, and how many seats it has. */
 export class LevelTallies {
@@ -43,9 +13,16 @@ export class LevelTallies {
   readonly executingUtilization = new TimedTally(REQUEST_PARTS);
   readonly demand = new TimedTally(DEMANDS);
   virtualTime = 0;
-  lastDispatch: Progress | undefined;
-  limit: Limits = { nominal: 0, minimum: 0, maximum: 0 };
-  adjustment: Adjustment = { highWatermark: 0, average: 0, deviation: 0, smoothed: 0, target: 0, limit: 0 };
+  lastDispatch: DispatchProgress | undefined;
+  limit: LevelLimits = { nominal: 0, minimum: 0, maximum: 0 };
+  adjustment: LevelAdjustment = {
+    highWatermark: 0,
+    average: 0,
+    deviation: 0,
+    smoothed: 0,
+    target: 0,
+    limit: 0,
+  };
 
   constructor(level: string) {
     this.labels = { priority_level: level };
@@ -55,11 +32,11 @@ export class LevelTallies {
     this.virtualTime = virtualTime;
   }
 
-  dispatch(progress: Progress): void {
+  dispatch(progress: DispatchProgress): void {
     this.lastDispatch = progress;
   }
 
-  usage(now: number, { waiting, executing, seatsInUse, seatsWaiting }: Usage): void {
+  usage(now: number, { waiting, executing, seatsInUse, seatsWaiting }: LevelUsage): void {
     this.seatUtilization.set(now, seatsInUse);
     this.waitingUtilization.set(now, waiting);
     this.executingUtilization.set(now, executing);
@@ -73,11 +50,11 @@ export class LevelTallies {
     this.demand.setDenominator(executing);
   }
 
-  limits(limits: Limits): void {
+  limits(limits: LevelLimits): void {
     this.limit = limits;
   }
 
-  adjusted(adjustment: Adjustment): void {
+  adjusted(adjustment: LevelAdjustment): void {
     this.adjustment = adjustment;
   }
 

@@ -1,6 +1,6 @@
 import { define } from '../define.ts';
 import { WEBHOOK_RATCHETS } from './ratchets.ts';
-import { validateWebhooks, webhookTable } from './webhooks.ts';
+import { webhookStrategy, webhookTable } from './webhooks.ts';
 
 export const validatingwebhookconfigurations = define({
   group: 'admissionregistration.k8s.io',
@@ -11,11 +11,5 @@ export const validatingwebhookconfigurations = define({
   versions: [{ version: 'v1', type: 'admissionregistration/v1.ValidatingWebhookConfiguration' }],
   table: webhookTable,
   ratchets: WEBHOOK_RATCHETS,
-  strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: false,
-    validate: validateWebhooks,
-  },
+  strategy: webhookStrategy,
 });

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { age, count, part, parts, text } from '../cells.ts';
-import { column, nameColumn, type Table } from '../define.ts';
+import { column, nameColumn, type StrategyOutline, type Table } from '../define.ts';
 import { has, joinedInvalid } from '../validation/fields.ts';
 import { validateReviewVersions, validateWebhookClient } from '../validation/webhook-client.ts';
 import {
@@ -26,12 +26,20 @@ export const webhookTable: Table = {
   ],
 };
 
+export const webhookStrategy: StrategyOutline = {
+  nameRule: 'dns-subdomain',
+  tracksGeneration: true,
+  allowCreateOnUpdate: false,
+  allowUnconditionalUpdate: false,
+  validate: validateWebhooks,
+};
+
 /** A webhook that other systems notice cannot be called in a dry run, so those two are all that v1 allows. */
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun'] as const;
 const REINVOCATION_POLICIES = ['IfNeeded', 'Never'] as const;
 const MAX_TIMEOUT_SECONDS = 30;
 
-export function validateWebhooks(configuration: ApiObject): FieldError[] {
+function validateWebhooks(configuration: ApiObject): FieldError[] {
   const webhooks = parts(configuration, 'webhooks');
   return [
     ...webhooks.flatMap((webhook, at) => validateWebhook(webhook, `webhooks[${at}]`)),

@@ -112,7 +112,7 @@ function checkApiVersion(apiVersion: string): string[] {
   if (pieces.length > 2) return [VERSION_TEXT];
   const version = pieces.at(-1) ?? '';
   const group = pieces.length === 2 ? pieces[0] : undefined;
-  const check = (value: string, rule: 'dns-subdomain' | 'dns-1035-label'): string[] =>
+  const check = (value: string, rule: 'dns-subdomain' | 'dns-1035-label'): readonly string[] =>
     value === '' ? ['must be non-empty'] : checkName(value, rule);
   return [
     ...(group === undefined ? [] : check(group, 'dns-subdomain').map((why) => `group part: ${why}`)),

@@ -133,7 +133,7 @@ function validateContainerResource(source: JsonObject, path: string): FieldError
 }
 
 /** `cpu`, `hugepages-2Mi`, `example.com/gpu` */
-function checkContainerResource(name: string): string[] {
+function checkContainerResource(name: string): readonly string[] {
   const reasons = checkQualifiedName(name);
   if (reasons.length > 0) return reasons;
   if (name.includes('/')) {

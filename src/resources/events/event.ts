@@ -1,4 +1,5 @@
 import { EVENT_TABLE } from '../core/event-cells.ts';
+import { EVENT_PATHS, EVENT_STRATEGY } from '../core/event-outline.ts';
 import { validateEvent, validateStrictEvent, validateStrictEventUpdate } from '../core/validation/event.ts';
 import { define } from '../define.ts';
 import { eventV1 } from './event-conversion.ts';
@@ -12,20 +13,8 @@ export const eventsV1 = define({
   versions: [{ version: 'v1', type: 'events/v1.Event', conversion: eventV1 }],
   storage: { group: '', resource: 'events', version: 'v1', type: 'core/v1.Event' },
   table: EVENT_TABLE,
-  // Selected by as they are stored: in the core form.
   fields: {
-    paths: {
-      'involvedObject.kind': ['involvedObject.kind'],
-      'involvedObject.namespace': ['involvedObject.namespace'],
-      'involvedObject.name': ['involvedObject.name'],
-      'involvedObject.uid': ['involvedObject.uid'],
-      'involvedObject.apiVersion': ['involvedObject.apiVersion'],
-      'involvedObject.resourceVersion': ['involvedObject.resourceVersion'],
-      'involvedObject.fieldPath': ['involvedObject.fieldPath'],
-      reason: ['reason'],
-      reportingComponent: ['reportingComponent'],
-      type: ['type'],
-    },
+    paths: EVENT_PATHS,
     aliases: {
       'regarding.kind': 'involvedObject.kind',
       'regarding.namespace': 'involvedObject.namespace',
@@ -38,13 +27,7 @@ export const eventsV1 = define({
     },
   },
   strategy: {
-    // Events made through the core group may have such names; for new ones there is a stricter rule below.
-    nameRule: 'path-segment',
-    tracksGeneration: false,
-    allowCreateOnUpdate: true,
-    allowUnconditionalUpdate: true,
-    defaultPropagation: 'unsupported',
-    expires: true,
+    ...EVENT_STRATEGY,
     validate: (event) => validateEvent(event, 'reportingController'),
     validateCreate: validateStrictEvent,
     validateUpdate: validateStrictEventUpdate,

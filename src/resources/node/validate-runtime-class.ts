@@ -3,31 +3,27 @@ import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid } from '../../object/field-errors.ts';
 import { checkLabelValue, checkName, checkQualifiedName } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
-import { validateResources } from '../pod/validation/resource-requirements.ts';
+import { validateOverhead } from '../pod/validation/resource-requirements.ts';
 import { validateTolerations } from '../pod/validation/tolerations.ts';
 import { goToleration } from '../validation/go-structs.ts';
 
 export function validateRuntimeClass(runtime: ApiObject): FieldError[] {
   const handler = text(runtime.handler);
   const limits = part(runtime, 'overhead', 'podFixed');
-  return [
-    ...eachInvalid('handler', handler, checkName(handler, 'dns-label')),
-    ...validateResources({ limits }, 'overhead', new Set()),
-    ...validateScheduling(part(runtime, 'scheduling')),
-  ];
+  const errors = eachInvalid('handler', handler, checkName(handler, 'dns-label'));
+  validateOverhead(limits, 'overhead', errors);
+  return [...errors, ...validateScheduling(part(runtime, 'scheduling'))];
 }
 
 function validateScheduling(scheduling: JsonObject): FieldError[] {
   const path = 'scheduling.nodeSelector';
   const tolerations = parts(scheduling, 'tolerations');
-  return [
-    ...Object.entries(part(scheduling, 'nodeSelector')).flatMap(([key, value]) => [
-      ...eachInvalid(path, key, checkQualifiedName(key)),
-      ...eachInvalid(path, value, checkLabelValue(text(value))),
-    ]),
-    ...validateTolerations(tolerations, 'scheduling.tolerations'),
-    ...validateDistinct(tolerations, 'scheduling.tolerations'),
-  ];
+  const errors = Object.entries(part(scheduling, 'nodeSelector')).flatMap(([key, value]) => [
+    ...eachInvalid(path, key, checkQualifiedName(key)),
+    ...eachInvalid(path, value, checkLabelValue(text(value))),
+  ]);
+  validateTolerations(tolerations, 'scheduling.tolerations', errors);
+  return [...errors, ...validateDistinct(tolerations, 'scheduling.tolerations')];
 }
 
 /** How long a taint is tolerated does not make a toleration another one. */

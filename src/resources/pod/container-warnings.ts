@@ -1,24 +1,23 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { count, parts, text } from '../cells.ts';
-import { containersOf } from './containers-of.ts';
+import { count, objectsOf, text } from '../cells.ts';
+import { eachAt } from '../validation/values.ts';
+import { CONTAINER_LISTS } from './containers-of.ts';
 
 /** A variable may be defined again to extend itself, `PATH=$(PATH):/more`; anything else hides what was there. */
-export function envWarnings(container: JsonObject, path: string): string[] {
+export function addEnvWarnings(said: string[], variables: readonly JsonObject[], path: string): void {
+  if (variables.length < 2) return;
   const seen = new Set<string>();
-  return parts(container, 'env').flatMap((variable, at) => {
+  eachAt(variables, path, (variable, at) => {
     const name = text(variable.name);
-    if (!seen.has(name)) {
-      seen.add(name);
-      return [];
-    }
-    const itself = `$(${name})`;
-    const value = text(variable.value);
-    const extendsItself = variable.valueFrom === undefined && value !== itself && value.includes(itself);
-    if (extendsItself) return [];
-    return [
-      `${path}.env[${at}]: hides previous definition of "${name}", which may be dropped when using apply`,
-    ];
+    if (seen.has(name) && !extendsItself(variable, `$(${name})`))
+      said.push(`${at}: hides previous definition of "${name}", which may be dropped when using apply`);
+    seen.add(name);
   });
+}
+
+function extendsItself(variable: JsonObject, itself: string): boolean {
+  const value = text(variable.value);
+  return variable.valueFrom === undefined && value !== itself && value.includes(itself);
 }
 
 interface Port {
@@ -28,28 +27,29 @@ interface Port {
 }
 
 /** Ports that two containers, or one of them twice, say they listen on. */
-export function portWarnings(spec: JsonObject, path: string): string[] {
+export function addPortWarnings(said: string[], spec: JsonObject, path: string): void {
   const known = new Map<string, Port[]>();
-  return containersOf(spec, path).flatMap(({ container, path: of }) =>
-    parts(container, 'ports').flatMap((given, at) => {
-      const port = {
-        path: `${of}.ports[${at}]`,
-        hostIp: text(given.hostIP),
-        hostPort: count(given.hostPort),
-      };
-      const key = `${count(given.containerPort)}/${text(given.protocol)}`;
-      const others = known.get(key) ?? [];
-      known.set(key, [...others, port]);
-      const unused = port.hostIp !== '' && port.hostPort === 0;
-      return [
-        ...(unused ? [`${port.path}: hostIP set without hostPort: ${describe(given)}`] : []),
-        ...others.flatMap((other) => {
-          const clash = clashOf(port, other);
-          return clash === undefined ? [] : [`${port.path}: ${clash} port definition with ${other.path}`];
-        }),
-      ];
-    }),
-  );
+  for (const list of CONTAINER_LISTS)
+    eachAt(objectsOf(spec[list]), `${path}.${list}`, (container, of) =>
+      eachAt(objectsOf(container.ports), `${of}.ports`, (port, at) => addPortWarning(said, port, at, known)),
+    );
+}
+
+function addPortWarning(said: string[], given: JsonObject, path: string, known: Map<string, Port[]>): void {
+  const port = { path, hostIp: text(given.hostIP), hostPort: count(given.hostPort) };
+  if (port.hostIp !== '' && port.hostPort === 0)
+    said.push(`${path}: hostIP set without hostPort: ${describe(given)}`);
+  const key = `${count(given.containerPort)}/${text(given.protocol)}`;
+  const others = known.get(key);
+  if (others === undefined) {
+    known.set(key, [port]);
+    return;
+  }
+  for (const other of others) {
+    const clash = clashOf(port, other);
+    if (clash !== undefined) said.push(`${path}: ${clash} port definition with ${other.path}`);
+  }
+  others.push(port);
 }
 
 function clashOf(port: Port, other: Port): string | undefined {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { part, parts, text } from '../cells.ts';
+import { objectOf, objectsOf, part, parts, text } from '../cells.ts';
+import { addAll } from '../validation/values.ts';
 
 /** Labels of nodes that have newer names. */
 const DEPRECATED_LABELS: Readonly<Record<string, string>> = {
@@ -23,18 +24,21 @@ export const deprecatedLabel = (label: string): string | undefined => DEPRECATED
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
-export function placementWarnings(spec: JsonObject, path: string): string[] {
-  return [
-    ...Object.keys(part(spec, 'nodeSelector')).flatMap((label) => {
-      const why = deprecatedLabel(label);
-      return why === undefined ? [] : [`${path}.nodeSelector[${label}]: ${why}`];
-    }),
-    ...nodeAffinityWarnings(part(spec, 'affinity', 'nodeAffinity'), `${path}.affinity.nodeAffinity`),
-    ...spreadWarnings(parts(spec, 'topologySpreadConstraints'), `${path}.topologySpreadConstraints`),
-    ...['podAffinity', 'podAntiAffinity'].flatMap((kind) =>
-      podAffinityWarnings(part(spec, 'affinity', kind), `${path}.affinity.${kind}`),
-    ),
-  ];
+export function addPlacementWarnings(said: string[], spec: JsonObject, path: string): void {
+  for (const label of Object.keys(objectOf(spec.nodeSelector))) {
+    const why = deprecatedLabel(label);
+    if (why !== undefined) said.push(`${path}.nodeSelector[${label}]: ${why}`);
+  }
+  const { nodeAffinity, podAffinity, podAntiAffinity } = objectOf(spec.affinity);
+  const at = `${path}.affinity`;
+  const spread = objectsOf(spec.topologySpreadConstraints);
+  if (nodeAffinity !== undefined)
+    addAll(said, nodeAffinityWarnings(objectOf(nodeAffinity), `${at}.nodeAffinity`));
+  if (spread.length > 0) addAll(said, spreadWarnings(spread, `${path}.topologySpreadConstraints`));
+  if (podAffinity !== undefined)
+    addAll(said, podAffinityWarnings(objectOf(podAffinity), `${at}.podAffinity`));
+  if (podAntiAffinity !== undefined)
+    addAll(said, podAffinityWarnings(objectOf(podAntiAffinity), `${at}.podAntiAffinity`));
 }
 
 function nodeAffinityWarnings(affinity: JsonObject, path: string): string[] {

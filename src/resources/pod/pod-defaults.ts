@@ -62,8 +62,9 @@ const MILLI = 1_000_000n;
 
 /** Nothing is asked for in less than thousandths; canonical quantities show by their suffix that they are finer. */
 function roundUp(amounts: JsonObject): void {
-  for (const [name, amount] of Object.entries(amounts)) {
-    const quantity = /[nu]$/.test(text(amount)) ? parseQuantity(text(amount)) : undefined;
+  for (const name of Object.keys(amounts)) {
+    const amount = text(amounts[name]);
+    const quantity = amount.endsWith('n') || amount.endsWith('u') ? parseQuantity(amount) : undefined;
     if (quantity === undefined || quantity.nanos <= 0n) continue;
     amounts[name] = formatQuantity({ ...quantity, nanos: ((quantity.nanos + MILLI - 1n) / MILLI) * MILLI });
   }

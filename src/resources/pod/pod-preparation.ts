@@ -1,10 +1,10 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import { part, parts, text } from '../cells.ts';
+import { objectOf, objectsOf, part, parts, text } from '../cells.ts';
 import { strings } from '../validation/values.ts';
-import { containersOf } from './containers-of.ts';
+import { CONTAINER_LISTS } from './containers-of.ts';
 import { withCondition } from './pod-conditions.ts';
-import { APP_ARMOR_PREFIX, fromAnnotation, toAnnotation } from './profiles.ts';
+import { APP_ARMOR_PREFIX, fromAnnotation, holdsAppArmor, toAnnotation } from './profiles.ts';
 import { qosClass } from './qos.ts';
 
 /** What the server makes of a pod before it is stored for the first time (Kubernetes: pod strategy, PrepareForCreate). */
@@ -29,6 +29,7 @@ const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 /** Keys become expressions with the pod's own values, so that schedulers need not know of keys. */
 function addLabelKeys(spec: JsonObject, labels: Readonly<Record<string, string>>): void {
+  if (spec.affinity === undefined) return;
   for (const kind of ['podAffinity', 'podAntiAffinity']) {
     const affinity = part(spec, 'affinity', kind);
     const preferred = parts(affinity, PREFERRED).map((term) => part(term, 'podAffinityTerm'));
@@ -51,17 +52,25 @@ function addExpressions(term: JsonObject, labels: Readonly<Record<string, string
 /** Nodes of older versions read the annotation, newer ones the field: each gets what was said in the other. */
 function joinAppArmor(pod: ApiObject): void {
   const spec = part(pod, 'spec');
-  const { appArmorProfile: ofPod } = part(spec, 'securityContext');
-  for (const { container } of containersOf(spec, '')) {
-    const key = `${APP_ARMOR_PREFIX}${text(container.name)}`;
-    const annotation = pod.metadata.annotations?.[key];
-    const own = part(container, 'securityContext').appArmorProfile;
-    if (annotation === undefined) annotate(pod, key, own === undefined ? spec : container);
-    else if (own === undefined) {
-      const profile = fromAnnotation(annotation);
-      if (profile === undefined || equal(profile, ofPod)) continue;
-      container.securityContext = { ...part(container, 'securityContext'), appArmorProfile: profile };
+  const { appArmorProfile: ofPod } = objectOf(spec.securityContext);
+  for (const list of CONTAINER_LISTS) {
+    for (const container of objectsOf(spec[list])) {
+      const own = objectOf(container.securityContext).appArmorProfile;
+      if (own !== undefined || ofPod !== undefined || holdsAppArmor(pod.metadata.annotations))
+        joinProfile(pod, spec, container);
     }
+  }
+}
+
+function joinProfile(pod: ApiObject, spec: JsonObject, container: JsonObject): void {
+  const key = `${APP_ARMOR_PREFIX}${text(container.name)}`;
+  const annotation = pod.metadata.annotations?.[key];
+  const own = part(container, 'securityContext').appArmorProfile;
+  if (annotation === undefined) annotate(pod, key, own === undefined ? spec : container);
+  else if (own === undefined) {
+    const profile = fromAnnotation(annotation);
+    if (profile === undefined || equal(profile, part(spec, 'securityContext').appArmorProfile)) return;
+    container.securityContext = { ...part(container, 'securityContext'), appArmorProfile: profile };
   }
 }
 

@@ -1,73 +1,77 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { checkName } from '../../object/formats.ts';
 import { parseQuantity } from '../../object/quantity.ts';
-import { part, parts, text } from '../cells.ts';
-import { stringMap } from '../validation/values.ts';
-import { envWarnings, portWarnings } from './container-warnings.ts';
-import { containersOf } from './containers-of.ts';
-import { placementWarnings } from './placement-warnings.ts';
-import { APP_ARMOR_PREFIX, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD } from './profiles.ts';
+import { objectOf, objectsOf, part, text } from '../cells.ts';
+import { eachAt, stringMap } from '../validation/values.ts';
+import { addEnvWarnings, addPortWarnings } from './container-warnings.ts';
+import { CONTAINER_LISTS, containersOf } from './containers-of.ts';
+import { addPlacementWarnings } from './placement-warnings.ts';
+import { APP_ARMOR_PREFIX, holdsSeccomp, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD } from './profiles.ts';
 
 /** What a caller is told of a pod that is accepted, but not what was meant (Kubernetes: api/pod, warnings.go). */
 
 export function podWarnings(pod: ApiObject): string[] {
+  const said: string[] = [];
   const wrong = checkName(pod.metadata.name ?? '', 'dns-label');
   const advice =
     "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended";
-  return [
-    ...(wrong.length === 0 ? [] : [`${advice}: [${wrong.join(' ')}]`]),
-    ...warnings(part(pod, 'spec'), pod.metadata.annotations ?? {}, ''),
-  ];
+  if (wrong.length > 0) said.push(`${advice}: [${wrong.join(' ')}]`);
+  addWarnings(said, part(pod, 'spec'), pod.metadata.annotations ?? {}, '');
+  return said;
 }
 
 /** `path` is `spec.template`, for example. */
 export function podTemplateWarnings(template: JsonObject, path: string): string[] {
+  const said: string[] = [];
   const spec = part(template, 'spec');
   const annotations = stringMap(part(template, 'metadata'), 'annotations');
-  return [...warnings(spec, annotations, `${path}.`), ...appArmorWarnings(spec, annotations, `${path}.`)];
+  addWarnings(said, spec, annotations, `${path}.`);
+  addAppArmorWarnings(said, spec, annotations, `${path}.`);
+  return said;
 }
 
 type Annotations = Readonly<Record<string, string>>;
 
+const BYTES = ['memory', 'ephemeral-storage'];
+
 /** `at` ends with a dot, or is empty. */
-function warnings(spec: JsonObject, annotations: Annotations, at: string): string[] {
+function addWarnings(said: string[], spec: JsonObject, annotations: Annotations, at: string): void {
   const path = `${at}spec`;
-  return [
-    ...placementWarnings(spec, path),
-    ...annotationWarnings(annotations, at),
-    ...volumeWarnings(spec, path),
-    ...duplicateWarnings(spec, path),
-    ...fractionWarnings(part(spec, 'overhead'), `${path}.overhead`, ['memory', 'ephemeral-storage']),
-    ...seccompWarnings(spec, annotations, at),
-    ...containersOf(spec, path).flatMap(({ container, path: of }) => [
-      ...['limits', 'requests'].flatMap((list) =>
-        fractionWarnings(part(container, 'resources', list), `${of}.resources.${list}`, [
-          'memory',
-          'ephemeral-storage',
-        ]),
-      ),
-      ...envWarnings(container, of),
-    ]),
-    ...portWarnings(spec, path),
-    ...(Number(spec.terminationGracePeriodSeconds) < 0
-      ? [
-          `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
-        ]
-      : []),
-  ];
+  addPlacementWarnings(said, spec, path);
+  addAnnotationWarnings(said, annotations, at);
+  addVolumeWarnings(said, spec, path);
+  addDuplicateWarnings(said, spec, path);
+  addFractionWarnings(said, spec.overhead, `${path}.overhead`, BYTES);
+  addSeccompWarnings(said, spec, annotations, at);
+  for (const list of CONTAINER_LISTS)
+    eachAt(objectsOf(spec[list]), `${path}.${list}`, (container, of) => {
+      const { limits, requests } = objectOf(container.resources);
+      addFractionWarnings(said, limits, `${of}.resources.limits`, BYTES);
+      addFractionWarnings(said, requests, `${of}.resources.requests`, BYTES);
+      addEnvWarnings(said, objectsOf(container.env), `${of}.env`);
+    });
+  addPortWarnings(said, spec, path);
+  if (Number(spec.terminationGracePeriodSeconds) < 0) {
+    const why = 'must be >= 0; negative values are invalid and will be treated as 1';
+    said.push(`${path}.terminationGracePeriodSeconds: ${why}`);
+  }
 }
 
-const DEAD_ANNOTATIONS: Readonly<Record<string, string>> = {
-  'scheduler.alpha.kubernetes.io/critical-pod':
+const DEAD_ANNOTATIONS: readonly (readonly [string, string])[] = [
+  [
+    'scheduler.alpha.kubernetes.io/critical-pod',
     'non-functional in v1.16+; use the "priorityClassName" field instead',
-  'security.alpha.kubernetes.io/sysctls': 'non-functional in v1.11+; use the "sysctls" field instead',
-  'security.alpha.kubernetes.io/unsafe-sysctls': 'non-functional in v1.11+; use the "sysctls" field instead',
-};
+  ],
+  ['security.alpha.kubernetes.io/sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
+  [
+    'security.alpha.kubernetes.io/unsafe-sysctls',
+    'non-functional in v1.11+; use the "sysctls" field instead',
+  ],
+];
 
-function annotationWarnings(annotations: Annotations, at: string): string[] {
-  return Object.entries(DEAD_ANNOTATIONS)
-    .filter(([key]) => annotations[key] !== undefined)
-    .map(([key, why]) => `${at}metadata.annotations[${key}]: ${why}`);
+function addAnnotationWarnings(said: string[], annotations: Annotations, at: string): void {
+  for (const [key, why] of DEAD_ANNOTATIONS)
+    if (annotations[key] !== undefined) said.push(`${at}metadata.annotations[${key}]: ${why}`);
 }
 
 /** `storageOS` is how Kubernetes spells it here. */
@@ -83,80 +87,76 @@ const DEPRECATED_VOLUMES: readonly (readonly [string, string, string])[] = [
   ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
-function volumeWarnings(spec: JsonObject, path: string): string[] {
-  return parts(spec, 'volumes').flatMap((volume, at) => {
-    const claim = part(volume, 'ephemeral', 'volumeClaimTemplate', 'spec', 'resources');
-    const claimPath = `${path}.volumes[${at}].ephemeral.volumeClaimTemplate.spec.resources`;
-    return [
-      ...DEPRECATED_VOLUMES.filter(([field]) => volume[field] !== undefined).map(
-        ([, shown, why]) => `${path}.volumes[${at}].${shown}: ${why}`,
-      ),
-      ...['requests', 'limits'].flatMap((list) =>
-        fractionWarnings(part(claim, list), `${claimPath}.${list}`, ['storage']),
-      ),
-    ];
+const CLAIMED = ['storage'];
+
+function addVolumeWarnings(said: string[], spec: JsonObject, path: string): void {
+  eachAt(objectsOf(spec.volumes), `${path}.volumes`, (volume, at) => {
+    for (const [field, shown, why] of DEPRECATED_VOLUMES)
+      if (volume[field] !== undefined) said.push(`${at}.${shown}: ${why}`);
+    if (volume.ephemeral === undefined) return;
+    const { requests, limits } = part(volume, 'ephemeral', 'volumeClaimTemplate', 'spec', 'resources');
+    const claim = `${at}.ephemeral.volumeClaimTemplate.spec.resources`;
+    addFractionWarnings(said, requests, `${claim}.requests`, CLAIMED);
+    addFractionWarnings(said, limits, `${claim}.limits`, CLAIMED);
   });
 }
 
 const NANO = 1_000_000_000n;
 
 /** There is no part of a byte. */
-function fractionWarnings(amounts: JsonObject, path: string, names: readonly string[]): string[] {
-  return names
-    .filter((name) => (parseQuantity(text(amounts[name], '0'))?.nanos ?? 0n) % NANO !== 0n)
-    .map((name) => {
-      const amount = JSON.stringify(amounts[name]);
-      return `${path}[${name}]: fractional byte value ${amount} is invalid, must be an integer`;
-    });
+function addFractionWarnings(
+  said: string[],
+  list: JsonValue | undefined,
+  path: string,
+  names: readonly string[],
+): void {
+  const amounts = objectOf(list);
+  for (const name of names) {
+    const amount = text(amounts[name]);
+    if (amount === '' || (parseQuantity(amount)?.nanos ?? 0n) % NANO === 0n) continue;
+    const shown = JSON.stringify(amounts[name]);
+    said.push(`${path}[${name}]: fractional byte value ${shown} is invalid, must be an integer`);
+  }
 }
 
-function duplicateWarnings(spec: JsonObject, path: string): string[] {
-  const secrets = parts(spec, 'imagePullSecrets');
-  return [
-    ...repeated(parts(spec, 'hostAliases'), 'ip', `${path}.hostAliases`),
-    ...repeated(secrets, 'name', `${path}.imagePullSecrets`),
-    ...secrets.flatMap(({ name }, at) =>
-      text(name) === '' ? [`${path}.imagePullSecrets[${at}].name: invalid empty name ""`] : [],
-    ),
-  ];
+function addDuplicateWarnings(said: string[], spec: JsonObject, path: string): void {
+  const secrets = objectsOf(spec.imagePullSecrets);
+  addRepeated(said, objectsOf(spec.hostAliases), 'ip', `${path}.hostAliases`);
+  addRepeated(said, secrets, 'name', `${path}.imagePullSecrets`);
+  eachAt(secrets, `${path}.imagePullSecrets`, ({ name }, at) => {
+    if (text(name) === '') said.push(`${at}.name: invalid empty name ""`);
+  });
 }
 
-function repeated(items: readonly JsonObject[], field: string, path: string): string[] {
-  const values = items.map((item) => text(item[field]));
-  return values.flatMap((value, at) =>
-    values.indexOf(value) < at
-      ? [`${path}[${at}].${field}: duplicate ${field} ${JSON.stringify(value)}`]
-      : [],
-  );
+function addRepeated(said: string[], items: readonly JsonObject[], field: string, path: string): void {
+  const seen = new Set<string>();
+  eachAt(items, path, (item, at) => {
+    const value = text(item[field]);
+    if (seen.has(value)) said.push(`${at}.${field}: duplicate ${field} ${JSON.stringify(value)}`);
+    seen.add(value);
+  });
 }
 
-function seccompWarnings(spec: JsonObject, annotations: Annotations, at: string): string[] {
-  const holders = [
-    { key: SECCOMP_POD, holder: spec },
-    ...containersOf(spec, '').map(({ container }) => ({
-      key: `${SECCOMP_CONTAINER_PREFIX}${text(container.name)}`,
-      holder: container,
-    })),
-  ];
-  return holders
-    .filter(({ key, holder }) => {
-      const { seccompProfile } = part(holder, 'securityContext');
-      return annotations[key] !== undefined && seccompProfile === undefined;
-    })
-    .map(
-      ({ key }) =>
-        `${at}metadata.annotations[${key}]: non-functional in v1.27+; use the "seccompProfile" field instead`,
-    );
+function addSeccompWarnings(said: string[], spec: JsonObject, annotations: Annotations, at: string): void {
+  if (!holdsSeccomp(annotations)) return;
+  const warn = (key: string, holder: JsonObject): void => {
+    if (annotations[key] === undefined || part(holder, 'securityContext').seccompProfile !== undefined)
+      return;
+    const why = 'non-functional in v1.27+; use the "seccompProfile" field instead';
+    said.push(`${at}metadata.annotations[${key}]: ${why}`);
+  };
+  warn(SECCOMP_POD, spec);
+  for (const { container } of containersOf(spec, ''))
+    warn(`${SECCOMP_CONTAINER_PREFIX}${text(container.name)}`, container);
 }
 
-function appArmorWarnings(spec: JsonObject, annotations: Annotations, at: string): string[] {
-  if (part(spec, 'securityContext').appArmorProfile !== undefined) return [];
-  return containersOf(spec, '')
-    .filter(({ container }) => part(container, 'securityContext').appArmorProfile === undefined)
-    .map(({ container }) => `${APP_ARMOR_PREFIX}${text(container.name)}`)
-    .filter((key) => annotations[key] !== undefined)
-    .map(
-      (key) =>
-        `${at}metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`,
-    );
+function addAppArmorWarnings(said: string[], spec: JsonObject, annotations: Annotations, at: string): void {
+  if (part(spec, 'securityContext').appArmorProfile !== undefined) return;
+  for (const { container } of containersOf(spec, '')) {
+    const key = `${APP_ARMOR_PREFIX}${text(container.name)}`;
+    const inField = part(container, 'securityContext').appArmorProfile !== undefined;
+    if (inField || annotations[key] === undefined) continue;
+    const why = 'deprecated since v1.30; use the "appArmorProfile" field instead';
+    said.push(`${at}metadata.annotations[${key}]: ${why}`);
+  }
 }

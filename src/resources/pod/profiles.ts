@@ -7,6 +7,20 @@ export const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod';
 export const SECCOMP_CONTAINER_PREFIX = 'container.seccomp.security.alpha.kubernetes.io/';
 export const APP_ARMOR_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 
+type Annotations = Readonly<Record<string, string>>;
+
+/** Few pods still have such annotations; for most, nothing need be looked up by the names of their containers. */
+export function holdsSeccomp(annotations: Annotations | undefined): boolean {
+  for (const key in annotations)
+    if (key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER_PREFIX)) return true;
+  return false;
+}
+
+export function holdsAppArmor(annotations: Annotations | undefined): boolean {
+  for (const key in annotations) if (key.startsWith(APP_ARMOR_PREFIX)) return true;
+  return false;
+}
+
 const UNCONFINED = 'unconfined';
 const RUNTIME_DEFAULT = 'runtime/default';
 const LOCALHOST = 'localhost/';

@@ -1,36 +1,51 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { parseQuantity } from '../../object/quantity.ts';
-import { part, parts, text } from '../cells.ts';
-import { stringMap } from '../validation/values.ts';
-
-/** What counts when memory or time is short. */
-const COMPUTE = ['cpu', 'memory'];
+import { objectOf, objectsOf, part, text } from '../cells.ts';
 
 /** Guaranteed: limits everywhere, and requests as high. BestEffort: nothing is asked for. Burstable: the rest. */
 export function qosClass(spec: JsonObject): string {
-  const containers = [...parts(spec, 'containers'), ...parts(spec, 'initContainers')].map((container) => ({
-    limits: amounts(container, 'limits'),
-    requests: amounts(container, 'requests'),
-  }));
-  const sum = (of: 'limits' | 'requests', name: string): bigint =>
-    containers.reduce((total, container) => total + (container[of].get(name) ?? 0n), 0n);
-  const asked = COMPUTE.some((name) => sum('limits', name) > 0n || sum('requests', name) > 0n);
-  if (!asked) return 'BestEffort';
-  const limited = containers.every(({ limits }) => COMPUTE.every((name) => limits.has(name)));
-  const matched = COMPUTE.every((name) => sum('limits', name) === sum('requests', name));
-  return limited && matched ? 'Guaranteed' : 'Burstable';
+  const cpu = amountsOf(spec, 'cpu');
+  const memory = amountsOf(spec, 'memory');
+  if (!isAsked(cpu) && !isAsked(memory)) return 'BestEffort';
+  return isGuaranteed(cpu) && isGuaranteed(memory) ? 'Guaranteed' : 'Burstable';
+}
+
+/** What counts when memory or time is short, of all containers together; in billionths. */
+interface Amounts {
+  readonly limits: bigint;
+  readonly requests: bigint;
+  readonly limitedEverywhere: boolean;
+}
+
+const COUNTED = ['containers', 'initContainers'] as const;
+
+function amountsOf(spec: JsonObject, name: 'cpu' | 'memory'): Amounts {
+  let limits = 0n;
+  let requests = 0n;
+  let limitedEverywhere = true;
+  for (const list of COUNTED) {
+    for (const container of objectsOf(spec[list])) {
+      const resources = objectOf(container.resources);
+      const limit = amount(resources.limits, name);
+      if (limit === 0n) limitedEverywhere = false;
+      limits += limit;
+      requests += amount(resources.requests, name);
+    }
+  }
+  return { limits, requests, limitedEverywhere };
 }
 
 /** Zero asks for nothing. */
-function amounts(container: JsonObject, list: string): Map<string, bigint> {
-  const given = stringMap(part(container, 'resources'), list);
-  const found = new Map<string, bigint>();
-  for (const name of COMPUTE) {
-    const nanos = parseQuantity(given[name] ?? '0')?.nanos ?? 0n;
-    if (nanos > 0n) found.set(name, nanos);
-  }
-  return found;
+function amount(list: JsonValue | undefined, name: string): bigint {
+  const value = objectOf(list)[name];
+  const nanos = value === undefined ? 0n : (parseQuantity(String(value))?.nanos ?? 0n);
+  return nanos > 0n ? nanos : 0n;
 }
+
+const isAsked = ({ limits, requests }: Amounts): boolean => limits > 0n || requests > 0n;
+
+const isGuaranteed = ({ limits, requests, limitedEverywhere }: Amounts): boolean =>
+  limitedEverywhere && limits === requests;
 
 /** As it was found when the pod was created. */
 export const qosClassOf = (pod: ApiObject): string =>

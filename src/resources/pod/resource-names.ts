@@ -4,6 +4,9 @@ import { checkQualifiedName } from '../../object/formats.ts';
 
 const OF_CONTAINERS: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
+/** What any container may be given, by the names that nearly all of them use. */
+export const isOfEveryContainer = (name: string): boolean => OF_CONTAINERS.has(name);
+
 /** Countable objects, in quotas. */
 const COUNTS = [
   'pods',

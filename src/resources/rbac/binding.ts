@@ -4,9 +4,9 @@ import { equal } from '../../object/equality.ts';
 import { eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { age, part, parts, text } from '../cells.ts';
-import { column, nameColumn, type Table } from '../define.ts';
+import { column, nameColumn, type StrategyOutline, type Table } from '../define.ts';
 import { goRoleRef } from '../validation/go-structs.ts';
-import { RBAC_GROUP, SUBJECT_KINDS } from './subjects.ts';
+import { defaultSubjects, RBAC_GROUP, SUBJECT_KINDS } from './subjects.ts';
 
 /** What role bindings and cluster role bindings have in common. */
 
@@ -39,7 +39,17 @@ export const bindingTable: Table = {
 };
 
 /** `roleKinds`: what a binding of this kind may refer to. */
-export function validateBinding(binding: ApiObject, roleKinds: readonly string[]): FieldError[] {
+export const bindingStrategy = (roleKinds: readonly string[]): StrategyOutline => ({
+  nameRule: 'path-segment',
+  tracksGeneration: false,
+  allowCreateOnUpdate: true,
+  allowUnconditionalUpdate: true,
+  defaults: defaultSubjects,
+  validate: (binding) => validateBinding(binding, roleKinds),
+  validateUpdate: validateBindingUpdate,
+});
+
+function validateBinding(binding: ApiObject, roleKinds: readonly string[]): FieldError[] {
   const clusterWide = !roleKinds.includes('Role');
   return [
     ...validateRoleRef(part(binding, 'roleRef'), roleKinds),
@@ -50,7 +60,7 @@ export function validateBinding(binding: ApiObject, roleKinds: readonly string[]
 }
 
 /** A binding to another role is another binding: whoever may change subjects could otherwise grant any role. */
-export function validateBindingUpdate(binding: ApiObject, old: ApiObject): FieldError[] {
+function validateBindingUpdate(binding: ApiObject, old: ApiObject): FieldError[] {
   return equal(binding.roleRef, old.roleRef)
     ? []
     : [invalidValue('roleRef', goRoleRef(part(binding, 'roleRef')), 'cannot change roleRef')];

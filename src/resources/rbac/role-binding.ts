@@ -1,6 +1,5 @@
 import { define } from '../define.ts';
-import { bindingTable, validateBinding, validateBindingUpdate } from './binding.ts';
-import { defaultSubjects } from './subjects.ts';
+import { bindingStrategy, bindingTable } from './binding.ts';
 
 export const rolebindings = define({
   group: 'rbac.authorization.k8s.io',
@@ -9,13 +8,5 @@ export const rolebindings = define({
   namespaced: true,
   versions: [{ version: 'v1', type: 'rbac/v1.RoleBinding' }],
   table: bindingTable,
-  strategy: {
-    nameRule: 'path-segment',
-    tracksGeneration: false,
-    allowCreateOnUpdate: true,
-    allowUnconditionalUpdate: true,
-    defaults: defaultSubjects,
-    validate: (binding) => validateBinding(binding, ['Role', 'ClusterRole']),
-    validateUpdate: validateBindingUpdate,
-  },
+  strategy: bindingStrategy(['Role', 'ClusterRole']),
 });

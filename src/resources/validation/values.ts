@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { eachInvalid, invalidValue } from '../../object/field-errors.ts';
+import { addInvalid, eachInvalid, invalidValue } from '../../object/field-errors.ts';
 import { checkName, type NameRule } from '../../object/formats.ts';
 
 /** Reading and walking loosely typed objects, as every validator does. */
@@ -18,10 +18,12 @@ export function numbers(object: JsonObject, name: string): number[] {
   return Array.isArray(value) ? value.map(Number) : [];
 }
 
+const NO_STRINGS: Readonly<Record<string, string>> = Object.freeze({});
+
 /** What is returned may be the object's own map: it is for reading. */
 export function stringMap(object: JsonObject, name: string): Readonly<Record<string, string>> {
   const value = object[name];
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return NO_STRINGS;
   if (holdsStrings(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, String(item)]));
 }
@@ -40,6 +42,19 @@ export function each<T>(
   const errors: FieldError[] = [];
   for (const [at, item] of items.entries()) errors.push(...validate(item, `${path}[${at}]`, at));
   return errors;
+}
+
+/** The same for rules that add to one list of errors, so that nothing is made for what is good. */
+export function eachAt<T>(
+  items: readonly T[],
+  path: string,
+  look: (item: T, path: string, at: number) => void,
+): void {
+  let at = 0;
+  for (const item of items) {
+    look(item, `${path}[${at}]`, at);
+    at += 1;
+  }
 }
 
 export function validateName(path: string, name: string, rule: NameRule): FieldError[] {
@@ -66,4 +81,34 @@ export function validateRange(
   return isNumber(value) && (value < least || value > most)
     ? [invalidValue(path, value, `must be between ${least} and ${most}, inclusive`)]
     : [];
+}
+
+/** Adds what is wrong with a name under a rule. */
+export function addName(errors: FieldError[], path: string, name: string, rule: NameRule): void {
+  addInvalid(errors, path, name, checkName(name, rule));
+}
+
+/** However many: spreading them as arguments has a limit. */
+export function addAll<T>(list: T[], more: readonly T[]): void {
+  for (const one of more) list.push(one);
+}
+
+/** The field `name` at `path` is no number below zero. */
+export function addNonNegative(
+  errors: FieldError[],
+  path: string,
+  name: string,
+  value: JsonValue | undefined,
+): void {
+  if (isNumber(value) && value < 0) addAll(errors, validateNonNegative(`${path}.${name}`, value));
+}
+
+/** A number that is there lies between two others, both inclusive. */
+export function addRange(
+  errors: FieldError[],
+  path: string,
+  value: JsonValue | undefined,
+  { least, most }: { readonly least: number; readonly most: number },
+): void {
+  addAll(errors, validateRange(path, value, least, most));
 }

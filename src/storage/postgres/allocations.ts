@@ -2,7 +2,8 @@ import type { GroupResource } from '../../api/names.ts';
 import type { Allocation, Allocations, Holder, PoolValue, RepairReport } from '../allocations.ts';
 import type { ObjectKey } from '../key.ts';
 import type { Database } from './connection.ts';
-import type { TextRow } from './statements.ts';
+import { prepare, tables } from './prepared.ts';
+import { LOCK_COMMITS, type TextRow } from './statements.ts';
 
 type AllocationRow = TextRow<'pool' | 'value' | 'namespace' | 'name'>;
 
@@ -15,22 +16,13 @@ export class PostgresAllocations implements Allocations {
 
   async held(pool: string): Promise<string[]> {
     const { pool: connections } = await this.#database();
-    const text = 'SELECT value FROM allocations WHERE pool = $1';
-    const { rows } = await connections.query<TextRow<'value'>>(text, [pool]);
-    return rows.map(({ value }) => value);
+    return (await HELD.run(connections, { pool })).map(({ value }) => value);
   }
 
-  async holder({ pool, value }: PoolValue): Promise<ObjectKey | undefined> {
+  async holder(value: PoolValue): Promise<ObjectKey | undefined> {
     const { pool: connections } = await this.#database();
-    const text =
-      'SELECT api_group, resource, namespace, name FROM allocations WHERE pool = $1 AND value = $2';
-    const { rows } = await connections.query<TextRow<'api_group' | 'resource' | 'namespace' | 'name'>>(text, [
-      pool,
-      value,
-    ]);
-    const [row] = rows;
-    if (row === undefined) return undefined;
-    return { group: row.api_group, resource: row.resource, namespace: row.namespace, name: row.name };
+    const [key] = await HOLDER.run(connections, value);
+    return key;
   }
 
   async repair(resource: GroupResource, holders: readonly Holder[]): Promise<RepairReport> {
@@ -40,9 +32,7 @@ export class PostgresAllocations implements Allocations {
     try {
       await client.query('BEGIN');
       // Writes wait: what is read here must still be so when it is put right.
-      await client.query(
-        "SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'))",
-      );
+      await client.query(LOCK_COMMITS);
       const removed = await client.query<AllocationRow>(REMOVE, values);
       const added = await client.query<AllocationRow>(ADD, values);
       const contested = await client.query<AllocationRow>(CONTESTED, values);
@@ -79,6 +69,18 @@ function encode(holders: readonly Holder[]): string {
     })),
   );
 }
+
+const HELD = prepare((of: { readonly pool: string }) =>
+  tables.selectFrom('allocations').select('value').where('pool', '=', of.pool),
+);
+
+const HOLDER = prepare((of: PoolValue) =>
+  tables
+    .selectFrom('allocations')
+    .select(['api_group as group', 'resource', 'namespace', 'name'])
+    .where('pool', '=', of.pool)
+    .where('value', '=', of.value),
+);
 
 /** The given objects that nobody has written since, and the values they hold. */
 const UNCHANGED = `

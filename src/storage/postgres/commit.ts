@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolValue } from '../allocations.ts';
-import { type Revision, toRevision } from '../revision.ts';
+import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import type { Write } from '../revision-log.ts';
+import { type ElementType, encodeArray, INT8, JSON_TEXT, TEXT, TIMESTAMPTZ, UUID } from './binary-arrays.ts';
 import type { Connection } from './connection.ts';
-import type { TextRow } from './statements.ts';
+import { FIND_WRITES } from './queries.ts';
+import { LOCK_COMMITS, type TextRow } from './statements.ts';
 
 /** A write on its way, with the id by which it is found again when the answer to its commit is lost. */
 export interface PendingWrite {
@@ -30,81 +32,84 @@ export type CommitOutcome =
   /** A value it claimed is another object's. */
   | { readonly taken: PoolValue };
 
-/** All of a batch but its objects, as commit_revisions takes it. */
-function encodeColumns(batch: readonly PendingWrite[]): string {
-  const records = batch.map(({ id, write: { key, attribution, ...write } }, ordinal) => ({
-    ordinal,
-    verb: write.verb,
-    api_group: key.group,
-    resource: key.resource,
-    namespace: key.namespace,
-    name: key.name,
-    uid: write.uid,
-    expected: write.expected?.toString() ?? null,
-    write_id: id,
-    expires_at: write.expiresAt?.toISOString() ?? null,
-    username: toText(attribution.username),
-    user_agent: toText(attribution.userAgent),
-    source_address: toText(attribution.sourceAddress),
-    request_id: toText(attribution.requestId),
-    field_manager: toText(attribution.fieldManager),
-    ...(write.holds === undefined ? {} : { holds: write.holds }),
-  }));
-  return JSON.stringify(records);
+/** One array for each column, in the order of commit_revisions. */
+function encodeColumns(batch: readonly PendingWrite[]): Buffer[] {
+  const column = <Value>(
+    type: ElementType<Value>,
+    toValue: (pending: PendingWrite) => Value | undefined,
+  ): Buffer => encodeArray(type, batch.map(toValue));
+  return [
+    column(JSON_TEXT, ({ write }) => write.json),
+    column(TEXT, ({ write }) => write.verb),
+    column(TEXT, ({ write }) => write.key.group),
+    column(TEXT, ({ write }) => write.key.resource),
+    column(TEXT, ({ write }) => write.key.namespace),
+    column(TEXT, ({ write }) => write.key.name),
+    column(TEXT, ({ write }) => write.uid),
+    column(INT8, ({ write }) => write.expected ?? NO_REVISION),
+    column(UUID, ({ id }) => id),
+    column(TIMESTAMPTZ, ({ write }) => write.expiresAt),
+    ...ATTRIBUTIONS.map((name) => column(TEXT, ({ write }) => withoutNul(write.attribution[name]))),
+  ];
 }
 
-/** PostgreSQL's text holds neither NUL nor half a surrogate pair; callers choose what these say. */
-function toText(value: string): string {
-  return value.replaceAll('\0', '').toWellFormed();
+const ATTRIBUTIONS = ['username', 'userAgent', 'sourceAddress', 'requestId', 'fieldManager'] as const;
+
+/** PostgreSQL's text does not hold it; callers choose what these say. */
+function withoutNul(value: string): string {
+  return value.includes('\0') ? value.replaceAll('\0', '') : value;
 }
 
-const JSON_OID = 114;
+const COLUMNS =
+  '$1::json[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::uuid[], ' +
+  '$10::timestamptz[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[]';
 
-/**
- * The objects as a json[] in PostgreSQL's binary form, neither parsed nor escaped, so what a client sent comes back byte for
- * byte: int32 dimensions, has nulls, element type, length, lower bound; then an int32 size before each element.
- */
-function encodeObjects(batch: readonly PendingWrite[]): Buffer {
-  const parts: Buffer[] = [int32s(1, 0, JSON_OID, batch.length, 1)];
-  for (const { write } of batch) parts.push(int32s(write.json.length), write.json);
-  return Buffer.concat(parts);
-}
-
-function int32s(...values: number[]): Buffer {
-  const bytes = Buffer.allocUnsafe(values.length * 4);
-  for (const [at, value] of values.entries()) bytes.writeInt32BE(value, at * 4);
-  return bytes;
-}
+/** Most batches have no values to change hands, and do not look for any. */
+const COMMIT = {
+  name: 'commit_revisions',
+  text: `SELECT accepted, live FROM commit_revisions(${COLUMNS})`,
+};
+const COMMIT_HOLDING = {
+  name: 'commit_holding_revisions',
+  text: `SELECT accepted, live, taken FROM commit_holding_revisions(${COLUMNS}, $16::json)`,
+};
 
 /** One call, one transaction, one fsync. Outcomes are in the order of the batch. */
 export async function commitBatch(
   { client, prepares }: Connection,
   batch: readonly PendingWrite[],
 ): Promise<CommitOutcome[]> {
-  const [name, columns] = batch.some(({ write }) => write.holds !== undefined) ? COMMIT_HOLDING : COMMIT;
-  const { rows } = await client.query<OutcomeRow>({
-    ...(prepares ? { name } : {}),
-    text: `SELECT ${columns} FROM ${name}($1::json, $2::json[])`,
-    values: [encodeColumns(batch), encodeObjects(batch)],
-  });
-  const outcomes: CommitOutcome[] = [];
-  for (const row of rows) outcomes[Number(row.ordinal)] = toOutcome(row);
+  const isHolding = batch.some(({ write }) => write.holds !== undefined);
+  const { name, text } = isHolding ? COMMIT_HOLDING : COMMIT;
+  const values: (Buffer | string)[] = encodeColumns(batch);
+  if (isHolding) values.push(JSON.stringify(batch.map(({ write }) => write.holds ?? null)));
+  const { rows } = await client.query<OutcomeRow>({ ...(prepares ? { name } : {}), text, values });
+  return rows[0] === undefined ? [] : toOutcomes(rows[0]);
+}
+
+type OutcomeRow = TextRow<'accepted' | 'live'> & { readonly taken?: string };
+
+function toOutcomes({ accepted, live, taken }: OutcomeRow): CommitOutcome[] {
+  const lives = parseRevisions(live);
+  const outcomes = parseRevisions(accepted).map(
+    (revision, at): CommitOutcome =>
+      revision === undefined ? { refused: lives[at] } : { accepted: revision },
+  );
+  for (const { ordinal, pool, value } of parseTaken(taken))
+    outcomes[ordinal - 1] = { taken: { pool, value } };
   return outcomes;
 }
 
-/** Most batches have no values to change hands, and do not look for any. */
-const COMMIT = ['commit_revisions', 'ordinal, accepted_revision, live_revision'];
-const COMMIT_HOLDING = ['commit_holding_revisions', `${COMMIT[1]}, taken_pool, taken_value`];
+/** A bigint[] as text: `{7,NULL,9}`. */
+function parseRevisions(text: string): (Revision | undefined)[] {
+  return text
+    .slice(1, -1)
+    .split(',')
+    .map((element) => (element === 'NULL' ? undefined : toRevision(element)));
+}
 
-type OutcomeRow = TextRow<'ordinal'> & {
-  readonly [column in 'accepted_revision' | 'live_revision']: string | null;
-} & { readonly [column in 'taken_pool' | 'taken_value']?: string | null };
-
-function toOutcome(row: OutcomeRow): CommitOutcome {
-  const { accepted_revision: accepted, live_revision: live, taken_pool: pool, taken_value: value } = row;
-  if (accepted !== null) return { accepted: toRevision(accepted) };
-  if (typeof pool === 'string' && typeof value === 'string') return { taken: { pool, value } };
-  return { refused: live === null ? undefined : toRevision(live) };
+function parseTaken(text = '[]'): (PoolValue & { readonly ordinal: number })[] {
+  return JSON.parse(text);
 }
 
 /**
@@ -118,13 +123,8 @@ export async function findWrites(
 ): Promise<Map<string, Revision>> {
   await client.query('BEGIN');
   try {
-    await client.query(
-      "SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'))",
-    );
-    const { rows } = await client.query<TextRow<'write_id' | 'revision'>>(
-      'SELECT write_id, revision FROM revisions WHERE revision > $1 AND write_id = ANY($2::uuid[])',
-      [after.toString(), ids],
-    );
+    await client.query(LOCK_COMMITS);
+    const rows = await FIND_WRITES.run(client, { after: after.toString(), ids });
     return new Map(rows.map((row) => [row.write_id, toRevision(row.revision)]));
   } finally {
     await client.query('ROLLBACK');

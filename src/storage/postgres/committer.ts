@@ -11,6 +11,7 @@ import {
   toPendingWrite,
 } from './commit.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
+import { CURRENT_REVISION } from './queries.ts';
 import { isConnectionFailure, isTransient } from './statements.ts';
 
 /** Bounds of one batch. Larger ones hold the ordering lock longer without saving round trips. */
@@ -193,10 +194,8 @@ export class BatchingCommitter implements Committer {
     this.#connection = connection;
     // Later connections are made to find writes again, and must look from where the last answer left off.
     if (this.#lastRevision === NO_REVISION) {
-      const { rows } = await connection.client.query<{ revision: string }>(
-        'SELECT coalesce(max(revision), 0) AS revision FROM revisions',
-      );
-      this.#sawRevision(toRevision(rows[0]?.revision ?? 0));
+      const [row] = await CURRENT_REVISION.run(connection.client, {});
+      this.#sawRevision(toRevision(row?.revision ?? 0));
     }
     return connection;
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { prepare, tables } from './prepared.ts';
 
 /**
  * Migrations are plain SQL files, `NNNN_name.sql`, forward only, all or nothing. Several servers may start at once: an
@@ -50,8 +51,7 @@ export async function migrate(client: pg.ClientBase, migrations: readonly Migrat
 }
 
 async function readApplied(client: pg.ClientBase): Promise<Map<number, string>> {
-  const text = 'SELECT id, checksum FROM schema_migrations';
-  const { rows } = await client.query<{ id: string | number; checksum: string }>(text);
+  const rows = await APPLIED.run(client, {});
   return new Map(rows.map(({ id, checksum }) => [Number(id), checksum]));
 }
 
@@ -79,6 +79,11 @@ async function apply(client: pg.ClientBase, { id, name, sql, checksum }: Migrati
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`migration ${id} (${name}) failed: ${reason}`, { cause: error });
   }
-  const text = 'INSERT INTO schema_migrations (id, name, checksum) VALUES ($1, $2, $3)';
-  await client.query(text, [id, name, checksum]);
+  await NOTE.run(client, { id: String(id), name, checksum });
 }
+
+const APPLIED = prepare(() => tables.selectFrom('schema_migrations').select(['id', 'checksum']));
+
+const NOTE = prepare((of: { readonly id: string; readonly name: string; readonly checksum: string }) =>
+  tables.insertInto('schema_migrations').values({ id: of.id, name: of.name, checksum: of.checksum }),
+);

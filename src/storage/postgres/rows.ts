@@ -2,14 +2,12 @@ import { type Revision, toRevision } from '../revision.ts';
 import type { Change, ChangeWithPrevious, StoredObject, WriteVerb } from '../revision-log.ts';
 import { type TextRow, toOwnBytes } from './statements.ts';
 
-/** Rows of the log as they come from SQL, and what they mean. Column lists live beside their types so that they stay equal. */
+/** Rows of the log as they come from SQL, and what they mean. */
 
-export const OBJECT_COLUMNS = 'r.api_group, r.resource, r.namespace, r.name, r.uid, r.revision, r.object';
 export type ObjectRow = TextRow<
   'api_group' | 'resource' | 'namespace' | 'name' | 'uid' | 'revision' | 'object'
 >;
 
-export const CHANGE_COLUMNS = `${OBJECT_COLUMNS}, r.verb, r.previous_revision, r.committed_at, r.write_id`;
 export type ChangeRow = ObjectRow &
   TextRow<'verb' | 'committed_at' | 'write_id'> & { readonly previous_revision: string | null };
 

@@ -1,23 +1,59 @@
+import { sql } from 'kysely';
 import type { ServerAddress, ServerLeases } from '../server-leases.ts';
 import type { DatabaseSource } from './connection.ts';
+import { prepare, tables } from './prepared.ts';
+
+/** The database's clock alone decides who lives. */
+const NOW = sql<string>`now()`;
+
+/** As it is written; ports are read as numbers. */
+interface LeaseValues {
+  readonly address: string;
+  readonly port: string;
+}
 
 /** Expired rows are dropped by whoever comes next; a dead server's row is all it leaves behind. */
-const RENEW = `
-  WITH renewed AS (
-    INSERT INTO server_leases (address, port, expires_at)
-    VALUES ($1, $2, now() + $3 * interval '1 millisecond')
-    ON CONFLICT (address, port) DO UPDATE SET expires_at = excluded.expires_at
-    RETURNING address, port
-  ), expired AS (
-    DELETE FROM server_leases WHERE expires_at <= now() AND (address, port) <> ($1, $2)
-  )
-  SELECT address, port FROM renewed
-  UNION
-  SELECT address, port FROM server_leases WHERE expires_at > now()
-  ORDER BY address, port`;
+const RENEW = prepare((of: LeaseValues & { readonly ttlMs: number }) =>
+  tables
+    .with('renewed', (db) =>
+      db
+        .insertInto('server_leases')
+        .values({
+          address: of.address,
+          port: of.port,
+          expires_at: sql`${NOW} + ${of.ttlMs} * interval '1 millisecond'`,
+        })
+        .onConflict((conflict) =>
+          conflict
+            .columns(['address', 'port'])
+            .doUpdateSet(({ ref }) => ({ expires_at: ref('excluded.expires_at') })),
+        )
+        .returning(['address', 'port']),
+    )
+    .with('expired', (db) =>
+      db
+        .deleteFrom('server_leases')
+        .where('expires_at', '<=', NOW)
+        .where(({ eb, refTuple, tuple }) =>
+          eb(refTuple('address', 'port'), '<>', tuple(of.address, of.port)),
+        ),
+    )
+    .selectFrom('renewed')
+    .select(['address', 'port'])
+    .union(live())
+    .orderBy('address')
+    .orderBy('port'),
+);
 
-const RELEASE = 'DELETE FROM server_leases WHERE address = $1 AND port = $2';
-const LIVE = 'SELECT address, port FROM server_leases WHERE expires_at > now() ORDER BY address, port';
+const RELEASE = prepare((of: LeaseValues) =>
+  tables.deleteFrom('server_leases').where('address', '=', of.address).where('port', '=', of.port),
+);
+
+const LIVE = prepare(() => live().orderBy('address').orderBy('port'));
+
+function live() {
+  return tables.selectFrom('server_leases').select(['address', 'port']).where('expires_at', '>', NOW);
+}
 
 export class PostgresServerLeases implements ServerLeases {
   readonly #database: DatabaseSource;
@@ -26,22 +62,17 @@ export class PostgresServerLeases implements ServerLeases {
     this.#database = database;
   }
 
-  async renew({ address, port }: ServerAddress, ttlMs: number): Promise<ServerAddress[]> {
+  async renew(server: ServerAddress, ttlMs: number): Promise<ServerAddress[]> {
     const { pool } = await this.#database();
-    return toAddresses((await pool.query<Row>(RENEW, [address, port, ttlMs])).rows);
+    return (await RENEW.run(pool, { ...toValues(server), ttlMs })).map(toAddress);
   }
 
-  async release({ address, port }: ServerAddress): Promise<ServerAddress[]> {
+  async release(server: ServerAddress): Promise<ServerAddress[]> {
     const { pool } = await this.#database();
-    await pool.query(RELEASE, [address, port]);
-    return toAddresses((await pool.query<Row>(LIVE)).rows);
+    await RELEASE.run(pool, toValues(server));
+    return (await LIVE.run(pool, {})).map(toAddress);
   }
 }
 
-interface Row {
-  readonly address: string;
-  readonly port: string | number;
-}
-
-const toAddresses = (rows: readonly Row[]): ServerAddress[] =>
-  rows.map(({ address, port }) => ({ address, port: Number(port) }));
+const toValues = ({ address, port }: ServerAddress): LeaseValues => ({ address, port: String(port) });
+const toAddress = ({ address, port }: LeaseValues): ServerAddress => ({ address, port: Number(port) });

@@ -11,6 +11,10 @@ export const TEXT_TYPES: pg.CustomTypesConfig = {
 /** A row whose columns all arrived as text; null columns are null. */
 export type TextRow<Column extends string> = { readonly [column in Column]: string };
 
+/** The ordering lock that commit_revisions takes: until the transaction ends, nobody else commits. */
+export const LOCK_COMMITS =
+  "SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'))";
+
 /**
  * A copy of its own, outside Node's shared 8 kB slabs: an object that lives for days must not keep its neighbours' memory.
  * Small values share a slab all the same, because an allocation of their own would cost more than what they could pin.

@@ -1,6 +1,5 @@
-import { dialectGroup } from '../../api/dialect.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import { type Form, type FormOptions, isWhole, servedApiVersion } from '../form.ts';
+import { type Form, type FormOptions, isWhole, servedApiVersion, shownApiVersion } from '../form.ts';
 import { ParsedForm } from './parsed-form.ts';
 import { ParsedTableForm } from './parsed-table-form.ts';
 import { ProtobufForm } from './protobuf-form.ts';
@@ -38,20 +37,16 @@ function spliced(options: FormOptions): Form {
   return form;
 }
 
-function shownBy({
-  served,
-  representation,
-  dialect,
-}: FormOptions): ConstructorParameters<typeof SplicedForm>[1] {
+function shownBy(options: FormOptions): ConstructorParameters<typeof SplicedForm>[1] {
+  const { served, representation, dialect } = options;
   const { kind, listKind } = served.definition;
   if (representation.as === 'object') {
     return { kind, listKind, apiVersion: servedApiVersion(served, dialect), metadataOnly: false };
   }
-  const group = dialectGroup('meta.k8s.io', representation.dialect ?? dialect);
   return {
     kind: 'PartialObjectMetadata',
     listKind: 'PartialObjectMetadataList',
-    apiVersion: `${group}/${representation.version}`,
+    apiVersion: shownApiVersion(options),
     metadataOnly: true,
   };
 }

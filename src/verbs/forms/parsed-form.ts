@@ -1,4 +1,3 @@
-import { dialectGroup } from '../../api/dialect.ts';
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
 import type { Body } from '../../codec/chunks.ts';
@@ -12,6 +11,8 @@ import {
   type ListHead,
   type Stored,
   servedApiVersion,
+  shownApiVersion,
+  shownType,
   toListMeta,
   toServed,
 } from '../form.ts';
@@ -30,12 +31,9 @@ export class ParsedForm implements Form {
     const { served, representation, dialect, view } = options;
     this.#options = options;
     this.#partial = representation.as === 'partial';
-    this.#apiVersion = this.#partial
-      ? `${dialectGroup('meta.k8s.io', representation.dialect ?? dialect)}/${representation.version}`
-      : servedApiVersion(served, dialect);
+    this.#apiVersion = this.#partial ? shownApiVersion(options) : servedApiVersion(served, dialect);
     this.contentType = representation.contentType;
-    this.#type =
-      view === undefined || view.type === served.definition.storage.type ? served.version.type : view.type;
+    this.#type = shownType(options);
     const kind = this.#partial ? 'PartialObjectMetadata' : served.definition.kind;
     const apiVersion = this.#apiVersion;
     this.frames = {

@@ -1,4 +1,3 @@
-import { dialectGroup } from '../../api/dialect.ts';
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { Body } from '../../codec/chunks.ts';
 import { encodeFrame, encodeValue } from '../../codec/encode.ts';
@@ -12,6 +11,7 @@ import {
   type ListHead,
   type Stored,
   servedApiVersion,
+  shownApiVersion,
   toListMeta,
   toServed,
   versionText,
@@ -27,7 +27,7 @@ export class ParsedTableForm implements Form {
   constructor(options: FormOptions) {
     const { representation, dialect, includeObject, served } = options;
     this.#options = options;
-    this.#apiVersion = `${dialectGroup('meta.k8s.io', representation.dialect ?? dialect)}/${representation.version}`;
+    this.#apiVersion = shownApiVersion(options);
     this.contentType = representation.contentType;
     this.frames = {
       id: `${representation.format} table ${this.#apiVersion} ${includeObject} ${servedApiVersion(served, dialect)}`,

@@ -13,6 +13,7 @@ import {
   type ListHead,
   type Stored,
   servedApiVersion,
+  shownType,
   toListMeta,
   toServed,
 } from '../form.ts';
@@ -49,8 +50,7 @@ export class ProtobufForm implements Form {
     this.#options = options;
     this.contentType = representation.contentType;
     this.#apiVersion = servedApiVersion(served, dialect);
-    this.#type =
-      view === undefined || view.type === served.definition.storage.type ? served.version.type : view.type;
+    this.#type = shownType(options);
     this.#schema = types.message(this.#type);
     this.frames = {
       id: `${representation.contentType} ${this.#apiVersion} ${view?.name ?? ''}`,

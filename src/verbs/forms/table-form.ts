@@ -1,4 +1,3 @@
-import { dialectGroup } from '../../api/dialect.ts';
 import { toApiVersion } from '../../api/names.ts';
 import { type Body, ChunkWriter, writeItems } from '../../codec/chunks.ts';
 import { HeadSplicer } from '../../codec/stored-object.ts';
@@ -12,6 +11,7 @@ import {
   type ListHead,
   type Stored,
   servedApiVersion,
+  shownApiVersion,
   toListMeta,
   toServed,
   versionText,
@@ -55,7 +55,7 @@ export class TableForm implements Form {
     const { representation, dialect, includeObject, served } = options;
     const { kind, storage } = served.definition;
     this.#options = options;
-    this.#apiVersion = `${dialectGroup('meta.k8s.io', representation.dialect ?? dialect)}/${representation.version}`;
+    this.#apiVersion = shownApiVersion(options);
     const stored = { kind, apiVersion: toApiVersion(storage) };
     const shown = servedApiVersion(served, dialect);
     this.#metadata = new HeadSplicer(stored, { kind: 'PartialObjectMetadata', apiVersion: this.#apiVersion });

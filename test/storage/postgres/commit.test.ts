@@ -52,6 +52,63 @@ test('a write that expected something else is refused alone, and says what is th
   await log.close();
 });
 
+test('what clients say of themselves is kept as far as PostgreSQL can hold it', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const { attribution, ...rest } = write('create', 'a');
+  const said = {
+    username: 'Zoë \ud83d\ude80',
+    userAgent: 'a\0b',
+    fieldManager: 'half \ud83d pair',
+    requestId: '',
+  };
+  await log.committer.commit({ ...rest, attribution: { ...attribution, ...said } });
+  const rows = await database.query('SELECT username, user_agent, field_manager, request_id FROM revisions');
+  expect(rows).toEqual([
+    { username: 'Zoë \ud83d\ude80', user_agent: 'ab', field_manager: 'half \ufffd pair', request_id: '' },
+  ]);
+  await log.close();
+});
+
+test('of a batch with every verb, each write does what it alone would have done', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const { committer } = log;
+  const at = await Promise.all(['a', 'b', 'c', 'd'].map((name) => committer.commit(write('create', name))));
+  const expiresAt = new Date(Date.now() + 3_600_123);
+  const outcomes = await Promise.allSettled([
+    committer.commit(write('delete', 'a', at[0])),
+    committer.commit(write('delete', 'b', at[0])),
+    committer.commit({ ...write('update', 'c', at[2]), expiresAt }),
+    committer.commit(write('update', 'd', at[2])),
+    committer.commit({ ...write('create', 'e'), expiresAt }),
+    committer.commit(write('create', 'd')),
+  ]);
+  const kinds = outcomes.map((outcome) => (outcome.status === 'rejected' ? kindOf(outcome.reason) : 'ok'));
+  expect(kinds).toEqual(['ok', 'conflict', 'ok', 'conflict', 'ok', 'exists']);
+  const written = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
+  const heads = await database.query(
+    'SELECT name, revision, extract(epoch FROM expires_at) * 1000 AS ends FROM heads ORDER BY name',
+  );
+  expect(heads.map(({ name, revision }) => [name, BigInt(String(revision))])).toEqual([
+    ['b', at[1]],
+    ['c', written[2]],
+    ['d', at[3]],
+    ['e', written[4]],
+  ]);
+  const ends = heads.map(({ ends }) => (ends === null ? null : Number(ends)));
+  expect(ends).toEqual([null, expiresAt.getTime(), null, expiresAt.getTime()]);
+  const loggedRows = await database.query(
+    'SELECT previous_revision FROM revisions ORDER BY revision OFFSET 4',
+  );
+  expect(loggedRows.map((row) => row.previous_revision && BigInt(String(row.previous_revision)))).toEqual([
+    at[0],
+    at[2],
+    null,
+  ]);
+  await log.close();
+});
+
 test('with writers on two servers, revisions arrive at both in rising order, none missing and none twice', async () => {
   await using database = await createTestDatabase();
   const logs = [openLog(database.url), openLog(database.url)];

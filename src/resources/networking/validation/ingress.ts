@@ -55,7 +55,7 @@ export function validateIngressStatus(ingress: ApiObject): FieldError[] {
 }
 
 /** A name, or `*.` and a name. */
-const checkHost = (host: string): string[] =>
+const checkHost = (host: string): readonly string[] =>
   host.includes('*') ? checkWildcardSubdomain(host) : checkName(host, 'dns-subdomain');
 
 function validateTls(tls: JsonObject, path: string): FieldError[] {

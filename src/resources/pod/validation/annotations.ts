@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
-import { eachInvalid, forbiddenField, invalidValue, tooLong } from '../../../object/field-errors.ts';
+import { addInvalid, forbiddenField, invalidValue, tooLong } from '../../../object/field-errors.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
 import { text } from '../../cells.ts';
 import { containersOf } from '../containers-of.ts';
@@ -16,13 +16,13 @@ const MAX_BYTES = 256 * 1024;
 const MAX_INT32 = 2 ** 31 - 1;
 
 /** Keys and size, for metadata inside of objects. */
-export function validateAnnotations(annotations: Annotations, path: string): FieldError[] {
-  const entries = Object.entries(annotations);
-  const size = entries.reduce((sum, [key, value]) => sum + key.length + Buffer.byteLength(value), 0);
-  return [
-    ...entries.flatMap(([key]) => eachInvalid(path, key, checkQualifiedName(key.toLowerCase()))),
-    ...(size > MAX_BYTES ? [tooLong(path, MAX_BYTES)] : []),
-  ];
+export function validateAnnotations(annotations: Annotations, path: string, errors: FieldError[]): void {
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    size += key.length + Buffer.byteLength(value);
+    addInvalid(errors, path, key, checkQualifiedName(key.toLowerCase()));
+  }
+  if (size > MAX_BYTES) errors.push(tooLong(path, MAX_BYTES));
 }
 
 /** Annotations that mean something to a pod. */
@@ -30,8 +30,8 @@ export function validatePodAnnotations(
   annotations: Annotations,
   spec: JsonObject,
   path: string,
-): FieldError[] {
-  const errors: FieldError[] = [];
+  errors: FieldError[],
+): void {
   const mirror = annotations[MIRROR];
   if (mirror !== undefined && text(spec.nodeName) === '') {
     const why = 'must set spec.nodeName if mirror pod annotation is set';
@@ -40,13 +40,13 @@ export function validatePodAnnotations(
   const cost = annotations[DELETION_COST];
   if (cost !== undefined && !isDeletionCost(cost))
     errors.push(invalidValue(`${path}[${DELETION_COST}]`, cost, 'must be a 32bit integer'));
-  for (const [key, value] of Object.entries(annotations)) {
+  for (const key in annotations) {
+    const value = annotations[key] ?? '';
     if (key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER_PREFIX))
       errors.push(...validateSeccomp(value, `${path}.${key}`));
     if (key.startsWith(APP_ARMOR_PREFIX))
       errors.push(...validateAppArmor(key.slice(APP_ARMOR_PREFIX.length), value, spec, `${path}[${key}]`));
   }
-  return errors;
 }
 
 /** Written the one way integers are: no sign for plus, no leading zeros. */
@@ -77,17 +77,21 @@ export function validatePodAnnotationsUpdate(
   old: Annotations,
   path: string,
 ): FieldError[] {
-  const keys = new Set([...Object.keys(old), ...Object.keys(annotations)]);
-  return [...keys].flatMap((key) => {
-    if (annotations[key] === old[key]) return [];
+  const errors: FieldError[] = [];
+  const refuse = (key: string): void => {
+    const what = whatIsFixed(key);
+    if (what === undefined || annotations[key] === old[key]) return;
     const verb = old[key] === undefined ? 'add' : 'remove or update';
-    const what = key.startsWith(APP_ARMOR_PREFIX)
-      ? 'AppArmor annotations'
-      : key === MIRROR
-        ? 'mirror pod annotation'
-        : undefined;
-    return what === undefined ? [] : [forbiddenField(`${path}[${key}]`, `may not ${verb} ${what}`)];
-  });
+    errors.push(forbiddenField(`${path}[${key}]`, `may not ${verb} ${what}`));
+  };
+  for (const key of Object.keys(old)) refuse(key);
+  for (const key of Object.keys(annotations)) if (!Object.hasOwn(old, key)) refuse(key);
+  return errors;
+}
+
+function whatIsFixed(key: string): string | undefined {
+  if (key.startsWith(APP_ARMOR_PREFIX)) return 'AppArmor annotations';
+  return key === MIRROR ? 'mirror pod annotation' : undefined;
 }
 
 export const isMirrorPod = (annotations: Annotations): boolean => annotations[MIRROR] !== undefined;

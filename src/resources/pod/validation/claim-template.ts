@@ -13,8 +13,10 @@ export function validateClaimTemplate(template: JsonObject, path: string): Field
   const foreign = Object.keys(metadata).filter(
     (field) => field !== 'labels' && field !== 'annotations' && isSet(metadata[field]),
   );
+  const errors: FieldError[] = [];
+  validateAnnotations(stringMap(metadata, 'annotations'), `${path}.metadata.annotations`, errors);
   return [
-    ...validateAnnotations(stringMap(metadata, 'annotations'), `${path}.metadata.annotations`),
+    ...errors,
     ...validateLabels(stringMap(metadata, 'labels'), `${path}.metadata.labels`),
     ...foreign.map((field) => forbiddenField(`${path}.metadata.${field}`, 'cannot be set')),
     ...validateClaimSpec(part(template, 'spec'), `${path}.spec`),

@@ -44,6 +44,7 @@ function splitSubscript(field: string): [string, string] | undefined {
 export function validateFieldRef(ref: JsonObject, allowed: readonly string[], path: string): FieldError[] {
   const field = text(ref.fieldPath);
   const version = text(ref.apiVersion);
+  if (version === 'v1' && allowed.includes(field)) return [];
   if (field === '') return [required(`${path}.fieldPath`)];
   const wrong = (why: string) => [
     invalidValue(`${path}.fieldPath`, field, `error converting fieldPath: ${why}`),

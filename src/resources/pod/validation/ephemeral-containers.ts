@@ -2,8 +2,8 @@ import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { equal } from '../../../object/equality.ts';
 import { duplicate, forbiddenField, notFoundValue } from '../../../object/field-errors.ts';
-import { part, parts, text } from '../../cells.ts';
-import { each } from '../../validation/values.ts';
+import { objectsOf, part, parts, text } from '../../cells.ts';
+import { addAll, each, eachAt } from '../../validation/values.ts';
 import { isMirrorPod } from './annotations.ts';
 import { type PodContext, validateContainer, validateImageText } from './containers.ts';
 
@@ -19,20 +19,27 @@ const FORBIDDEN = [
   'lifecycle',
 ];
 
-export function validateEphemeralContainers(spec: JsonObject, path: string, pod: PodContext): FieldError[] {
+export function validateEphemeralContainers(
+  spec: JsonObject,
+  path: string,
+  pod: PodContext,
+  errors: FieldError[],
+): void {
   const others = [...parts(spec, 'containers'), ...parts(spec, 'initContainers')].map(({ name }) =>
     text(name),
   );
   const names = new Set(others);
-  return each(parts(spec, 'ephemeralContainers'), path, (container, at) => {
+  eachAt(objectsOf(spec.ephemeralContainers), path, (container, at) => {
     const name = text(container.name);
     const target = text(container.targetContainerName);
-    const errors = [...validateContainer(container, at, pod), ...validateImageText(container, at)];
+    validateContainer(container, at, pod, errors);
+    validateImageText(container, at, errors);
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     names.add(name);
     if (target !== '' && !others.includes(target))
       errors.push(notFoundValue(`${at}.targetContainerName`, target));
-    return [...errors, ...validateFields(container, at), ...validateMounts(container, at)];
+    addAll(errors, validateFields(container, at));
+    addAll(errors, validateMounts(container, at));
   });
 }
 

@@ -64,34 +64,6 @@ export function validateFibreChannel(source: JsonObject, path: string): FieldErr
   return [...errors, ...validateRange(`${path}.lun`, source.lun, 0, MAX_LUN)];
 }
 
-export function validateFlocker(source: JsonObject, path: string): FieldError[] {
-  const name = text(source.datasetName);
-  const uuid = text(source.datasetUUID);
-  const errors: FieldError[] = [];
-  if (name === '' && uuid === '')
-    errors.push(required(path, 'one of datasetName and datasetUUID is required'));
-  if (name !== '' && uuid !== '') {
-    const why = 'datasetName and datasetUUID can not be specified simultaneously';
-    errors.push(invalidValue(path, 'resource', why));
-  }
-  if (name.includes('/')) errors.push(invalidValue(`${path}.datasetName`, name, "must not contain '/'"));
-  return errors;
-}
-
-const MAX_TENANT_CHARS = 64;
-
-export function validateQuobyte(source: JsonObject, path: string): FieldError[] {
-  const registry = text(source.registry);
-  const pairs = 'must be a host:port pair or multiple pairs separated by commas';
-  if (registry === '') return [required(`${path}.registry`, pairs)];
-  if (text(source.tenant).length > MAX_TENANT_CHARS)
-    return [required(`${path}.tenant`, 'must be a UUID and may not exceed a length of 64 characters')];
-  return registry
-    .split(',')
-    .filter((pair) => !/^(\[[^\]]*\]|[^:[\]]*):[^:]*$/.test(pair))
-    .map(() => invalidValue(`${path}.registry`, registry, pairs));
-}
-
 const MANAGED_URIS = [
   '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}',
 ];

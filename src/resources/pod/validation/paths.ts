@@ -5,8 +5,11 @@ import { invalidValue } from '../../../object/field-errors.ts';
 
 /** May not climb: one `..` among its parts is enough to be refused. */
 export function validateNoBacksteps(target: string, path: string): FieldError[] {
-  return target.split('/').includes('..') ? [invalidValue(path, target, "must not contain '..'")] : [];
+  return hasBacksteps(target) ? [invalidValue(path, target, "must not contain '..'")] : [];
 }
+
+export const hasBacksteps = (target: string): boolean =>
+  target.includes('..') && target.split('/').includes('..');
 
 /** Relative, and never above where it starts. */
 export function validateDescendingPath(target: string, path: string): FieldError[] {
@@ -14,6 +17,11 @@ export function validateDescendingPath(target: string, path: string): FieldError
     ...(target.startsWith('/') ? [invalidValue(path, target, 'must be a relative path')] : []),
     ...validateNoBacksteps(target, path),
   ];
+}
+
+/** The same, for rules that add to one list of errors. */
+export function addDescendingPath(errors: FieldError[], target: string, path: string): void {
+  if (target.startsWith('/') || target.includes('..')) errors.push(...validateDescendingPath(target, path));
 }
 
 /** Names that start with `..` are the kubelet's own, for its atomic updates of volumes. */

@@ -52,6 +52,7 @@ function validateNominatedNode({ nominatedNodeName: name }: JsonObject, old: Jso
 /** A container that ended for good cannot be running again. */
 function validateTransitions(status: JsonObject, old: JsonObject, spec: JsonObject): FieldError[] {
   const policy = text(spec.restartPolicy);
+  if (policy === 'Always' && old.ephemeralContainerStatuses === undefined) return [];
   const restartable = new Set(
     parts(spec, 'initContainers')
       .filter(({ restartPolicy }) => restartPolicy === 'Always')

@@ -16,6 +16,7 @@ export function validatePodUpdate(pod: ApiObject, old: ApiObject): FieldError[] 
     old.metadata.annotations ?? {},
     'metadata.annotations',
   );
+  if (equal(spec, before)) return errors;
   for (const list of ['containers', 'initContainers']) {
     if (parts(spec, list).length === parts(before, list).length) continue;
     return [...errors, forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')];
@@ -25,7 +26,7 @@ export function validatePodUpdate(pod: ApiObject, old: ApiObject): FieldError[] 
     ...validateTolerations(parts(spec, 'tolerations'), parts(before, 'tolerations')),
     ...validateGates(parts(spec, 'schedulingGates'), parts(before, 'schedulingGates')),
   );
-  return equal(spec, before) ? errors : [...errors, ...validateRest(pod, old)];
+  return [...errors, ...validateRest(pod, old)];
 }
 
 /** It can be set, and brought nearer. */

@@ -2,8 +2,8 @@ import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { equal } from '../../../object/equality.ts';
 import { forbiddenField } from '../../../object/field-errors.ts';
-import { part, parts, text } from '../../cells.ts';
-import { each } from '../../validation/values.ts';
+import { objectOf, objectsOf, part, text } from '../../cells.ts';
+import { eachAt } from '../../validation/values.ts';
 import { validatePodAnnotations } from './annotations.ts';
 import { validateImageText } from './containers.ts';
 import { validatePodSpec } from './pod-spec.ts';
@@ -11,44 +11,40 @@ import { validateProfileAnnotations } from './security-profiles.ts';
 
 /** A pod, new or changed. */
 export function validatePod(pod: ApiObject, old?: ApiObject): FieldError[] {
+  const errors: FieldError[] = [];
   const spec = part(pod, 'spec');
   const { name = '', annotations = {} } = pod.metadata;
-  const errors = validatePodAnnotations(annotations, spec, 'metadata.annotations');
+  validatePodAnnotations(annotations, spec, 'metadata.annotations', errors);
   if (old !== undefined && equal(pod.spec, old.spec)) return errors;
-  return [
-    ...errors,
-    ...validatePodSpec(spec, 'spec', name),
-    ...validateTokens(spec),
-    ...['containers', 'initContainers'].flatMap((list) =>
-      each(parts(spec, list), `spec.${list}`, validateImageText),
-    ),
-  ];
+  validatePodSpec(spec, { path: 'spec', podName: name }, errors);
+  validateTokens(spec, errors);
+  for (const list of ['containers', 'initContainers'])
+    eachAt(objectsOf(spec[list]), `spec.${list}`, (container, at) =>
+      validateImageText(container, at, errors),
+    );
+  return errors;
 }
 
 /** A token is of a service account; without one there is nothing to project. */
-function validateTokens(spec: JsonObject): FieldError[] {
-  if (text(spec.serviceAccountName) !== '') return [];
-  return each(parts(spec, 'volumes'), 'spec.volumes', (volume, at) =>
-    each(parts(part(volume, 'projected'), 'sources'), `${at}.projected.sources`, (source, sourceAt) =>
-      source.serviceAccountToken === undefined
-        ? []
-        : [
-            forbiddenField(
-              `${sourceAt}.serviceAccountToken`,
-              'must not be specified when serviceAccountName is not set',
-            ),
-          ],
-    ),
+function validateTokens(spec: JsonObject, errors: FieldError[]): void {
+  if (text(spec.serviceAccountName) !== '') return;
+  eachAt(objectsOf(spec.volumes), 'spec.volumes', (volume, at) =>
+    eachAt(objectsOf(objectOf(volume.projected).sources), `${at}.projected.sources`, (source, sourceAt) => {
+      if (source.serviceAccountToken === undefined) return;
+      const why = 'must not be specified when serviceAccountName is not set';
+      errors.push(forbiddenField(`${sourceAt}.serviceAccountToken`, why));
+    }),
   );
 }
 
 /** What a pod may become but not begin with. */
 export function validateNewPod(pod: ApiObject): FieldError[] {
+  const errors: FieldError[] = [];
   const spec = part(pod, 'spec');
-  const errors = validateProfileAnnotations(pod.metadata.annotations ?? {}, spec, 'spec');
-  if (parts(spec, 'ephemeralContainers').length > 0)
+  validateProfileAnnotations(pod.metadata.annotations ?? {}, spec, 'spec', errors);
+  if (objectsOf(spec.ephemeralContainers).length > 0)
     errors.push(forbiddenField('spec.ephemeralContainers', 'cannot be set on create'));
-  if (text(spec.nodeName) !== '' && parts(spec, 'schedulingGates').length > 0) {
+  if (text(spec.nodeName) !== '' && objectsOf(spec.schedulingGates).length > 0) {
     const why = 'cannot be set until all schedulingGates have been cleared';
     errors.push(forbiddenField('spec.nodeName', why));
   }

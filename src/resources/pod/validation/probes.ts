@@ -1,32 +1,37 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
-import { eachInvalid, forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
+import { addInvalid, forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkHttpHeaderName } from '../../../object/formats.ts';
-import { count, part, parts, text } from '../../cells.ts';
-import { isNumber, validateNonNegative } from '../../validation/values.ts';
+import { count, objectOf, objectsOf, text } from '../../cells.ts';
+import { addNonNegative, isNumber } from '../../validation/values.ts';
 import { validatePortOrName } from './ports.ts';
 
 /** Probes and lifecycle hooks: both are one action of several kinds. */
 
-type Action = (action: JsonObject, path: string, gracePeriodSeconds: number) => FieldError[];
+interface Place {
+  readonly path: string;
+  readonly gracePeriodSeconds: number;
+}
 
-const EXEC: Action = (action, path) =>
-  parts(action, 'command').length === 0 ? [required(`${path}.command`)] : [];
+type Action = (action: JsonObject, place: Place, errors: FieldError[]) => void;
 
-const HTTP_GET: Action = (action, path) => [
-  ...validatePortOrName(action.port, `${path}.port`),
-  ...parts(action, 'httpHeaders').flatMap(({ name }) =>
-    eachInvalid(`${path}.httpHeaders`, name, checkHttpHeaderName(text(name))),
-  ),
-];
+const EXEC: Action = (action, { path }, errors) => {
+  if (objectsOf(action.command).length === 0) errors.push(required(`${path}.command`));
+};
 
-const PORT: Action = (action, path) => validatePortOrName(action.port, `${path}.port`);
+const HTTP_GET: Action = (action, { path }, errors) => {
+  validatePortOrName(action.port, `${path}.port`, errors);
+  for (const { name } of objectsOf(action.httpHeaders))
+    addInvalid(errors, `${path}.httpHeaders`, name, checkHttpHeaderName(text(name)));
+};
 
-const SLEEP: Action = (action, path, gracePeriodSeconds) => {
+const PORT: Action = (action, { path }, errors) => validatePortOrName(action.port, `${path}.port`, errors);
+
+const SLEEP: Action = (action, { path, gracePeriodSeconds }, errors) => {
   const seconds = count(action.seconds);
-  if (seconds > 0 && seconds <= gracePeriodSeconds) return [];
+  if (seconds > 0 && seconds <= gracePeriodSeconds) return;
   const why = `must be greater than 0 and less than terminationGracePeriodSeconds (${gracePeriodSeconds})`;
-  return [invalidValue(path, seconds, why)];
+  errors.push(invalidValue(path, seconds, why));
 };
 
 type Actions = readonly (readonly [string, Action])[];
@@ -41,16 +46,18 @@ const OF_HOOKS: Actions = [...OF_BOTH, ['sleep', SLEEP]];
 function validateHandler(
   handler: JsonObject,
   actions: Actions,
-  path: string,
-  gracePeriodSeconds: number,
-): FieldError[] {
-  const given = actions.filter(([name]) => handler[name] !== undefined);
-  if (given.length === 0) return [required(path, 'must specify a handler type')];
-  return given.flatMap(([name, validate], at) =>
-    at === 0
-      ? validate(part(handler, name), `${path}.${name}`, gracePeriodSeconds)
-      : [forbiddenField(`${path}.${name}`, 'may not specify more than 1 handler type')],
-  );
+  { path, gracePeriodSeconds }: Place,
+  errors: FieldError[],
+): void {
+  let given = 0;
+  for (const [name, validate] of actions) {
+    if (handler[name] === undefined) continue;
+    given += 1;
+    const at = `${path}.${name}`;
+    if (given === 1) validate(objectOf(handler[name]), { path: at, gracePeriodSeconds }, errors);
+    else errors.push(forbiddenField(at, 'may not specify more than 1 handler type'));
+  }
+  if (given === 0) errors.push(required(path, 'must specify a handler type'));
 }
 
 const COUNTS = [
@@ -61,55 +68,53 @@ const COUNTS = [
   'failureThreshold',
 ];
 
-function validateProbe(probe: JsonObject, path: string, gracePeriodSeconds: number): FieldError[] {
+function validateProbe(probe: JsonObject, place: Place, errors: FieldError[]): void {
+  const { path } = place;
+  validateHandler(probe, OF_PROBES, place, errors);
+  for (const name of COUNTS) addNonNegative(errors, path, name, probe[name]);
   const end = probe.terminationGracePeriodSeconds;
-  return [
-    ...validateHandler(probe, OF_PROBES, path, gracePeriodSeconds),
-    ...COUNTS.flatMap((name) => validateNonNegative(`${path}.${name}`, probe[name])),
-    ...(isNumber(end) && end <= 0
-      ? [invalidValue(`${path}.terminationGracePeriodSeconds`, end, 'must be greater than 0')]
-      : []),
-  ];
+  if (isNumber(end) && end <= 0)
+    errors.push(invalidValue(`${path}.terminationGracePeriodSeconds`, end, 'must be greater than 0'));
 }
+
+const HOOKS = ['postStart', 'preStop'];
+const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 
 /** All that starts, watches and stops a container that runs for long. */
 export function validateProbesAndHooks(
   container: JsonObject,
   path: string,
   gracePeriodSeconds: number,
-): FieldError[] {
-  const hooks = part(container, 'lifecycle');
-  return [
-    ...['postStart', 'preStop']
-      .filter((name) => hooks[name] !== undefined)
-      .flatMap((name) =>
-        validateHandler(part(hooks, name), OF_HOOKS, `${path}.lifecycle.${name}`, gracePeriodSeconds),
-      ),
-    ...['livenessProbe', 'readinessProbe', 'startupProbe']
-      .filter((name) => container[name] !== undefined)
-      .flatMap((name) => {
-        const probe = part(container, name);
-        const at = `${path}.${name}`;
-        return [
-          ...validateProbe(probe, at, gracePeriodSeconds),
-          ...(name === 'readinessProbe' ? refuseGracePeriod(probe, at) : requireOneSuccess(probe, at)),
-        ];
-      }),
-  ];
+  errors: FieldError[],
+): void {
+  if (container.lifecycle !== undefined) {
+    const hooks = objectOf(container.lifecycle);
+    for (const name of HOOKS) {
+      if (hooks[name] === undefined) continue;
+      const place = { path: `${path}.lifecycle.${name}`, gracePeriodSeconds };
+      validateHandler(objectOf(hooks[name]), OF_HOOKS, place, errors);
+    }
+  }
+  for (const name of PROBES) {
+    if (container[name] === undefined) continue;
+    const probe = objectOf(container[name]);
+    const place = { path: `${path}.${name}`, gracePeriodSeconds };
+    validateProbe(probe, place, errors);
+    if (name === 'readinessProbe') refuseGracePeriod(probe, place.path, errors);
+    else requireOneSuccess(probe, place.path, errors);
+  }
 }
 
 /** A container that failed is restarted or not: a second success cannot mean anything. */
-function requireOneSuccess(probe: JsonObject, path: string): FieldError[] {
-  return probe.successThreshold === 1
-    ? []
-    : [invalidValue(`${path}.successThreshold`, probe.successThreshold ?? 0, 'must be 1')];
+function requireOneSuccess(probe: JsonObject, path: string, errors: FieldError[]): void {
+  if (probe.successThreshold !== 1)
+    errors.push(invalidValue(`${path}.successThreshold`, probe.successThreshold ?? 0, 'must be 1'));
 }
 
 /** Nothing ends when a container is not ready. */
-function refuseGracePeriod(probe: JsonObject, path: string): FieldError[] {
+function refuseGracePeriod(probe: JsonObject, path: string, errors: FieldError[]): void {
   const { terminationGracePeriodSeconds: seconds } = probe;
-  if (seconds === undefined) return [];
-  return [
-    invalidValue(`${path}.terminationGracePeriodSeconds`, seconds, 'must not be set for readinessProbes'),
-  ];
+  if (seconds === undefined) return;
+  const why = 'must not be set for readinessProbes';
+  errors.push(invalidValue(`${path}.terminationGracePeriodSeconds`, seconds, why));
 }

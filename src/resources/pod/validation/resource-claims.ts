@@ -2,16 +2,20 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { duplicate, invalidValue, required } from '../../../object/field-errors.ts';
 import { text } from '../../cells.ts';
-import { each, validateName } from '../../validation/values.ts';
+import { addName, eachAt } from '../../validation/values.ts';
 
 const REFERENCES = ['resourceClaimName', 'resourceClaimTemplateName'];
 
 /** Devices the pod uses: claims that exist, or are made for it. */
-export function validateResourceClaims(claims: readonly JsonObject[], path: string): FieldError[] {
+export function validateResourceClaims(
+  claims: readonly JsonObject[],
+  path: string,
+  errors: FieldError[],
+): void {
   const names = new Set<string>();
-  return each(claims, path, (claim, at) => {
+  eachAt(claims, path, (claim, at) => {
     const given = REFERENCES.filter((field) => claim[field] !== undefined);
-    const errors = validateClaimName(text(claim.name), `${at}.name`, names);
+    validateClaimName(text(claim.name), `${at}.name`, names, errors);
     if (given.length > 1) {
       const why = 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified';
       errors.push(invalidValue(at, claim, why));
@@ -20,16 +24,15 @@ export function validateResourceClaims(claims: readonly JsonObject[], path: stri
       const why = 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`';
       errors.push(invalidValue(at, claim, why));
     }
-    const named = given.flatMap((field) =>
-      validateName(`${at}.${field}`, text(claim[field]), 'dns-subdomain'),
-    );
-    return [...errors, ...named];
+    for (const field of given) addName(errors, `${at}.${field}`, text(claim[field]), 'dns-subdomain');
   });
 }
 
-function validateClaimName(name: string, path: string, seen: Set<string>): FieldError[] {
-  if (name === '') return [required(path)];
-  if (seen.has(name)) return [duplicate(path, name)];
-  seen.add(name);
-  return validateName(path, name, 'dns-label');
+function validateClaimName(name: string, path: string, seen: Set<string>, errors: FieldError[]): void {
+  if (name === '') errors.push(required(path));
+  else if (seen.has(name)) errors.push(duplicate(path, name));
+  else {
+    seen.add(name);
+    addName(errors, path, name, 'dns-label');
+  }
 }

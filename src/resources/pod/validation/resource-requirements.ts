@@ -1,22 +1,23 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import {
+  addInvalid,
   duplicate,
-  eachInvalid,
   forbiddenField,
   invalidValue,
   required,
 } from '../../../object/field-errors.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
 import { parseQuantity } from '../../../object/quantity.ts';
-import { part, parts, text } from '../../cells.ts';
-import { each, stringMap, validateName } from '../../validation/values.ts';
+import { objectsOf, text } from '../../cells.ts';
+import { addName, eachAt, stringMap } from '../../validation/values.ts';
 import {
   canOvercommit,
   isExtendedResource,
   isHugePages,
   isIntegerResource,
   isNativeResource,
+  isOfEveryContainer,
   isStandardContainerResource,
   isStandardResource,
 } from '../resource-names.ts';
@@ -26,63 +27,69 @@ export function validateResources(
   resources: JsonObject,
   path: string,
   claimNames: ReadonlySet<string>,
-): FieldError[] {
+  errors: FieldError[],
+): void {
   const limits = stringMap(resources, 'limits');
   const requests = stringMap(resources, 'requests');
-  const names = [...Object.keys(limits), ...Object.keys(requests)];
-  const errors = [
-    ...validateAmounts(limits, `${path}.limits`),
-    ...validateAmounts(requests, `${path}.requests`),
-    ...Object.entries(requests).flatMap(([name, amount]) =>
-      validateAgainstLimit(name, amount, limits[name], path),
-    ),
-  ];
-  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory'))
-    errors.push(forbiddenField(path, 'HugePages require cpu or memory'));
-  return [...errors, ...validateClaims(parts(resources, 'claims'), `${path}.claims`, claimNames)];
+  validateAmounts(limits, `${path}.limits`, errors);
+  validateAmounts(requests, `${path}.requests`, errors);
+  for (const name in requests) validateAgainstLimit(name, requests[name] ?? '', { limits, path }, errors);
+  if (holdsHugePages(limits) || holdsHugePages(requests)) {
+    const names = [...Object.keys(limits), ...Object.keys(requests)];
+    if (!names.includes('cpu') && !names.includes('memory'))
+      errors.push(forbiddenField(path, 'HugePages require cpu or memory'));
+  }
+  if (resources.claims !== undefined)
+    validateClaims(objectsOf(resources.claims), `${path}.claims`, claimNames, errors);
 }
+
+const NO_CLAIMS: ReadonlySet<string> = new Set();
 
 /** What a runtime class adds to every pod: limits of no container. */
-export function validateOverhead(spec: JsonObject, path: string): FieldError[] {
-  const limits = part(spec, 'overhead');
-  return validateResources({ limits }, path, new Set());
+export function validateOverhead(limits: JsonObject, path: string, errors: FieldError[]): void {
+  validateResources({ limits }, path, NO_CLAIMS, errors);
 }
 
-function validateAmounts(amounts: Readonly<Record<string, string>>, path: string): FieldError[] {
-  return Object.entries(amounts).flatMap(([name, amount]) => [
-    ...validateContainerResourceName(name, `${path}[${name}]`),
-    ...validateResourceAmount(name, amount, `${path}[${name}]`),
-    ...(isHugePages(name) && !isDivisible(name, amount)
-      ? [invalidValue(`${path}[${name}]`, amount, `${amount} is not positive integer multiple of ${name}`)]
-      : []),
-  ]);
+type Amounts = Readonly<Record<string, string>>;
+
+function holdsHugePages(amounts: Amounts): boolean {
+  for (const name in amounts) if (isHugePages(name)) return true;
+  return false;
 }
 
-function validateContainerResourceName(name: string, path: string): FieldError[] {
-  const errors = eachInvalid(path, name, checkQualifiedName(name));
+function validateAmounts(amounts: Amounts, path: string, errors: FieldError[]): void {
+  for (const name in amounts) {
+    const at = `${path}[${name}]`;
+    const amount = amounts[name] ?? '';
+    if (!isOfEveryContainer(name)) validateContainerResourceName(name, at, errors);
+    validateResourceAmount(name, amount, at, errors);
+    if (isHugePages(name) && !isDivisible(name, amount))
+      errors.push(invalidValue(at, amount, `${amount} is not positive integer multiple of ${name}`));
+  }
+}
+
+function validateContainerResourceName(name: string, path: string, errors: FieldError[]): void {
+  const problems = checkQualifiedName(name);
+  addInvalid(errors, path, name, problems);
   if (!name.includes('/')) {
-    if (errors.length === 0 && !isStandardResource(name))
+    if (problems.length === 0 && !isStandardResource(name))
       errors.push(invalidValue(path, name, 'must be a standard resource type or fully qualified'));
     if (!isStandardContainerResource(name))
       errors.push(invalidValue(path, name, 'must be a standard resource for containers'));
   } else if (!isNativeResource(name) && !isExtendedResource(name)) {
     errors.push(invalidValue(path, name, "doesn't follow extended resource name standard"));
   }
-  return errors;
 }
 
 const NANO = 1_000_000_000n;
 const nanos = (quantity: string): bigint => parseQuantity(quantity)?.nanos ?? 0n;
 
 /** Not below zero, and whole where only whole pieces can be had. */
-export function validateResourceAmount(name: string, amount: string, path: string): FieldError[] {
+function validateResourceAmount(name: string, amount: string, path: string, errors: FieldError[]): void {
   const value = nanos(amount);
-  return [
-    ...(value < 0n ? [invalidValue(path, amount, 'must be greater than or equal to 0')] : []),
-    ...(isIntegerResource(name) && value % NANO !== 0n
-      ? [invalidValue(path, amount, 'must be an integer')]
-      : []),
-  ];
+  if (value < 0n) errors.push(invalidValue(path, amount, 'must be greater than or equal to 0'));
+  if (isIntegerResource(name) && value % NANO !== 0n)
+    errors.push(invalidValue(path, amount, 'must be an integer'));
 }
 
 function isDivisible(name: string, amount: string): boolean {
@@ -93,19 +100,22 @@ function isDivisible(name: string, amount: string): boolean {
 function validateAgainstLimit(
   name: string,
   amount: string,
-  limit: string | undefined,
-  path: string,
-): FieldError[] {
+  { limits, path }: { limits: Amounts; path: string },
+  errors: FieldError[],
+): void {
+  const limit = limits[name];
   if (limit === undefined) {
-    if (canOvercommit(name)) return [];
-    return [required(`${path}.limits`, 'Limit must be set for non overcommitable resources')];
+    if (!canOvercommit(name))
+      errors.push(required(`${path}.limits`, 'Limit must be set for non overcommitable resources'));
+    return;
   }
   const [asked, most] = [nanos(amount), nanos(limit)];
   if (asked !== most && !canOvercommit(name))
-    return [invalidValue(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`)];
-  return asked > most
-    ? [invalidValue(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)]
-    : [];
+    errors.push(invalidValue(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`));
+  else if (asked > most) {
+    const why = `must be less than or equal to ${name} limit of ${limit}`;
+    errors.push(invalidValue(`${path}.requests`, amount, why));
+  }
 }
 
 /** Claims of the pod, or single requests of them, that a container uses: each once. */
@@ -113,20 +123,23 @@ function validateClaims(
   claims: readonly JsonObject[],
   path: string,
   known: ReadonlySet<string>,
-): FieldError[] {
+  errors: FieldError[],
+): void {
   const seen = new Set<string>();
-  return each(claims, path, (claim, at) => {
+  eachAt(claims, path, (claim, at) => {
     const name = text(claim.name);
     const request = text(claim.request);
-    if (name === '') return [required(at)];
-    const errors = request === '' ? [] : validateName(`${at}.request`, request, 'dns-label');
+    if (name === '') {
+      errors.push(required(at));
+      return;
+    }
+    if (request !== '') addName(errors, `${at}.request`, request, 'dns-label');
     const key = request === '' ? name : `${name}/${request}`;
     const whole = request === '' && [...seen].some((other) => other.startsWith(`${name}/`));
     if (seen.has(name)) errors.push(duplicate(at, name));
     else if (seen.has(key) || whole) errors.push(duplicate(at, key));
     seen.add(key);
     if (!known.has(name)) errors.push(unknownClaim(at, name, known));
-    return errors;
   });
 }
 

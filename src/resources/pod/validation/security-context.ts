@@ -1,70 +1,69 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
+import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { duplicate, invalidValue, required } from '../../../object/field-errors.ts';
-import { part, parts, text } from '../../cells.ts';
-import { each, numbers, strings, validateRange } from '../../validation/values.ts';
+import { objectOf, objectsOf, text } from '../../cells.ts';
+import { addAll, addRange, eachAt, numbers, strings } from '../../validation/values.ts';
 import { validateAppArmorProfile, validateSeccompProfile } from './security-profiles.ts';
 import { validateWindowsOptions } from './windows-options.ts';
 
 /** Rights and identity of a pod's processes, for all containers and for one. */
 
-const MAX_ID = 2 ** 31 - 1;
+const ID_RANGE = { least: 0, most: 2 ** 31 - 1 };
 
-const validateId = (path: string, id: JsonObject[string]): FieldError[] => validateRange(path, id, 0, MAX_ID);
-
-/** What pods and containers both have. */
-function validateShared(context: JsonObject, path: string): FieldError[] {
-  return [
-    ...validateId(`${path}.runAsUser`, context.runAsUser),
-    ...validateId(`${path}.runAsGroup`, context.runAsGroup),
-    ...optional(context, 'seccompProfile', path, validateSeccompProfile),
-    ...optional(context, 'windowsOptions', path, validateWindowsOptions),
-    ...optional(context, 'appArmorProfile', path, validateAppArmorProfile),
-  ];
+function addId(errors: FieldError[], path: string, name: string, id: JsonValue | undefined): void {
+  if (id !== undefined) addRange(errors, `${path}.${name}`, id, ID_RANGE);
 }
 
-function optional(
-  parent: JsonObject,
-  field: string,
-  path: string,
-  validate: (value: JsonObject, path: string) => FieldError[],
-): FieldError[] {
-  return parent[field] === undefined ? [] : validate(part(parent, field), `${path}.${field}`);
+/** What pods and containers both have. */
+function validateShared(context: JsonObject, path: string, errors: FieldError[]): void {
+  addId(errors, path, 'runAsUser', context.runAsUser);
+  addId(errors, path, 'runAsGroup', context.runAsGroup);
+  const { seccompProfile, windowsOptions, appArmorProfile } = context;
+  if (seccompProfile !== undefined)
+    addAll(errors, validateSeccompProfile(objectOf(seccompProfile), `${path}.seccompProfile`));
+  if (windowsOptions !== undefined)
+    addAll(errors, validateWindowsOptions(objectOf(windowsOptions), `${path}.windowsOptions`));
+  if (appArmorProfile !== undefined)
+    addAll(errors, validateAppArmorProfile(objectOf(appArmorProfile), `${path}.appArmorProfile`));
 }
 
 /** `hostUsers`: the users of the container are those of the node. */
-export function validateSecurityContext(context: JsonObject, path: string, hostUsers: boolean): FieldError[] {
-  const errors = validateShared(context, path);
+export function validateSecurityContext(
+  context: JsonObject,
+  path: string,
+  hostUsers: boolean,
+  errors: FieldError[],
+): void {
+  validateShared(context, path, errors);
   if (hostUsers && context.procMount === 'Unmasked') {
     const why = '`hostUsers` must be false to use `Unmasked`';
     errors.push(invalidValue(`${path}.procMount`, context.procMount, why));
   }
-  if (context.allowPrivilegeEscalation !== false) return errors;
+  if (context.allowPrivilegeEscalation !== false) return;
   const refused = 'cannot set `allowPrivilegeEscalation` to false and';
   if (context.privileged === true)
     errors.push(invalidValue(path, context, `${refused} \`privileged\` to true`));
-  if (strings(part(context, 'capabilities'), 'add').includes('CAP_SYS_ADMIN'))
+  if (strings(objectOf(context.capabilities), 'add').includes('CAP_SYS_ADMIN'))
     errors.push(invalidValue(path, context, `${refused} \`capabilities.Add\` CAP_SYS_ADMIN`));
-  return errors;
 }
 
 /** Of the pod: its `securityContext`, with what of the host its spec shares. */
-export function validatePodSecurityContext(spec: JsonObject, path: string): FieldError[] {
-  const context = part(spec, 'securityContext');
-  return [
-    ...validateShared(context, path),
-    ...validateId(`${path}.fsGroup`, context.fsGroup),
-    ...each(numbers(context, 'supplementalGroups'), `${path}.supplementalGroups`, (id, at) =>
-      validateId(at, id),
-    ),
-    ...validateSysctls(parts(context, 'sysctls'), `${path}.sysctls`, spec),
-    ...validateProcessNamespace(spec, `${path}.shareProcessNamespace`),
-  ];
-}
-
-function validateProcessNamespace(spec: JsonObject, path: string): FieldError[] {
-  const both = spec.shareProcessNamespace === true && spec.hostPID === true;
-  return both ? [invalidValue(path, true, 'ShareProcessNamespace and HostPID cannot both be enabled')] : [];
+export function validatePodSecurityContext(spec: JsonObject, path: string, errors: FieldError[]): void {
+  if (spec.securityContext !== undefined) {
+    const context = objectOf(spec.securityContext);
+    validateShared(context, path, errors);
+    addId(errors, path, 'fsGroup', context.fsGroup);
+    if (context.supplementalGroups !== undefined)
+      eachAt(numbers(context, 'supplementalGroups'), `${path}.supplementalGroups`, (id, at) =>
+        addRange(errors, at, id, ID_RANGE),
+      );
+    if (context.sysctls !== undefined)
+      validateSysctls(objectsOf(context.sysctls), `${path}.sysctls`, spec, errors);
+  }
+  if (spec.shareProcessNamespace === true && spec.hostPID === true) {
+    const why = 'ShareProcessNamespace and HostPID cannot both be enabled';
+    errors.push(invalidValue(`${path}.shareProcessNamespace`, true, why));
+  }
 }
 
 const SYSCTL = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
@@ -72,11 +71,15 @@ const SYSCTL_TEXT =
   'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
 const MAX_SYSCTL_CHARS = 253;
 
-function validateSysctls(sysctls: readonly JsonObject[], path: string, spec: JsonObject): FieldError[] {
+function validateSysctls(
+  sysctls: readonly JsonObject[],
+  path: string,
+  spec: JsonObject,
+  errors: FieldError[],
+): void {
   const seen = new Set<string>();
-  return each(sysctls, path, (sysctl, at) => {
+  eachAt(sysctls, path, (sysctl, at) => {
     const name = text(sysctl.name);
-    const errors: FieldError[] = [];
     if (name === '') errors.push(required(`${at}.name`));
     else if (name.length > MAX_SYSCTL_CHARS || !SYSCTL.test(name))
       errors.push(invalidValue(`${at}.name`, name, SYSCTL_TEXT));
@@ -85,7 +88,6 @@ function validateSysctls(sysctls: readonly JsonObject[], path: string, spec: Jso
     const namespace = namespaceOf(name);
     if (namespace !== undefined && spec[namespace] === true)
       errors.push(invalidValue(`${at}.name`, name, `may not be specified when '${namespace}' is true`));
-    return errors;
   });
 }
 

@@ -1,9 +1,17 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
-import { part, text } from '../../cells.ts';
-import { containersOf } from '../containers-of.ts';
-import { APP_ARMOR_PREFIX, contradiction, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD } from '../profiles.ts';
+import { objectOf, objectsOf, part, text } from '../../cells.ts';
+import { addAll, eachAt } from '../../validation/values.ts';
+import { CONTAINER_LISTS } from '../containers-of.ts';
+import {
+  APP_ARMOR_PREFIX,
+  contradiction,
+  holdsAppArmor,
+  holdsSeccomp,
+  SECCOMP_CONTAINER_PREFIX,
+  SECCOMP_POD,
+} from '../profiles.ts';
 import { validateDescendingPath } from './paths.ts';
 
 /** Seccomp and AppArmor: a profile by its kind, or one that lies on the node. */
@@ -46,21 +54,19 @@ export function validateProfileAnnotations(
   annotations: Annotations,
   spec: JsonObject,
   path: string,
-): FieldError[] {
+  errors: FieldError[],
+): void {
+  if (!holdsSeccomp(annotations) && !holdsAppArmor(annotations)) return;
   const { seccompProfile } = part(spec, 'securityContext');
-  const pod =
-    seccompProfile === undefined || annotations[SECCOMP_POD] === undefined
-      ? []
-      : contradicted(part(spec, 'securityContext', 'seccompProfile'), annotations[SECCOMP_POD], {
-          path: `${path}.securityContext.seccompProfile`,
-          kind: 'seccomp',
-        });
-  return [
-    ...pod,
-    ...containersOf(spec, path).flatMap(({ container, path: at }) =>
-      validateContainerAnnotations(annotations, container, spec, `${at}.securityContext`),
-    ),
-  ];
+  const ofPod = annotations[SECCOMP_POD];
+  if (seccompProfile !== undefined && ofPod !== undefined) {
+    const at = `${path}.securityContext.seccompProfile`;
+    errors.push(...contradicted(objectOf(seccompProfile), ofPod, { path: at, kind: 'seccomp' }));
+  }
+  for (const list of CONTAINER_LISTS)
+    eachAt(objectsOf(spec[list]), `${path}.${list}`, (container, at) =>
+      addAll(errors, validateContainerAnnotations(annotations, container, spec, `${at}.securityContext`)),
+    );
 }
 
 function validateContainerAnnotations(

@@ -1,20 +1,24 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
-import { eachInvalid, invalidValue, notSupported } from '../../../object/field-errors.ts';
+import { addInvalid, invalidValue, notSupported } from '../../../object/field-errors.ts';
 import { checkLabelValue, checkQualifiedName } from '../../../object/formats.ts';
 import { text } from '../../cells.ts';
 import { goToleration } from '../../validation/go-structs.ts';
-import { each } from '../../validation/values.ts';
+import { eachAt } from '../../validation/values.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-export function validateTolerations(tolerations: readonly JsonObject[], path: string): FieldError[] {
-  return each(tolerations, path, (toleration, at) => {
+export function validateTolerations(
+  tolerations: readonly JsonObject[],
+  path: string,
+  errors: FieldError[],
+): void {
+  eachAt(tolerations, path, (toleration, at) => {
     const { tolerationSeconds } = toleration;
     const key = text(toleration.key);
     const operator = text(toleration.operator);
     const effect = text(toleration.effect);
-    const errors = key === '' ? [] : eachInvalid(`${at}.key`, key, checkQualifiedName(key));
+    if (key !== '') addInvalid(errors, `${at}.key`, key, checkQualifiedName(key));
     if (key === '' && operator !== 'Exists') {
       const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
       errors.push(invalidValue(`${at}.operator`, operator, why));
@@ -25,24 +29,26 @@ export function validateTolerations(tolerations: readonly JsonObject[], path: st
     }
     if (effect !== '' && !EFFECTS.includes(effect))
       errors.push(notSupported(`${at}.effect`, effect, EFFECTS));
-    return [...errors, ...validateValue(toleration, `${at}.operator`)];
+    validateValue(toleration, `${at}.operator`, errors);
   });
 }
 
 /** Kubernetes names the operator where the value is wrong. */
-function validateValue(toleration: JsonObject, path: string): FieldError[] {
+function validateValue(toleration: JsonObject, path: string, errors: FieldError[]): void {
   const value = text(toleration.value);
   switch (toleration.operator ?? 'Equal') {
     case 'Equal': {
       const reasons = checkLabelValue(value);
-      return reasons.length === 0 ? [] : [invalidValue(path, value, reasons.join(';'))];
+      if (reasons.length > 0) errors.push(invalidValue(path, value, reasons.join(';')));
+      return;
     }
     case 'Exists':
-      if (value === '') return [];
-      return [
-        invalidValue(path, goToleration(toleration), "value must be empty when `operator` is 'Exists'"),
-      ];
+      if (value !== '')
+        errors.push(
+          invalidValue(path, goToleration(toleration), "value must be empty when `operator` is 'Exists'"),
+        );
+      return;
     default:
-      return [notSupported(path, toleration.operator, ['Equal', 'Exists'])];
+      errors.push(notSupported(path, toleration.operator, ['Equal', 'Exists']));
   }
 }

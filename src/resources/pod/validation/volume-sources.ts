@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
 import { part, parts, text } from '../../cells.ts';
+import { validateFlocker, validateQuobyteRegistry } from '../../validation/network-disks.ts';
 import { each, validateName, validateRange } from '../../validation/values.ts';
 import { validateClaimTemplate } from './claim-template.ts';
 import * as network from './network-volumes.ts';
@@ -86,35 +87,37 @@ const FLEX: VolumeRule = (source, path) =>
     );
 
 /** In the order they are looked at: where two are given, the second is the one too many. */
-export const VOLUME_KINDS: Readonly<Record<string, VolumeRule>> = {
-  emptyDir: EMPTY_DIR,
-  hostPath: HOST_PATH,
-  gitRepo: GIT_REPO,
-  gcePersistentDisk: PARTITIONED,
-  awsElasticBlockStore: PARTITIONED,
-  secret: keyedFiles('secretName'),
-  nfs: network.validateNfs,
-  iscsi: network.validateIscsi,
-  glusterfs: NOTHING,
-  flocker: network.validateFlocker,
-  persistentVolumeClaim: NOTHING,
-  rbd: network.validateMonitors,
-  cinder: network.validateSecretReference,
-  cephfs: network.validateMonitors,
-  quobyte: network.validateQuobyte,
-  downwardAPI: DOWNWARD_API,
-  fc: network.validateFibreChannel,
-  flexVolume: FLEX,
-  configMap: keyedFiles('name'),
-  azureFile: NOTHING,
-  vsphereVolume: NOTHING,
-  photonPersistentDisk: NOTHING,
-  portworxVolume: NOTHING,
-  azureDisk: network.validateAzureDisk,
-  storageos: network.validateStorageOs,
-  projected: validateProjected,
-  scaleIO: requiredTexts('volumeName'),
-  csi: CSI,
-  ephemeral: EPHEMERAL,
-  image: IMAGE,
-};
+export const VOLUME_KINDS: ReadonlyMap<string, VolumeRule> = new Map(
+  Object.entries<VolumeRule>({
+    emptyDir: EMPTY_DIR,
+    hostPath: HOST_PATH,
+    gitRepo: GIT_REPO,
+    gcePersistentDisk: PARTITIONED,
+    awsElasticBlockStore: PARTITIONED,
+    secret: keyedFiles('secretName'),
+    nfs: network.validateNfs,
+    iscsi: network.validateIscsi,
+    glusterfs: NOTHING,
+    flocker: validateFlocker,
+    persistentVolumeClaim: NOTHING,
+    rbd: network.validateMonitors,
+    cinder: network.validateSecretReference,
+    cephfs: network.validateMonitors,
+    quobyte: validateQuobyteRegistry,
+    downwardAPI: DOWNWARD_API,
+    fc: network.validateFibreChannel,
+    flexVolume: FLEX,
+    configMap: keyedFiles('name'),
+    azureFile: NOTHING,
+    vsphereVolume: NOTHING,
+    photonPersistentDisk: NOTHING,
+    portworxVolume: NOTHING,
+    azureDisk: network.validateAzureDisk,
+    storageos: network.validateStorageOs,
+    projected: validateProjected,
+    scaleIO: requiredTexts('volumeName'),
+    csi: CSI,
+    ephemeral: EPHEMERAL,
+    image: IMAGE,
+  }),
+);

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
+import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue } from '../../../object/field-errors.ts';
-import { part, text } from '../../cells.ts';
+import { objectOf, objectsOf, part, text } from '../../cells.ts';
 import { validateName } from '../../validation/values.ts';
-import { containersOf } from '../containers-of.ts';
+import { CONTAINER_LISTS, containersOf } from '../containers-of.ts';
 
 /** What is particular to containers on Windows. */
 
@@ -66,22 +66,33 @@ function userProblems(user: string): string[] {
   return problems;
 }
 
+const hostProcessOf = (holder: JsonObject): JsonValue | undefined =>
+  objectOf(objectOf(holder.securityContext).windowsOptions).hostProcess;
+
 /** Containers that are processes of the host: all of a pod's, or none. */
-export function validateHostProcess(spec: JsonObject, path: string): FieldError[] {
-  const ofPod = part(spec, 'securityContext', 'windowsOptions').hostProcess;
-  const containers = containersOf(spec, path).map(({ container, path: at }) => ({
-    own: part(container, 'securityContext', 'windowsOptions').hostProcess,
-    at: `${at}.securityContext.windowsOptions.hostProcess`,
-  }));
-  const errors = containers
-    .filter(({ own }) => ofPod !== undefined && own !== undefined && own !== ofPod)
-    .map(({ own, at }) => {
-      const why = `pod hostProcess value must be identical if both are specified, was ${ofPod}`;
-      return invalidValue(at, own, why);
-    });
-  const onHost = containers.filter(({ own }) => (own ?? ofPod) === true).length;
-  if (onHost === 0) return errors;
-  if (onHost !== containers.length) {
+export function validateHostProcess(spec: JsonObject, path: string, errors: FieldError[]): void {
+  const ofPod = hostProcessOf(spec);
+  let containers = 0;
+  let onHost = 0;
+  for (const list of CONTAINER_LISTS) {
+    let at = 0;
+    for (const container of objectsOf(spec[list])) {
+      const own = hostProcessOf(container);
+      containers += 1;
+      if ((own ?? ofPod) === true) onHost += 1;
+      if (ofPod !== undefined && own !== undefined && own !== ofPod) {
+        const why = `pod hostProcess value must be identical if both are specified, was ${ofPod}`;
+        const field = `${path}.${list}[${at}].securityContext.windowsOptions.hostProcess`;
+        errors.push(invalidValue(field, own, why));
+      }
+      at += 1;
+    }
+  }
+  if (onHost > 0) validateOnHost(spec, path, onHost === containers, errors);
+}
+
+function validateOnHost(spec: JsonObject, path: string, all: boolean, errors: FieldError[]): void {
+  if (!all) {
     const why =
       'If pod contains any hostProcess containers then all containers must be HostProcess containers';
     errors.push(invalidValue(path, '', why));
@@ -90,7 +101,6 @@ export function validateHostProcess(spec: JsonObject, path: string): FieldError[
     const why = 'hostNetwork must be true if pod contains any hostProcess containers';
     errors.push(invalidValue(`${path}.hostNetwork`, false, why));
   }
-  return errors;
 }
 
 const NOT_OF_PODS = ['hostUsers', 'hostPID', 'hostIPC', 'shareProcessNamespace'];

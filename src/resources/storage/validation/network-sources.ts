@@ -3,6 +3,7 @@ import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkName } from '../../../object/formats.ts';
 import { part, text } from '../../cells.ts';
+import { validateQuobyteRegistry } from '../../validation/network-disks.ts';
 import { optionalText } from '../../validation/optional-text.ts';
 import { requireSecretNames } from './csi-names.ts';
 import { requireField, requireFields } from './required-fields.ts';
@@ -26,39 +27,8 @@ export function validateGlusterfs(source: JsonObject, path: string): FieldError[
   return [...errors, ...eachInvalid(`${path}.endpointsNamespace`, namespace, reasons)];
 }
 
-export function validateFlocker(source: JsonObject, path: string): FieldError[] {
-  const name = text(source.datasetName);
-  const uuid = text(source.datasetUUID);
-  const errors: FieldError[] = [];
-  if (name === '' && uuid === '')
-    errors.push(required(path, 'one of datasetName and datasetUUID is required'));
-  if (name !== '' && uuid !== '') {
-    const why = 'datasetName and datasetUUID can not be specified simultaneously';
-    errors.push(invalidValue(path, 'resource', why));
-  }
-  if (name.includes('/')) errors.push(invalidValue(`${path}.datasetName`, name, "must not contain '/'"));
-  return errors;
-}
-
-const MAX_TENANT_CHARS = 64;
-const HOST_PORT = /^(\[[^[\]]*\]|[^:[\]]*):[^:]*$/;
-
 export function validateQuobyte(source: JsonObject, path: string): FieldError[] {
-  return [...validateRegistry(source, path), ...requireField(source, 'volume', path)];
-}
-
-function validateRegistry(source: JsonObject, path: string): FieldError[] {
-  const registry = text(source.registry);
-  const pairs = 'must be a host:port pair or multiple pairs separated by commas';
-  if (registry === '') return [required(`${path}.registry`, pairs)];
-  if (text(source.tenant).length > MAX_TENANT_CHARS) {
-    const why = `must be a UUID and may not exceed a length of ${MAX_TENANT_CHARS} characters`;
-    return [required(`${path}.tenant`, why)];
-  }
-  return registry
-    .split(',')
-    .filter((pair) => !HOST_PORT.test(pair))
-    .map(() => invalidValue(`${path}.registry`, registry, pairs));
+  return [...validateQuobyteRegistry(source, path), ...requireField(source, 'volume', path)];
 }
 
 export function validateCinder(source: JsonObject, path: string): FieldError[] {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, required } from '../../../object/field-errors.ts';
 import { part } from '../../cells.ts';
+import { validateFlocker } from '../../validation/network-disks.ts';
 import { validateAzureDisk, validateAzureFile } from './azure.ts';
 import { validateCsi } from './csi-source.ts';
 import { validateFibreChannel, validateIscsi } from './iscsi.ts';
@@ -9,7 +10,6 @@ import { validateCloudDisk, validateHostPath, validateLocal } from './local-sour
 import {
   validateCinder,
   validateFlexVolume,
-  validateFlocker,
   validateGlusterfs,
   validateNfs,
   validateQuobyte,

@@ -1,0 +1,67 @@
+import {
+  type Compilable,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
+import type pg from 'pg';
+import type { Schema } from './schema.ts';
+
+/** Writes SQL and runs none: connections are chosen elsewhere, and a failover changes which. */
+export const tables = new Kysely<Schema>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
+/** A statement with places for values, written once: making the text costs more than PostgreSQL takes for a small answer. */
+export interface Prepared<Values, Row> {
+  readonly text: string;
+  /** @throws what PostgreSQL says */
+  run(client: Queryable, values: Values, prepares?: boolean): Promise<Row[]>;
+}
+
+export interface Queryable {
+  query<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
+}
+
+/**
+ * `write` gets a place for each value that the statement will be run with:
+ *
+ *     const HELD = prepare((of: { pool: string }) =>
+ *       tables.selectFrom('allocations').select('value').where('pool', '=', of.pool));
+ *     const rows = await HELD.run(pool, { pool: 'IPv4' });
+ *
+ * Only what is asked all the time has a `name`, under which sessions keep it where they may (Connection.prepares). Without
+ * one the planner looks at the values, which ranges need.
+ */
+export function prepare<Values extends object, Row extends object>(
+  write: (places: Values) => Compilable<Row>,
+  name?: string,
+): Prepared<Values, Row> {
+  const places = new Proxy({}, { get: (_, value) => new Place(value) });
+  // A place goes wherever its value would: into the parameters of the query.
+  const { sql: text, parameters } = write(places as Values).compile();
+  const fill = (values: Values): unknown[] =>
+    parameters.map((one) => (one instanceof Place ? Reflect.get(values, one.value) : one));
+  return {
+    text,
+    run: async (client, values, prepares = false) => {
+      const named = name !== undefined && prepares ? { name } : {};
+      return (await client.query<Row>({ ...named, text, values: fill(values) })).rows;
+    },
+  };
+}
+
+class Place {
+  readonly value: string | symbol;
+
+  constructor(value: string | symbol) {
+    this.value = value;
+  }
+}

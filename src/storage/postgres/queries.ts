@@ -1,0 +1,157 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { NO_REVISION } from '../revision.ts';
+import { prepare, tables } from './prepared.ts';
+
+/** What is asked of the log. Revisions and other numbers are given as text (schema.ts). */
+
+const OBJECT_COLUMNS = [
+  'r.api_group',
+  'r.resource',
+  'r.namespace',
+  'r.name',
+  'r.uid',
+  'r.revision',
+  'r.object',
+] as const;
+
+const CHANGE_COLUMNS = [
+  ...OBJECT_COLUMNS,
+  'r.verb',
+  'r.previous_revision',
+  'r.committed_at',
+  'r.write_id',
+] as const;
+
+/** Compaction never deletes the newest row, so this is the newest revision ever committed; an empty log is at 0. */
+export const CURRENT_REVISION = prepare(
+  () =>
+    tables
+      .selectFrom('revisions')
+      .select(({ fn, lit }) => fn.coalesce(fn.max('revision'), lit(Number(NO_REVISION))).as('revision')),
+  'current_revision',
+);
+
+export const COMPACTED_REVISION = prepare(() => tables.selectFrom('compaction').select('revision'));
+
+interface KeyValues {
+  readonly group: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export const GET = prepare(
+  (of: KeyValues) =>
+    tables
+      .selectFrom('heads as h')
+      .innerJoin('revisions as r', 'r.revision', 'h.revision')
+      .select(OBJECT_COLUMNS)
+      .where('h.api_group', '=', of.group)
+      .where('h.resource', '=', of.resource)
+      .where('h.namespace', '=', of.namespace)
+      .where('h.name', '=', of.name),
+  'get',
+);
+
+interface ScopeValues {
+  readonly group: string;
+  readonly resource: string;
+  /** null: all of them. */
+  readonly namespace: string | null;
+  readonly name: string | null;
+}
+
+/** The planner, which sees the values of a statement without a name, drops the half that does not apply. */
+const isWithin = ({ namespace, name }: ScopeValues): Expression<SqlBool> =>
+  sql`(${namespace}::text IS NULL OR r.namespace = ${namespace}) AND (${name}::text IS NULL OR r.name = ${name})`;
+
+interface AtValues extends ScopeValues {
+  readonly revision: string;
+  readonly afterNamespace: string;
+  readonly afterName: string;
+}
+
+/** The newest row at or below the revision, for each key: the index revisions_by_object has them in this order. */
+const newestAt = (at: AtValues) =>
+  tables
+    .selectFrom('revisions as r')
+    .distinctOn(['r.namespace', 'r.name'])
+    .selectAll('r')
+    .where('r.api_group', '=', at.group)
+    .where('r.resource', '=', at.resource)
+    .where('r.revision', '<=', at.revision)
+    .where(isWithin(at))
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('r.namespace', 'r.name'), '>', tuple(at.afterNamespace, at.afterName)),
+    )
+    .orderBy('r.namespace')
+    .orderBy('r.name')
+    .orderBy('r.revision', 'desc');
+
+export const LIST_AT = prepare((at: AtValues & { readonly limit: number }) =>
+  tables
+    .selectFrom(newestAt(at).as('r'))
+    .select(OBJECT_COLUMNS)
+    .where('r.verb', '<>', 'delete')
+    .orderBy('r.namespace')
+    .orderBy('r.name')
+    .limit(at.limit),
+);
+
+export const COUNT_AT = prepare((at: AtValues) =>
+  tables
+    .selectFrom(newestAt(at).as('r'))
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('r.verb', '<>', 'delete'),
+);
+
+interface ChangeValues extends ScopeValues {
+  readonly after: string;
+  readonly upTo: string;
+  readonly limit: number;
+}
+
+export const CHANGES = prepare((of: ChangeValues) =>
+  tables
+    .selectFrom('revisions as r')
+    .leftJoin('revisions as p', 'p.revision', 'r.previous_revision')
+    .select([...CHANGE_COLUMNS, 'p.object as previous_object'])
+    .where('r.api_group', '=', of.group)
+    .where('r.resource', '=', of.resource)
+    .where('r.revision', '>', of.after)
+    .where('r.revision', '<=', of.upTo)
+    .where(isWithin(of))
+    .orderBy('r.revision')
+    .limit(of.limit),
+);
+
+/** All on one snapshot. Without changes there is still one row, for what the page says besides. */
+export const TAIL_PAGE = prepare(
+  (of: { readonly after: string; readonly limit: number }) =>
+    tables
+      .selectFrom('compaction as c')
+      .leftJoin('revisions as a', (join) => join.on('a.revision', '=', of.after))
+      .leftJoinLateral(
+        ({ selectFrom }) =>
+          selectFrom('revisions as r')
+            .select(CHANGE_COLUMNS)
+            .where('r.revision', '>', of.after)
+            .orderBy('r.revision')
+            .limit(of.limit)
+            .as('page'),
+        (join) => join.onTrue(),
+      )
+      .select(['c.revision as compacted', 'a.write_id as after_write_id'])
+      .selectAll('page')
+      .orderBy('page.revision'),
+  'tail_page',
+);
+
+/** Which of some writes are in the log. */
+export const FIND_WRITES = prepare((of: { readonly after: string; readonly ids: readonly string[] }) =>
+  tables
+    .selectFrom('revisions')
+    .select(['write_id', 'revision'])
+    .where('revision', '>', of.after)
+    .where('write_id', '=', ({ fn }) => fn.any(sql<string[]>`${of.ids}::uuid[]`)),
+);

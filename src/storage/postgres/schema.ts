@@ -1,0 +1,72 @@
+import type { Generated } from 'kysely';
+
+/**
+ * The tables of migrations/ as they are read: every column comes as text (statements.ts), and what is written is written as
+ * text too.
+ */
+export interface Schema {
+  readonly revisions: RevisionsTable;
+  readonly heads: HeadsTable;
+  readonly compaction: CompactionTable;
+  readonly allocations: AllocationsTable;
+  readonly server_leases: ServerLeasesTable;
+  readonly schema_migrations: SchemaMigrationsTable;
+}
+
+interface KeyColumns {
+  readonly api_group: string;
+  readonly resource: string;
+  /** Empty for objects that are not namespaced. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The log. `encoded` and `media_type`, which stand for `object` where it is not JSON, are read by nobody yet. */
+interface RevisionsTable extends KeyColumns {
+  readonly revision: string;
+  readonly uid: string;
+  readonly verb: string;
+  readonly previous_revision: string | null;
+  readonly object: string;
+  readonly committed_at: string;
+  readonly write_id: string;
+  readonly expires_at: string | null;
+  readonly username: string;
+  readonly user_agent: string;
+  readonly source_address: string;
+  readonly request_id: string;
+  readonly field_manager: string;
+}
+
+/** Which row of the log is the current state of each live object. */
+interface HeadsTable extends KeyColumns {
+  readonly revision: string;
+  readonly uid: string;
+  readonly expires_at: string | null;
+}
+
+/** How far history has been cut off. One row. */
+interface CompactionTable {
+  readonly revision: string;
+  readonly committed_at: string;
+  readonly compacted_at: string;
+}
+
+interface AllocationsTable extends KeyColumns {
+  readonly pool: string;
+  readonly value: string;
+  readonly allocated_at: string;
+}
+
+interface ServerLeasesTable {
+  readonly address: string;
+  readonly port: string;
+  readonly expires_at: string;
+}
+
+interface SchemaMigrationsTable {
+  readonly id: string;
+  readonly name: string;
+  readonly checksum: string;
+  readonly applied_at: Generated<string>;
+}

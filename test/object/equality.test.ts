@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { equal, equalExcept } from '../../src/object/equality.ts';
+
+let seed = 3;
+const below = (most: number): number => {
+  seed = (seed * 1_664_525 + 1_013_904_223) % 4_294_967_296;
+  return Math.floor((seed / 4_294_967_296) * most);
+};
+
+const NAMES = ['a', 'b', 'constructor', 'toString'];
+
+/** Small, so that two of them are often equal; fields in an order by chance, some of them undefined. */
+function randomValue(depth: number): unknown {
+  const kind = below(depth > 2 ? 3 : 6);
+  if (kind === 0) return below(2);
+  if (kind === 1) return null;
+  if (kind === 2) return ['', '1', 'x'][below(3)];
+  if (kind === 3) return Array.from({ length: below(3) }, () => randomValue(depth + 1));
+  const object: Record<string, unknown> = {};
+  for (let count = below(3); count > 0; count -= 1)
+    object[NAMES[below(NAMES.length)] ?? ''] = below(6) === 0 ? undefined : randomValue(depth + 1);
+  return object;
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([x], [y]) => (x < y ? -1 : 1)))
+      : part,
+  );
+}
+
+describe('values are equal', () => {
+  test('when their JSON is, whatever the order of their fields', () => {
+    let same = 0;
+    for (let round = 0; round < 100_000; round += 1) {
+      const [a, b] = [randomValue(0), randomValue(0)];
+      const expected = canonical(a) === canonical(b);
+      if (equal(a, b) !== expected) expect({ a, b, equal: !expected }).toBeUndefined();
+      if (expected) same += 1;
+    }
+    expect(same).toBeGreaterThan(1000);
+  });
+
+  test('but for the fields that are left out', () => {
+    const a = { name: 'x', status: 1, more: undefined };
+    expect(equalExcept(a, { status: 2, name: 'x' }, ['status'])).toBe(true);
+    expect(equalExcept(a, { name: 'x' }, ['status'])).toBe(true);
+    expect(equalExcept(a, { name: 'x', other: 1 }, ['status'])).toBe(false);
+    expect(equalExcept({}, a, ['status'])).toBe(false);
+  });
+
+  test('and not when one has a field that all objects inherit', () => {
+    expect(equal({}, { constructor: 'x' })).toBe(false);
+    expect(equal({ constructor: 'x' }, {})).toBe(false);
+  });
+});
