@@ -20,6 +20,7 @@ import type { LogControl, Logger } from './observability/logger.ts';
 import type { ServerOptions } from './options/options.ts';
 import { toPageHandler } from './pages/pages.ts';
 import { createPipeline } from './pipeline/pipeline.ts';
+import { GatedFields } from './registry/gated-fields.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
 import { findAdvertisedAddress } from './server/advertised-address.ts';
@@ -120,6 +121,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     now,
     eventTtlMs: options.eventTtlMs,
     collectsGarbage: options.garbageCollector,
+    gatedFields: new GatedFields((gate) => options.featureGates.isEnabled(gate)),
   });
   await bootstrapNamespaces(registry, writer);
   front.startup.finished('bootstrap-namespaces');

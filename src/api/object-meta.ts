@@ -1,6 +1,7 @@
 /** ObjectMeta and the shape of every API object in memory: plain JSON values, decoded and checked against a schema. */
 
-export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+/** A bigint is an integer that a number cannot hold, never a smaller one (object/exact-json.ts). */
+export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [field: string]: JsonValue | undefined };
 
 export interface OwnerReference extends JsonObject {

@@ -19,7 +19,9 @@
  * | FieldsV1     | object                   | message {1: raw JSON} |
  * | RawExtension | any object               | message {1: raw bytes} |
  * | JSON         | any value                | message {1: raw JSON} |
- * | SchemaOr…    | JSONSchemaProps, or the other | message {1: schema, 2: the other} |
+ * | SchemaOrArray | schema or list of them  | message {1: schema, 2: schemas} |
+ * | SchemaOrBool | schema or boolean        | message {1: bool, 2: schema} |
+ * | SchemaOrStringArray | schema or list of strings | message {1: schema, 2: strings} |
  */
 export type ScalarKind =
   | 'string'
@@ -35,14 +37,24 @@ export type ScalarKind =
   | 'IntOrString'
   | 'FieldsV1'
   | 'RawExtension'
-  | 'JSON'
-  | 'SchemaOrArray'
-  | 'SchemaOrBool'
-  | 'SchemaOrStringArray';
+  | 'JSON';
+
+/** A schema (JSONSchemaProps) or what may stand in its place. */
+export type SchemaUnionKind = 'SchemaOrArray' | 'SchemaOrBool' | 'SchemaOrStringArray';
+
+export const isSchemaUnionKind = (kind: string): kind is SchemaUnionKind =>
+  kind === 'SchemaOrArray' || kind === 'SchemaOrBool' || kind === 'SchemaOrStringArray';
+
+/** `message` is the schema. */
+export interface SchemaUnion {
+  readonly kind: SchemaUnionKind;
+  readonly message: MessageSchema;
+}
 
 export type ValueSchema =
   | { readonly kind: ScalarKind; readonly enum?: readonly string[] }
   | { readonly kind: 'message'; readonly message: MessageSchema }
+  | SchemaUnion
   /** `wrapped`: in protobuf a message with the items in field 1 (ExtraValue, Verbs). */
   | { readonly kind: 'list'; readonly items: ValueSchema; readonly wrapped: boolean }
   | { readonly kind: 'map'; readonly values: ValueSchema };

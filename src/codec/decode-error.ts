@@ -12,5 +12,6 @@ export class DecodeError extends Error {
 export function nameOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'bigint') return 'number';
   return typeof value;
 }

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../api/object-meta.ts';
 import type { ScalarKind } from '../api/schema.ts';
+import { isInt64, withinInt64 } from '../object/exact-json.ts';
 import { canonicalQuantity } from '../object/quantity.ts';
 import { DecodeError, nameOf } from './decode-error.ts';
 
@@ -16,9 +17,9 @@ export function decodeScalar(value: JsonValue, kind: ScalarKind): JsonValue | un
     case 'int32':
       return decodeInteger(value, 2 ** 31);
     case 'int64':
-      return decodeInteger(value, 2 ** 63);
+      return decodeInt64(value);
     case 'double':
-      return typeof value === 'number' ? value : undefined;
+      return decodeDouble(value);
     case 'bytes':
       return decodeBase64(value);
     case 'Time':
@@ -31,16 +32,26 @@ export function decodeScalar(value: JsonValue, kind: ScalarKind): JsonValue | un
       return decodeQuantity(value);
     case 'IntOrString':
       return typeof value === 'string' ? value : decodeInteger(value, 2 ** 31);
+    case 'JSON':
+      return withinInt64(value);
     case 'FieldsV1':
     case 'RawExtension':
-    case 'JSON':
-    case 'SchemaOrArray':
-    case 'SchemaOrBool':
-    case 'SchemaOrStringArray':
       return value;
     default:
       return kind satisfies never;
   }
+}
+
+function decodeInt64(value: JsonValue): number | bigint | undefined {
+  if (Number.isSafeInteger(value)) return value as number;
+  if (typeof value === 'number') return Number.isInteger(value) ? decodeInt64(BigInt(value)) : undefined;
+  return typeof value === 'bigint' && isInt64(value) ? value : undefined;
+}
+
+/** What is too large for one has become infinite when it was read. */
+function decodeDouble(value: JsonValue): number | undefined {
+  const number = typeof value === 'bigint' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
 function decodeInteger(value: JsonValue, limit: number): number | undefined {
@@ -85,7 +96,7 @@ function badTime(value: string, digits: 0 | 6): DecodeError {
 }
 
 function decodeQuantity(value: JsonValue): string {
-  const text = typeof value === 'number' ? String(value) : value;
+  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
   const canonical = typeof text === 'string' ? canonicalQuantity(text.trim()) : undefined;
   if (canonical === undefined) {
     throw new DecodeError(

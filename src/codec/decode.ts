@@ -1,5 +1,11 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
-import type { FieldSchema, MessageSchema, ScalarKind } from '../api/schema.ts';
+import {
+  type FieldSchema,
+  isSchemaUnionKind,
+  type MessageSchema,
+  type ScalarKind,
+  type SchemaUnionKind,
+} from '../api/schema.ts';
 import { copyJson } from '../object/copy.ts';
 import { isObject } from '../object/merge-patch.ts';
 import { zeroScalar } from '../object/zero-value.ts';
@@ -7,6 +13,7 @@ import { DecodeError, nameOf } from './decode-error.ts';
 import { DecodePath } from './decode-path.ts';
 import { type DecodePlan, isTypeField, type PlannedField, type PlannedValue, planOf } from './decode-plan.ts';
 import { decodeScalar } from './decode-scalar.ts';
+import { decodeSchemaUnion } from './decode-schema-union.ts';
 import { goName, goScalar, goType, shortName } from './go-names.ts';
 
 /**
@@ -172,7 +179,7 @@ class Decoder {
 
   #present(given: JsonValue, { name, schema, value }: PlannedField, owner: MessageSchema): JsonValue {
     const { kind } = value;
-    if (kind !== 'message' && kind !== 'list' && kind !== 'map') {
+    if (kind !== 'message' && kind !== 'list' && kind !== 'map' && !isSchemaUnionKind(kind)) {
       const scalar = decodeScalar(given, kind);
       if (scalar !== undefined) return scalar;
       if (isTypeField(schema)) throw wrongType(given, `TypeMeta.${name}`, 'string');
@@ -199,11 +206,19 @@ class Decoder {
     const { kind, items } = planned;
     if (kind === 'message')
       return this.message(value, planned.plan) ?? this.#fail(value, goType(planned.schema), owner);
+    if (isSchemaUnionKind(kind)) return this.#union(value, kind, planned);
     if (kind !== 'list' && kind !== 'map') return this.#scalar(value, kind, owner);
     if (items !== undefined && kind === 'list' && Array.isArray(value))
       return this.#list(value, items, owner);
     if (items !== undefined && kind === 'map' && isObject(value)) return this.#map(value, items, owner);
     return this.#fail(value, goType(planned.schema), owner);
+  }
+
+  #union(value: JsonValue, kind: SchemaUnionKind, { schema }: PlannedValue): JsonValue {
+    if (schema.kind !== kind) throw new Error(`a ${schema.kind} is no ${kind}`);
+    const { message } = schema;
+    const options = { fresh: this.#keeps };
+    return decodeSchemaUnion(value, kind, (item) => decodeObject(item, message, options).object);
   }
 
   #list(list: JsonValue[], items: PlannedValue, owner: MessageSchema): JsonValue[] {
@@ -242,7 +257,8 @@ class Decoder {
     const decoded = decodeScalar(value, kind);
     if (decoded !== undefined) return decoded;
     const type = TOLD_AS[kind] ?? goScalar(kind);
-    if (typeof value !== 'number' || !type.startsWith('int')) return this.#fail(value, type, owner);
+    if ((typeof value !== 'number' && typeof value !== 'bigint') || !type.startsWith('int'))
+      return this.#fail(value, type, owner);
     throw new DecodeError(
       `json: cannot unmarshal number ${value} into Go struct field ${this.#fieldOf(owner)} of type ${type}`,
     );

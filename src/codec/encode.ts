@@ -4,6 +4,9 @@ import type { MessageSchema } from '../api/schema.ts';
 import type { Representation } from './negotiate.ts';
 import { encodeEnvelope, encodeWatchFrame } from './protobuf/envelope.ts';
 
+/** Texts such as `yes` or `0777` are quoted: readers of YAML 1.1, which Kubernetes' is, take them for something else. */
+const YAML_STYLE = { sortMapEntries: true, lineWidth: 0, compat: 'yaml-1.1' } as const;
+
 /** A value in the representation's format. Without a schema there is no protobuf form, and the value goes as JSON. */
 export function encodeValue(
   value: object,
@@ -11,7 +14,7 @@ export function encodeValue(
   schema?: MessageSchema,
 ): Buffer {
   if (format === 'protobuf' && schema !== undefined) return encodeEnvelope(value as JsonObject, schema);
-  if (format === 'yaml') return Buffer.from(stringify(value, { sortMapEntries: true, lineWidth: 0 }));
+  if (format === 'yaml') return Buffer.from(stringify(value, YAML_STYLE));
   return Buffer.from(pretty ? `${JSON.stringify(value, undefined, 2)}\n` : `${JSON.stringify(value)}\n`);
 }
 

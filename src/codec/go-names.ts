@@ -16,6 +16,10 @@ export function goType(value: ValueSchema): string {
       return `[]${goType(value.items)}`;
     case 'map':
       return `map[string]${goType(value.values)}`;
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray':
+      return `v1.JSONSchemaProps${value.kind.slice('Schema'.length)}`;
     default:
       return goScalar(value.kind);
   }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../api/object-meta.ts';
+import { hasLongInteger, parseExactly } from '../object/exact-json.ts';
 
 /**
  * Reads a JSON document and finds fields that appear twice, which JSON.parse passes over in silence. The scan compares
@@ -20,7 +21,7 @@ const MAX_DEPTH = 512;
 export function parseJsonText(bytes: Buffer): ParsedDocument {
   const repeated = hasRepeatedKeys(bytes);
   const text = bytes.toString('utf8');
-  const value = JSON.parse(text) as JsonValue;
+  const value = hasLongInteger(bytes) ? parseExactly(text) : (JSON.parse(text) as JsonValue);
   return { value, duplicates: repeated ? findDuplicates(text) : [], fresh: true };
 }
 

@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import { parseJsonBytes } from '../object/exact-json.ts';
 
 /**
  * The stored form of an object: canonical JSON that begins `{"kind":"Pod","apiVersion":"v1","metadata":{` and has no
@@ -35,7 +36,7 @@ function asStored(object: ApiObject): JsonObject {
 
 /** A new object, the caller's own. */
 export function parseStored(json: Buffer, resourceVersion?: string): ApiObject {
-  const object = JSON.parse(json.toString()) as ApiObject;
+  const object = parseJsonBytes(json) as ApiObject;
   if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
   return object;
 }

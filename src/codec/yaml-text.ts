@@ -1,5 +1,6 @@
 import { isMap, isScalar, LineCounter, type Pair, parseAllDocuments, visit } from 'yaml';
 import type { JsonValue } from '../api/object-meta.ts';
+import { toExact } from '../object/exact-json.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
 
 /**
@@ -24,7 +25,13 @@ function parseAsJson(bytes: Buffer): ParsedDocument | undefined {
 }
 
 function parseAsYaml(bytes: Buffer): ParsedDocument {
-  const options = { version: '1.1', uniqueKeys: false, merge: true, lineCounter: new LineCounter() } as const;
+  const options = {
+    version: '1.1',
+    uniqueKeys: false,
+    merge: true,
+    intAsBigInt: true,
+    lineCounter: new LineCounter(),
+  } as const;
   const documents = parseAllDocuments(bytes.toString('utf8'), options);
   const filled = [...documents].filter((document) => document.contents !== null);
   const [document] = filled;
@@ -82,6 +89,6 @@ function toJson(value: unknown): JsonValue {
   }
   if (typeof value === 'number' && !Number.isFinite(value))
     throw new SyntaxError(`unsupported value: ${value}`);
-  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'bigint') return toExact(value);
   return value === undefined ? null : (value as JsonValue);
 }

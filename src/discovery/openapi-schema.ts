@@ -1,7 +1,15 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
-import type { FieldSchema, MessageDoc, MessageSchema, ScalarKind, ValueSchema } from '../api/schema.ts';
+import type {
+  FieldSchema,
+  MessageDoc,
+  MessageSchema,
+  ScalarKind,
+  SchemaUnion,
+  SchemaUnionKind,
+  ValueSchema,
+} from '../api/schema.ts';
 
 /** Types of the IDL as OpenAPI schemas. `v2` and `v3` differ in where definitions are and how they are referred to. */
 export type OpenApiVersion = 'v2' | 'v3';
@@ -53,6 +61,12 @@ const PLAIN_SCALARS: Readonly<Partial<Record<ScalarKind, JsonObject>>> = {
   double: { type: 'number', format: 'double' },
   bool: { type: 'boolean' },
   bytes: { type: 'string', format: 'byte' },
+};
+
+const SCHEMA_UNIONS: Readonly<Record<SchemaUnionKind, string>> = {
+  SchemaOrArray: 'A schema, or a list of schemas.',
+  SchemaOrBool: 'A schema, or true or false.',
+  SchemaOrStringArray: 'A schema, or a list of texts.',
 };
 
 /** Collects definitions as they are referred to, each once, with all that it refers to in turn. */
@@ -133,9 +147,20 @@ export class SchemaWriter {
         return { type: 'array', items: this.#value(value.items) };
       case 'map':
         return { type: 'object', additionalProperties: this.#value(value.values) };
+      case 'SchemaOrArray':
+      case 'SchemaOrBool':
+      case 'SchemaOrStringArray':
+        return this.#schemaUnion(value);
       default:
         return this.#scalar(value.kind, value.enum);
     }
+  }
+
+  /** Described without saying what is inside, as Kubernetes does. */
+  #schemaUnion({ kind, message }: SchemaUnion): JsonObject {
+    const name = `${message.definition}${kind.slice('Schema'.length)}`;
+    this.definitions[name] = { description: SCHEMA_UNIONS[kind] };
+    return this.#ref(name);
   }
 
   #scalar(kind: ScalarKind, values: readonly string[] | undefined): JsonObject {

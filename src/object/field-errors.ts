@@ -1,4 +1,5 @@
 import type { FieldError } from '../api/status.ts';
+import { goValue } from './go-value.ts';
 
 /**
  * What validation says of one field, in Kubernetes' words (apimachinery, util/validation/field/errors.go). `field` is the
@@ -15,14 +16,14 @@ export const required = (field: string, why = ''): FieldError => ({
 export const invalidValue = (field: string, value: unknown, why: string): FieldError => ({
   type: 'FieldValueInvalid',
   field,
-  message: `Invalid value: ${show(value)}: ${why}`,
+  message: `Invalid value: ${goValue(value)}: ${why}`,
 });
 
 /** A value outside an enumeration. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
   type: 'FieldValueNotSupported',
   field,
-  message: `Unsupported value: ${show(value)}: supported values: ${supported.map(show).join(', ')}`,
+  message: `Unsupported value: ${goValue(value)}: supported values: ${supported.map((one) => goValue(one)).join(', ')}`,
 });
 
 /** A value that would be good elsewhere, or by itself, but not here. */
@@ -35,14 +36,14 @@ export const forbiddenField = (field: string, why: string): FieldError => ({
 export const duplicate = (field: string, value: unknown): FieldError => ({
   type: 'FieldValueDuplicate',
   field,
-  message: `Duplicate value: ${show(value)}`,
+  message: `Duplicate value: ${goValue(value)}`,
 });
 
 /** A reference inside the object to something that the object has not. */
 export const notFoundValue = (field: string, value: unknown): FieldError => ({
   type: 'FieldValueNotFound',
   field,
-  message: `Not found: ${show(value)}`,
+  message: `Not found: ${goValue(value)}`,
 });
 
 export const tooLong = (field: string, mostBytes: number): FieldError => ({
@@ -56,8 +57,6 @@ export const tooMany = (field: string, actual: number, most: number): FieldError
   field,
   message: `Too many: ${actual}: must have at most ${most} items`,
 });
-
-const show = (value: unknown): string => JSON.stringify(value) ?? 'null';
 
 /** Every text of a list as an invalid value of one field. */
 export const eachInvalid = (field: string, value: unknown, reasons: readonly string[]): FieldError[] =>

@@ -1,21 +1,30 @@
-import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import { equal } from './equality.ts';
+import {
+  type Container,
+  elementOf,
+  insertElement,
+  isContainer,
+  removeElement,
+  setElement,
+} from './json-pointer.ts';
+import { isObject } from './merge-patch.ts';
+import { PatchError } from './patch-error.ts';
 
-/** A patch that cannot be read (`malformed`, 400) or does not fit the object (`inapplicable`, 422). */
-export class PatchError extends Error {
-  readonly kind: 'malformed' | 'inapplicable' | 'too-many';
-
-  constructor(kind: PatchError['kind'], message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'PatchError';
-    this.kind = kind;
-  }
-}
+export { PatchError } from './patch-error.ts';
 
 const MAX_OPERATIONS = 10_000;
 const VERBS: ReadonlySet<unknown> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);
 
-/** JSON Patch (RFC 6902). The input is not changed. @throws PatchError */
+/** What copies may add up to: a few of them, each of what the last one made, would fill any memory. */
+const MAX_COPIED_BYTES = 3 * 1024 * 1024;
+
+/**
+ * JSON Patch (RFC 6902). The input is not changed, and the result shares with it all that no operation touched. What the
+ * standard leaves open and what the texts say is as in Kubernetes (evanphx/json-patch, version 4): replacing a member
+ * that is not there adds it, and a negative index counts from behind.
+ * @throws PatchError
+ */
 export function applyJsonPatch(object: JsonObject, patch: JsonValue): JsonObject {
   if (!Array.isArray(patch))
     throw new PatchError('malformed', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch');
@@ -25,27 +34,209 @@ export function applyJsonPatch(object: JsonObject, patch: JsonValue): JsonObject
       `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`,
     );
   }
-  for (const operation of patch) assertOperation(operation);
-  try {
-    const result = jsonPatch.applyPatch(object, patch as unknown as Operation[], true, false, true);
-    return result.newDocument;
-  } catch (cause) {
-    throw new PatchError('inapplicable', reasonOf(cause), { cause });
-  }
+  const document = new PatchedDocument(object);
+  for (const operation of patch.map(toOperation)) document.apply(operation);
+  return document.root;
 }
 
-function assertOperation(operation: JsonValue): void {
-  const valid = typeof operation === 'object' && operation !== null && !Array.isArray(operation);
-  if (!valid || !VERBS.has(operation.op) || typeof operation.path !== 'string') {
+interface Operation {
+  readonly op: string;
+  readonly path: string;
+  readonly from: string;
+  readonly value: JsonValue | undefined;
+}
+
+function toOperation(operation: JsonValue): Operation {
+  const valid = isObject(operation);
+  const { op, path, from, value } = valid ? operation : {};
+  if (typeof op !== 'string' || !VERBS.has(op) || typeof path !== 'string') {
+    throw new PatchError('malformed', `Unexpected kind: ${JSON.stringify(valid ? (op ?? null) : operation)}`);
+  }
+  const needsFrom = op === 'move' || op === 'copy';
+  if (needsFrom && typeof from !== 'string') {
     throw new PatchError(
-      'malformed',
-      `Unexpected kind: ${JSON.stringify(valid ? (operation.op ?? null) : operation)}`,
+      'inapplicable',
+      `${op} operation failed to decode from: operation, missing from field: missing value`,
     );
   }
+  return { op, path, from: String(from), value };
 }
 
-/** The library's messages carry the whole document; the first line says what is wrong. */
-function reasonOf(cause: unknown): string {
-  const [line = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
-  return line;
+interface Place {
+  readonly container: Container;
+  readonly key: string;
+}
+
+class PatchedDocument {
+  #root: Container;
+  /** What was copied on the way to a change belongs to this patch, and is changed in place from then on. */
+  readonly #own = new WeakSet<Container>();
+  #copiedBytes = 0;
+
+  constructor(object: JsonObject) {
+    this.#root = object;
+  }
+
+  get root(): JsonObject {
+    if (isObject(this.#root)) return this.#root;
+    throw new PatchError(
+      'inapplicable',
+      'json: cannot unmarshal array into Go value of type map[string]interface {}',
+    );
+  }
+
+  apply({ op, path, from, value }: Operation): void {
+    switch (op) {
+      case 'add':
+        this.#add(path, value ?? null, `error in add for path: '${path}'`);
+        return;
+      case 'remove':
+        this.#remove(path);
+        return;
+      case 'replace':
+        this.#replace(path, value ?? null);
+        return;
+      case 'move':
+        this.#move(from, path);
+        return;
+      case 'copy':
+        this.#copy(from, path);
+        return;
+      default:
+        this.#test(path, value ?? null);
+    }
+  }
+
+  #add(path: string, value: JsonValue, failed: string): void {
+    const { container, key } = this.#change(
+      path,
+      `add operation does not apply: doc is missing path: "${path}"`,
+    );
+    tell(failed, () => insertElement(container, key, value));
+  }
+
+  #remove(path: string): void {
+    const missing = `remove operation does not apply: doc is missing path: "${path}"`;
+    const { container, key } = this.#change(path, missing);
+    tell(`error in remove for path: '${path}'`, () => removeElement(container, key));
+  }
+
+  #replace(path: string, value: JsonValue): void {
+    if (path === '') {
+      if (!isContainer(value))
+        throw new PatchError('inapplicable', 'replace operation value must be object or array: %!w(<nil>)');
+      this.#root = value;
+      return;
+    }
+    const missing = `replace operation does not apply: doc is missing path: ${path}`;
+    const { container, key } = this.#change(path, missing);
+    try {
+      setElement(container, key, value);
+    } catch {
+      throw new PatchError(
+        'inapplicable',
+        `replace operation does not apply: doc is missing key: ${path}: missing value`,
+      );
+    }
+  }
+
+  #move(from: string, path: string): void {
+    const { container, key } = this.#change(
+      from,
+      `move operation does not apply: doc is missing from path: ${from}`,
+    );
+    const value = tell(`error in move for path: '${key}'`, () => {
+      const found = elementOf(container, key);
+      removeElement(container, key);
+      return found ?? null;
+    });
+    const to = this.#change(path, `move operation does not apply: doc is missing destination path: ${path}`);
+    tell(`error in move for path: '${path}'`, () => insertElement(to.container, to.key, value));
+  }
+
+  #copy(from: string, path: string): void {
+    const { container, key } = this.#look(
+      from,
+      `copy operation does not apply: doc is missing from path: ${from}`,
+    );
+    const found = tell(`error in copy for from: '${from}'`, () => elementOf(container, key)) ?? null;
+    this.#copiedBytes += JSON.stringify(found).length;
+    if (this.#copiedBytes > MAX_COPIED_BYTES) {
+      const what = `the accumulated size increase of copy is ${this.#copiedBytes}`;
+      throw new PatchError(
+        'inapplicable',
+        `Unable to complete the copy, ${what}, exceeding the limit ${MAX_COPIED_BYTES}`,
+      );
+    }
+    const value = structuredClone(found);
+    const to = this.#change(path, `copy operation does not apply: doc is missing destination path: ${path}`);
+    tell('error while adding value during copy', () => insertElement(to.container, to.key, value));
+  }
+
+  #test(path: string, value: JsonValue): void {
+    const { container, key } = this.#look(path, `test operation does not apply: is missing path: ${path}`);
+    const found =
+      path === '' ? container : tell(`error in test for path: '${path}'`, () => elementOf(container, key));
+    if (!equal(found ?? null, value))
+      throw new PatchError('inapplicable', `testing value ${path} failed: test failed`);
+  }
+
+  /** Where a pointer leads, for reading. */
+  #look(pointer: string, missing: string): Place {
+    const steps = stepsOf(pointer, missing);
+    const key = steps.pop() ?? '';
+    let container = this.#root;
+    for (const step of steps) container = inside(container, step, missing);
+    return { container, key };
+  }
+
+  /** Where a pointer leads, for changing: what is on the way is this patch's own copy. */
+  #change(pointer: string, missing: string): Place {
+    const steps = pointer === '' ? [] : stepsOf(pointer, missing);
+    const key = steps.pop();
+    if (key === undefined) throw new PatchError('inapplicable', `${missing}: missing value`);
+    let container = this.#toOwn(this.#root);
+    this.#root = container;
+    for (const step of steps) {
+      const next = this.#toOwn(inside(container, step, missing));
+      setElement(container, step, next);
+      container = next;
+    }
+    return { container, key };
+  }
+
+  #toOwn(container: Container): Container {
+    if (this.#own.has(container)) return container;
+    const copy = Array.isArray(container) ? [...container] : { ...container };
+    this.#own.add(copy);
+    return copy;
+  }
+}
+
+function inside(container: Container, step: string, missing: string): Container {
+  try {
+    const next = elementOf(container, step);
+    if (next !== undefined && isContainer(next)) return next;
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+  }
+  throw new PatchError('inapplicable', `${missing}: missing value`);
+}
+
+/** RFC 6901: `/a~1b/0` leads to `a/b`, and there to the first item. */
+function stepsOf(pointer: string, missing: string): string[] {
+  if (pointer === '') return [];
+  const steps = pointer.split('/').slice(1);
+  if (steps.length === 0) throw new PatchError('inapplicable', `${missing}: missing value`);
+  return steps.map((step) => (step.includes('~') ? step.replaceAll('~1', '/').replaceAll('~0', '~') : step));
+}
+
+/** What goes wrong inside is told behind `failed`. */
+function tell<T>(failed: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (!(cause instanceof PatchError)) throw cause;
+    throw new PatchError('inapplicable', `${failed}: ${cause.message}`, { cause });
+  }
 }

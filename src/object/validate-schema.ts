@@ -81,6 +81,10 @@ function isGoodValue(value: JsonValue | undefined, schema: ValueSchema): boolean
         if (!isGoodValue((value as JsonObject)[key], schema.values)) return false;
       return true;
     }
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray':
+      return true;
     default:
       return isAllowed(value, schema.enum);
   }
@@ -105,6 +109,10 @@ function hasRules(value: ValueSchema, seen: readonly MessageSchema[]): boolean {
       return hasRules(value.items, seen);
     case 'map':
       return hasRules(value.values, seen);
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray':
+      return false;
     default:
       return value.enum !== undefined;
   }
@@ -167,6 +175,10 @@ function validateValue(value: JsonValue, schema: ValueSchema, path: string, erro
         if (item !== undefined && item !== null)
           validateValue(item, schema.values, `${path}[${key}]`, errors);
       }
+      return;
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray':
       return;
     default:
       if (schema.enum === undefined || isAllowed(value, schema.enum)) return;

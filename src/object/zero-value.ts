@@ -1,8 +1,8 @@
 import type { JsonValue } from '../api/object-meta.ts';
-import type { ScalarKind } from '../api/schema.ts';
+import type { ScalarKind, SchemaUnionKind } from '../api/schema.ts';
 
 /** How a value that nobody has set is written where the field is always there. */
-export function zeroScalar(kind: ScalarKind | 'list' | 'map'): JsonValue {
+export function zeroScalar(kind: ScalarKind | SchemaUnionKind | 'list' | 'map'): JsonValue {
   switch (kind) {
     case 'string':
       return '';

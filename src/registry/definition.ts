@@ -59,7 +59,7 @@ export interface Conversion {
 }
 
 /** A cell is what kubectl prints; undefined prints as `<none>` does in the default table: an empty string. */
-export type Cell = string | number | boolean;
+export type Cell = string | number | bigint | boolean;
 
 /** metav1.TableColumnDefinition. */
 export interface Column {

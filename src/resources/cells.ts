@@ -37,7 +37,9 @@ export function parts(object: JsonObject, name: string): JsonObject[] {
 export const text = (value: JsonValue | undefined, fallback = ''): string =>
   value === undefined || value === null || value === '' ? fallback : String(value);
 
-export const count = (value: JsonValue | undefined): number => (typeof value === 'number' ? value : 0);
+/** Roughly, where it is beyond 2^53: for comparing, and not for showing. */
+export const count = (value: JsonValue | undefined): number =>
+  typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0;
 
 export const NONE = '<none>';
 

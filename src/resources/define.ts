@@ -14,6 +14,7 @@ import type {
 } from '../registry/definition.ts';
 import type { Strategy } from '../registry/strategy.ts';
 import { statedBy } from './stated.ts';
+import { type Ratchet, ratcheted } from './validation/ratchet.ts';
 
 /** A built-in resource as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
 export interface ResourceOutline {
@@ -40,6 +41,8 @@ export interface ResourceOutline {
   readonly subresources?: readonly Subresource[];
   readonly table?: Table;
   readonly fields?: FieldOutline;
+  /** Rules that stored objects may go on breaking. */
+  readonly ratchets?: readonly Ratchet[];
   readonly strategy: StrategyOutline;
   readonly removedAlong?: readonly ResourceDefinition[];
   readonly actsOn?: ResourceDefinition['actsOn'];
@@ -109,7 +112,7 @@ export function define(outline: ResourceOutline): ResourceDefinition {
     columns: outline.table?.columns ?? DEFAULT_TABLE.columns,
     cells: outline.table?.cells ?? DEFAULT_TABLE.cells,
     fields: toSelectableFields(outline.fields ?? { paths: {} }),
-    strategy: withStatusReset(outline),
+    strategy: withRatchets(withStatusReset(outline), outline.ratchets),
     ...(outline.removedAlong === undefined ? {} : { removedAlong: outline.removedAlong }),
     ...(outline.actsOn === undefined ? {} : { actsOn: outline.actsOn }),
   };
@@ -196,6 +199,13 @@ function withStatusReset({ emptyStatus, strategy, subresources = [] }: ResourceO
       strategy.prepareForUpdate?.(object, old);
     },
   };
+}
+
+function withRatchets(strategy: Strategy, ratchets: readonly Ratchet[] = []): Strategy {
+  const { validate } = strategy;
+  return validate === undefined || ratchets.length === 0
+    ? strategy
+    : { ...strategy, validate: ratcheted(validate, ratchets) };
 }
 
 function toSelectableFields({ paths, aliases, absent = {} }: FieldOutline): SelectableFields {

@@ -114,17 +114,23 @@ function planGrace(
   if (metadata.deletionTimestamp !== undefined) {
     if (running === 0) return 'now';
     if (asked === undefined || asked >= running) return 'pending';
-    const begun = Date.parse(metadata.deletionTimestamp) - running * 1000;
-    metadata.deletionTimestamp = toTimestamp(new Date(begun + asked * 1000));
+    const end = Date.parse(metadata.deletionTimestamp);
+    const begun = end < LAST_MS ? end - running * 1000 : now.getTime();
+    metadata.deletionTimestamp = toTimestamp(after(begun, asked));
     metadata.deletionGracePeriodSeconds = asked;
     return asked === 0 ? 'now' : 'later';
   }
   const seconds = strategy.gracePeriodSeconds(object, asked);
-  metadata.deletionTimestamp = toTimestamp(new Date(now.getTime() + seconds * 1000));
-  metadata.deletionGracePeriodSeconds = seconds;
+  metadata.deletionTimestamp = toTimestamp(after(now.getTime(), seconds));
+  metadata.deletionGracePeriodSeconds = Math.min(seconds, Number.MAX_SAFE_INTEGER);
   if (metadata.generation !== undefined) metadata.generation += 1;
   return seconds === 0 ? 'now' : 'later';
 }
+
+/** The last moment whose year has four digits, which is what times are written with. */
+const LAST_MS = Date.parse('9999-12-31T23:59:59Z');
+
+const after = (fromMs: number, seconds: number): Date => new Date(Math.min(fromMs + seconds * 1000, LAST_MS));
 
 function markDeleting({ metadata }: ApiObject, now: Date): void {
   if (metadata.deletionTimestamp === undefined && metadata.generation !== undefined) metadata.generation += 1;

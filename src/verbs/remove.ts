@@ -1,6 +1,8 @@
-import type { JsonObject } from '../api/object-meta.ts';
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type Status, StatusError } from '../api/status.ts';
+import { nameOf } from '../codec/decode-error.ts';
+import { decodeScalar } from '../codec/decode-scalar.ts';
 import { encodeValue } from '../codec/encode.ts';
 import { bodyFormat } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/parse-bytes.ts';
@@ -165,13 +167,8 @@ export function toDeleteOptions(body: JsonObject): DeleteOptions {
   const { gracePeriodSeconds, propagationPolicy, orphanDependents } = body;
   const preconditions = isObject(body.preconditions) ? body.preconditions : {};
   const { uid, resourceVersion } = preconditions;
-  if (gracePeriodSeconds != null && typeof gracePeriodSeconds !== 'number') {
-    throw badRequest(
-      'json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
-    );
-  }
   return {
-    gracePeriodSeconds: gracePeriodSeconds ?? undefined,
+    gracePeriodSeconds: toSeconds(gracePeriodSeconds ?? undefined),
     propagationPolicy: typeof propagationPolicy === 'string' ? propagationPolicy : undefined,
     orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
     preconditions: {
@@ -180,6 +177,16 @@ export function toDeleteOptions(body: JsonObject): DeleteOptions {
     },
     dryRun: listOf(body.dryRun).includes('All'),
   };
+}
+
+function toSeconds(value: JsonValue | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const seconds = decodeScalar(value, 'int64');
+  if (seconds !== undefined) return Number(seconds);
+  const given = typeof value === 'number' || typeof value === 'bigint' ? `number ${value}` : nameOf(value);
+  throw badRequest(
+    `json: cannot unmarshal ${given} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`,
+  );
 }
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

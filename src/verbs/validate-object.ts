@@ -16,10 +16,14 @@ export function validateObject(
   types: TypeLibrary,
   old?: ApiObject,
 ): FieldError[] {
-  const errors = validateObjectMeta(object.metadata, definition);
+  const errors = validateObjectMeta(object.metadata, definition).filter(({ field }) => !isKept(field, old));
   const own = definition.strategy.validate?.(object, old) ?? [];
   const general = validateAgainstSchema(object, types.message(definition.storage.type), old);
   if (own.length === 0) return general.length === 0 ? errors : [...errors, ...general];
   const said = new Set(own.map(({ type, field }) => `${type} ${field}`));
   return [...errors, ...own, ...general.filter(({ type, field }) => !said.has(`${type} ${field}`))];
 }
+
+/** A name cannot change: the rules for it may have, since the object was made. */
+const isKept = (field: string, old: ApiObject | undefined): boolean =>
+  old !== undefined && field === 'metadata.name';

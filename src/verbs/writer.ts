@@ -7,6 +7,7 @@ import { copyJson } from '../object/copy.ts';
 import { equal, equalExcept } from '../object/equality.ts';
 import { sameOwners } from '../object/managed-fields/managers.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
+import type { GatedFields } from '../registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { ObjectKey } from '../storage/key.ts';
@@ -42,6 +43,7 @@ export class ObjectWriter {
   readonly #now: () => Date;
   readonly #eventTtlMs: number;
   readonly #collectsGarbage: boolean;
+  readonly #gatedFields: GatedFields;
 
   constructor(options: {
     store: Store;
@@ -53,6 +55,7 @@ export class ObjectWriter {
     eventTtlMs: number;
     /** --enable-garbage-collector */
     collectsGarbage: boolean;
+    gatedFields: GatedFields;
   }) {
     this.#store = options.store;
     this.#admission = options.admission;
@@ -62,6 +65,7 @@ export class ObjectWriter {
     this.#now = options.now;
     this.#eventTtlMs = options.eventTtlMs;
     this.#collectsGarbage = options.collectsGarbage;
+    this.#gatedFields = options.gatedFields;
   }
 
   /** @throws StatusError */
@@ -166,6 +170,7 @@ export class ObjectWriter {
   async #finishCreate(context: WriteContext, object: ApiObject): Promise<Written> {
     const { definition } = context;
     const { strategy } = definition;
+    this.#gatedFields.drop(definition, object);
     strategy.prepareForCreate?.(object, context.user);
     refuse(definition, object, [
       ...validateObject(definition, object, this.#types),
@@ -224,6 +229,7 @@ export class ObjectWriter {
 
   #prepareUpdate(definition: ResourceDefinition, object: ApiObject, old: ApiObject, change: Change): void {
     const { strategy } = definition;
+    this.#gatedFields.drop(definition, object, old);
     if (change.validate === undefined) strategy.prepareForUpdate?.(object, old);
     shareUnchanged(object, old);
     if (strategy.tracksGeneration && !equalExcept(object, old, ['metadata', 'status'])) {

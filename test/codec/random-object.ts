@@ -1,5 +1,11 @@
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
-import type { FieldSchema, MessageSchema, ScalarKind, ValueSchema } from '../../src/api/schema.ts';
+import type {
+  FieldSchema,
+  MessageSchema,
+  ScalarKind,
+  SchemaUnion,
+  ValueSchema,
+} from '../../src/api/schema.ts';
 
 /** Random values of any type, the same for the same seed. */
 export class RandomObjects {
@@ -36,11 +42,22 @@ export class RandomObjects {
             this.#value(value.values, depth + 1),
           ]),
         );
+      case 'SchemaOrArray':
+      case 'SchemaOrBool':
+      case 'SchemaOrStringArray':
+        return this.#union(value, depth);
       default:
         return value.enum === undefined
           ? this.#scalar(value.kind)
           : (value.enum[this.#below(value.enum.length)] ?? '');
     }
+  }
+
+  #union({ kind, message }: SchemaUnion, depth: number): JsonValue {
+    const schema = (): JsonObject => (depth > 5 ? { type: 'string' } : this.object(message, depth + 1));
+    if (this.#below(2) === 0) return schema();
+    if (kind === 'SchemaOrBool') return this.#below(2) === 0;
+    return kind === 'SchemaOrArray' ? [schema(), schema()] : ['one', 'two'];
   }
 
   #scalar(kind: ScalarKind): JsonValue {
@@ -71,11 +88,7 @@ export class RandomObjects {
       case 'RawExtension':
         return { 'f:spec': { n } };
       case 'JSON':
-        return [n, 'any'];
-      case 'SchemaOrArray':
-      case 'SchemaOrBool':
-      case 'SchemaOrStringArray':
-        return { type: 'string' };
+        return [n, 'any', null];
       default:
         return kind satisfies never;
     }

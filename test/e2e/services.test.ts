@@ -110,7 +110,7 @@ describe('what is asked for by name', () => {
     const refused = answers.filter(({ code }) => code !== 201);
     expect(new Set(refused.map(({ code }) => code))).toEqual(new Set([422]));
     expect(refused[0]?.json.message).toMatch(
-      /^Service "r\d+" is invalid: spec.clusterIPs: Invalid value: \["10.64.0.77"\]: failed to allocate IP 10.64.0.77: provided IP is already allocated$/,
+      /^Service "r\d+" is invalid: spec.clusterIPs: Invalid value: \[\]string\{"10\.64\.0\.77"\}: failed to allocate IP 10.64.0.77: provided IP is already allocated$/,
     );
     expect(refused[0]?.json.details.causes).toMatchObject([
       { reason: 'FieldValueInvalid', field: 'spec.clusterIPs' },

@@ -2,6 +2,7 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import type { ResourceDefinition } from '../../src/registry/definition.ts';
+import { GatedFields } from '../../src/registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../../src/registry/validate-metadata.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
 import { validateObject } from '../../src/verbs/validate-object.ts';
@@ -9,6 +10,15 @@ import { validateObject } from '../../src/verbs/validate-object.ts';
 /** Manifests through a resource's strategy in the order of a real write, without a server and a database. */
 
 const types = loadTypes();
+
+/** Features that are off without a rule of theirs being there; all others are on, so that theirs can be looked at. */
+const OFF: ReadonlySet<string> = new Set([
+  'JobManagedBy',
+  'MaxUnavailableStatefulSet',
+  'RecoverVolumeExpansionFailure',
+  'VolumeAttributesClass',
+]);
+export const gatedFields: GatedFields = new GatedFields((gate) => !OFF.has(gate));
 
 /** Decoded, with the server's part of the metadata. `manifest` needs no kind and no apiVersion. */
 function decode(definition: ResourceDefinition, manifest: JsonObject): ApiObject {
@@ -27,6 +37,7 @@ export function created(definition: ResourceDefinition, manifest: JsonObject, us
   const object = decode(definition, manifest);
   definition.strategy.defaults?.(object);
   definition.strategy.assigned?.complete(object, undefined);
+  gatedFields.drop(definition, object);
   definition.strategy.prepareForCreate?.(object, user);
   return object;
 }
@@ -46,6 +57,7 @@ export function updated(definition: ResourceDefinition, before: JsonObject, afte
   definition.strategy.defaults?.(object);
   const old = created(definition, before);
   definition.strategy.assigned?.complete(object, old);
+  gatedFields.drop(definition, object, old);
   definition.strategy.prepareForUpdate?.(object, old);
   return object;
 }
@@ -77,6 +89,7 @@ export function problemsOnView(
   const old = { ...created(definition, manifest), status: change.before };
   const written = { ...structuredClone(old), status: change.after };
   const object = view.write(structuredClone(written), structuredClone(old));
+  gatedFields.drop(definition, object, old);
   return lines([
     ...validateObject(definition, object, types),
     ...validateObjectMetaUpdate(object.metadata, old.metadata),

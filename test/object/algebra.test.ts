@@ -100,6 +100,60 @@ test('a JSON patch tests, moves, copies, and leaves its input alone', () => {
   expect(({} as JsonObject).x).toBeUndefined();
 });
 
+test.each([
+  [
+    { op: 'replace', path: '/b/x', value: 1 },
+    'replace operation does not apply: doc is missing path: /b/x: missing value',
+  ],
+  [
+    { op: 'add', path: '/b/x', value: 1 },
+    'add operation does not apply: doc is missing path: "/b/x": missing value',
+  ],
+  [
+    { op: 'add', path: '/list/5', value: 1 },
+    "error in add for path: '/list/5': Unable to access invalid index: 5: invalid index referenced",
+  ],
+  [
+    { op: 'remove', path: '/b' },
+    "error in remove for path: '/b': Unable to remove nonexistent key: b: missing value",
+  ],
+  [
+    { op: 'move', from: '/b', path: '/c' },
+    "error in move for path: 'b': Unable to remove nonexistent key: b: missing value",
+  ],
+  [
+    { op: 'copy', path: '/c' },
+    'copy operation failed to decode from: operation, missing from field: missing value',
+  ],
+  [{ op: 'test', path: '/a', value: 2 }, 'testing value /a failed: test failed'],
+  [
+    { op: 'test', path: '/list/x', value: 2 },
+    `error in test for path: '/list/x': strconv.Atoi: parsing "x": invalid syntax`,
+  ],
+])('what a JSON patch cannot do is told as Kubernetes tells it: %j', (operation, message) => {
+  expect(() => applyJsonPatch({ a: 1, list: [1, 2] }, [operation])).toThrow(message);
+});
+
+test('a JSON patch shares what it does not touch, and copies what it copies', () => {
+  const object = { kept: { x: 1 }, list: [{ n: 1 }] };
+  const patched = applyJsonPatch(object, [
+    { op: 'replace', path: '/absent', value: null },
+    { op: 'copy', from: '/list/0', path: '/list/-' },
+    { op: 'add', path: '/list/-1/m', value: 2 },
+    { op: 'add', path: '/__proto__', value: { x: 1 } },
+  ]);
+  expect(patched.kept).toBe(object.kept);
+  expect(patched).toMatchObject({ absent: null, list: [{ n: 1 }, { n: 1, m: 2 }] });
+  expect(Object.hasOwn(patched, '__proto__')).toBe(true);
+  const double = { op: 'copy', from: '/list', path: '/list/-' };
+  expect(() =>
+    applyJsonPatch(
+      object,
+      Array.from({ length: 40 }, () => double),
+    ),
+  ).toThrow('exceeding the limit 3145728');
+});
+
 const deployment = loadTypes().message('apps/v1.Deployment');
 const withContainers = (containers: JsonValue[]): JsonObject => ({
   spec: { template: { spec: { containers } } },

@@ -38,7 +38,7 @@ test.each([
   [['--kubelet-client-key=x'], '--agent-client-certificate and --agent-client-key belong together'],
   [['--kvstore-servers=http://x'], 'must begin with postgres://'],
   [['--feature-gates=WatchLst=true'], 'did you mean WatchList?'],
-  [['--feature-gates=SidecarContainers=false'], 'can only be left at its default (true)'],
+  [['--feature-gates=SizeMemoryBackedVolumes=false'], 'can only be left at its default (true)'],
   [['--runtime-config=apps/v1'], undefined],
   [['--runtime-config=apps/v1=maybe'], 'must end in =true or =false'],
   [['--tls-cert-file=x'], 'belong together'],

@@ -229,7 +229,7 @@ describe('bindings of admission policies', () => {
     [
       { 'spec.validationActions': ['Deny', 'Warn', 'Deny', 'Shout'] },
       [
-        'spec.validationActions: Invalid value: ["Deny","Warn","Deny","Shout"]: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+        'spec.validationActions: Invalid value: []admissionregistration.ValidationAction{"Deny", "Warn", "Deny", "Shout"}: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
         'spec.validationActions[2]: Duplicate value: "Deny"',
         'spec.validationActions[3]: Unsupported value: "Shout": supported values: "Audit", "Deny", "Warn"',
       ],

@@ -113,7 +113,7 @@ describe('validating webhooks', () => {
     [
       { 'webhooks.0.admissionReviewVersions': ['v2', 'v2', 'V'] },
       [
-        'webhooks[0].admissionReviewVersions: Invalid value: ["v2","v2","V"]: must include at least one of v1, v1beta1',
+        'webhooks[0].admissionReviewVersions: Invalid value: []string{"v2", "v2", "V"}: must include at least one of v1, v1beta1',
         'webhooks[0].admissionReviewVersions[1]: Invalid value: "v2": duplicate version',
         'webhooks[0].admissionReviewVersions[2]: Invalid value: "V": a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character',
       ],
@@ -130,23 +130,23 @@ describe('validating webhooks', () => {
     [
       { 'webhooks.0.rules.0.operations': ['*', 'CREATE', 'READ'] },
       [
-        'webhooks[0].rules[0].operations: Invalid value: ["*","CREATE","READ"]: if \'*\' is present, must not specify other operations',
+        'webhooks[0].rules[0].operations: Invalid value: []admissionregistration.OperationType{"*", "CREATE", "READ"}: if \'*\' is present, must not specify other operations',
         'webhooks[0].rules[0].operations[2]: Unsupported value: "READ": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"',
       ],
     ],
     [
       { 'webhooks.0.rules.0.apiGroups': ['*', 'apps'], 'webhooks.0.rules.0.apiVersions': ['*', ''] },
       [
-        'webhooks[0].rules[0].apiGroups: Invalid value: ["*","apps"]: if \'*\' is present, must not specify other API groups',
-        'webhooks[0].rules[0].apiVersions: Invalid value: ["*",""]: if \'*\' is present, must not specify other API versions',
+        'webhooks[0].rules[0].apiGroups: Invalid value: []string{"*", "apps"}: if \'*\' is present, must not specify other API groups',
+        'webhooks[0].rules[0].apiVersions: Invalid value: []string{"*", ""}: if \'*\' is present, must not specify other API versions',
         'webhooks[0].rules[0].apiVersions[1]: Required value',
       ],
     ],
     [
       { 'webhooks.0.rules.0.resources': ['*', 'pods', '*/*', ''] },
       [
-        'webhooks[0].rules[0].resources: Invalid value: ["*","pods","*/*",""]: if \'*\' is present, must not specify other resources without subresources',
-        'webhooks[0].rules[0].resources: Invalid value: ["*","pods","*/*",""]: if \'*/*\' is present, must not specify other resources',
+        'webhooks[0].rules[0].resources: Invalid value: []string{"*", "pods", "*/*", ""}: if \'*\' is present, must not specify other resources without subresources',
+        'webhooks[0].rules[0].resources: Invalid value: []string{"*", "pods", "*/*", ""}: if \'*/*\' is present, must not specify other resources',
         'webhooks[0].rules[0].resources[3]: Required value',
       ],
     ],

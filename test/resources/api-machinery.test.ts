@@ -245,7 +245,7 @@ describe('storage versions', () => {
       [
         'status.commonEncodingVersion: Invalid value: "apps/v1": should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet',
         "status.storageVersions[0].apiServerID: Invalid value: \"A\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
-        'status.storageVersions[0].decodableVersions: Invalid value: ["/V"]: decodableVersions must include encodingVersion apps/v1/x',
+        'status.storageVersions[0].decodableVersions: Invalid value: []string{"/V"}: decodableVersions must include encodingVersion apps/v1/x',
         'status.storageVersions[0].decodableVersions[0]: Invalid value: "/V": group part: must be non-empty,version part: a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character',
         'status.storageVersions[0].encodingVersion: Invalid value: "apps/v1/x": an apiVersion is a DNS-1035 label, which must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character',
         'status.storageVersions[0].servedVersions[0]: Invalid value: "apps/v2": individual served version : apps/v2 must be included in decodableVersions : [/V]',

@@ -28,14 +28,14 @@ describe('roles', () => {
     [
       { 'rules.0': { verbs: ['get'], nonResourceURLs: ['/healthz'] } },
       [
-        'rules[0].nonResourceURLs: Invalid value: ["/healthz"]: namespaced rules cannot apply to non-resource URLs',
+        'rules[0].nonResourceURLs: Invalid value: []string{"/healthz"}: namespaced rules cannot apply to non-resource URLs',
       ],
     ],
     [
       { 'rules.0.nonResourceURLs': ['/healthz'] },
       [
-        'rules[0].nonResourceURLs: Invalid value: ["/healthz"]: namespaced rules cannot apply to non-resource URLs',
-        'rules[0].nonResourceURLs: Invalid value: ["/healthz"]: rules cannot apply to both regular resources and non-resource URLs',
+        'rules[0].nonResourceURLs: Invalid value: []string{"/healthz"}: namespaced rules cannot apply to non-resource URLs',
+        'rules[0].nonResourceURLs: Invalid value: []string{"/healthz"}: rules cannot apply to both regular resources and non-resource URLs',
       ],
     ],
     [{ metadata: { name: 'a/b' } }, ['metadata.name: Invalid value: "a/b": may not contain \'/\'']],
@@ -58,7 +58,7 @@ describe('cluster roles', () => {
     [
       { 'rules.0.resources': ['pods'] },
       [
-        'rules[0].nonResourceURLs: Invalid value: ["/healthz"]: rules cannot apply to both regular resources and non-resource URLs',
+        'rules[0].nonResourceURLs: Invalid value: []string{"/healthz"}: rules cannot apply to both regular resources and non-resource URLs',
       ],
     ],
     [
@@ -147,7 +147,7 @@ describe('role bindings', () => {
     [
       { 'roleRef.name': 'writer' },
       [
-        'roleRef: Invalid value: {"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"writer"}: cannot change roleRef',
+        'roleRef: Invalid value: rbac.RoleRef{APIGroup:"rbac.authorization.k8s.io", Kind:"Role", Name:"writer"}: cannot change roleRef',
       ],
     ],
     [{ subjects: [] }, []],
@@ -195,7 +195,7 @@ describe('cluster role bindings', () => {
     [
       { 'roleRef.name': 'writer' },
       [
-        'roleRef: Invalid value: {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"writer"}: cannot change roleRef',
+        'roleRef: Invalid value: rbac.RoleRef{APIGroup:"rbac.authorization.k8s.io", Kind:"ClusterRole", Name:"writer"}: cannot change roleRef',
       ],
     ],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {

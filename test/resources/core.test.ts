@@ -65,7 +65,7 @@ describe('nodes', () => {
       'two ranges of one family',
       { podCIDRs: ['10.0.0.0/24', '10.0.1.0/24'] },
       [
-        'spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one CIDR for each IP family',
+        'spec.podCIDRs: Invalid value: []string{"10.0.0.0/24", "10.0.1.0/24"}: may specify no more than one CIDR for each IP family',
       ],
     ],
     [
@@ -84,7 +84,7 @@ describe('nodes', () => {
         ],
       },
       [
-        'metadata.taints[1]: Duplicate value: {"key":"a","value":"b","effect":"NoSchedule"}: taints must be unique by key and effect pair',
+        'metadata.taints[1]: Duplicate value: core.Taint{Key:"a", Value:"b", Effect:"NoSchedule", TimeAdded:<nil>}: taints must be unique by key and effect pair',
       ],
     ],
     [
@@ -140,7 +140,7 @@ describe('nodes', () => {
     const address = { type: 'InternalIP', address: '10.0.0.1' };
     const object = { ...old, status: { addresses: [address, address] } };
     expect(problemsOfView(viewOf(nodes, 'status'), object, old)).toEqual([
-      `status.addresses[1]: Duplicate value: ${JSON.stringify(address)}`,
+      `status.addresses[1]: Duplicate value: core.NodeAddress{Type:"InternalIP", Address:"10.0.0.1"}`,
     ]);
   });
 
@@ -255,18 +255,28 @@ describe('resource quotas', () => {
     [
       'contrary scopes',
       { scopes: ['Terminating', 'NotTerminating'] },
-      ['spec.scopes: Invalid value: ["Terminating","NotTerminating"]: conflicting scopes'],
+      [
+        'spec.scopes: Invalid value: []core.ResourceQuotaScope{"Terminating", "NotTerminating"}: conflicting scopes',
+      ],
     ],
-    ['a scope that is none', { scopes: ['Big'] }, ['spec.scopes: Invalid value: ["Big"]: unsupported scope']],
+    [
+      'a scope that is none',
+      { scopes: ['Big'] },
+      ['spec.scopes: Invalid value: []core.ResourceQuotaScope{"Big"}: unsupported scope'],
+    ],
     [
       'a scope of pods on what pods do not use',
       { hard: { services: '1' }, scopes: ['Terminating'] },
-      ['spec.scopes: Invalid value: ["Terminating"]: unsupported scope applied to resource'],
+      [
+        'spec.scopes: Invalid value: []core.ResourceQuotaScope{"Terminating"}: unsupported scope applied to resource',
+      ],
     ],
     [
       'compute resources of pods without any',
       { hard: { cpu: '1', pods: '1' }, scopes: ['BestEffort'] },
-      ['spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource'],
+      [
+        'spec.scopes: Invalid value: []core.ResourceQuotaScope{"BestEffort"}: unsupported scope applied to resource',
+      ],
     ],
     [
       'a selector without values',
@@ -284,7 +294,7 @@ describe('resource quotas', () => {
       },
       [
         'spec.scopeSelector.matchExpressions.operator: Invalid value: "DoesNotExist": must be \'Exists\' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity',
-        "spec.scopeSelector.matchExpressions.values: Invalid value: [\"a\"]: must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+        "spec.scopeSelector.matchExpressions.values: Invalid value: []string{\"a\"}: must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
       ],
     ],
   ])('%s is refused', (_, spec, problems) => {
@@ -296,7 +306,7 @@ describe('resource quotas', () => {
     expect(problemsOnUpdate(resourcequotas, good, more)).toEqual([]);
     expect(
       problemsOnUpdate(resourcequotas, good, { spec: { ...good.spec, scopes: ['Terminating'] } }),
-    ).toEqual(['spec.scopes: Invalid value: ["Terminating"]: field is immutable']);
+    ).toEqual(['spec.scopes: Invalid value: []core.ResourceQuotaScope{"Terminating"}: field is immutable']);
   });
 
   test('the status counts what quotas count', () => {

@@ -89,14 +89,14 @@ describe('definitions', () => {
       { 'spec.versions.0.storage': false },
       [
         'spec.versions: Invalid value: …: must have exactly one version marked as storage version',
-        'status.storedVersions: Invalid value: []: must have at least one stored version',
+        'status.storedVersions: Invalid value: []string{}: must have at least one stored version',
       ],
     ],
     [
       { 'spec.versions': [] },
       [
-        'spec.versions: Invalid value: []: must have exactly one version marked as storage version',
-        'status.storedVersions: Invalid value: []: must have at least one stored version',
+        'spec.versions: Invalid value: []apiextensions.CustomResourceDefinitionVersion{}: must have exactly one version marked as storage version',
+        'status.storedVersions: Invalid value: []string{}: must have at least one stored version',
       ],
     ],
     [
@@ -204,7 +204,7 @@ describe('definitions', () => {
         },
       },
       [
-        'spec.conversion.conversionReviewVersions: Invalid value: ["v7"]: must include at least one of v1, v1beta1',
+        'spec.conversion.conversionReviewVersions: Invalid value: []string{"v7"}: must include at least one of v1, v1beta1',
         'spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required',
       ],
     ],
@@ -290,14 +290,14 @@ describe('definitions', () => {
       [
         'status.acceptedNames.kind: Invalid value: "9": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character',
         'status.acceptedNames.plural: Invalid value: "A": a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character',
-        'status.storedVersions: Invalid value: []: must have at least one stored version',
+        'status.storedVersions: Invalid value: []string{}: must have at least one stored version',
       ],
     ],
     [
       { storedVersions: ['v1'] },
       { storedVersions: ['v0'] },
       [
-        'status.storedVersions: Invalid value: ["v0"]: must have the storage version v1',
+        'status.storedVersions: Invalid value: []string{"v0"}: must have the storage version v1',
         'status.storedVersions[0]: Invalid value: "v0": must appear in spec.versions',
       ],
     ],

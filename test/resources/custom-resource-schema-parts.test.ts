@@ -100,8 +100,8 @@ describe('lists, rules and defaults', () => {
         'spec.validation.openAPIV3Schema.properties[spec].properties[ports].items.properties[b].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property',
         'spec.validation.openAPIV3Schema.properties[spec].properties[ports].items.properties[b].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable',
         'spec.validation.openAPIV3Schema.properties[spec].properties[ports].items.properties[b].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable',
-        'spec.validation.openAPIV3Schema.properties[spec].properties[ports].x-kubernetes-list-map-keys: Invalid value: ["a","b","b","c"]: entries must all be names of item properties',
-        'spec.validation.openAPIV3Schema.properties[spec].properties[ports].x-kubernetes-list-map-keys: Invalid value: ["a","b","b","c"]: must not contain duplicate entries',
+        'spec.validation.openAPIV3Schema.properties[spec].properties[ports].x-kubernetes-list-map-keys: Invalid value: []string{"a", "b", "b", "c"}: entries must all be names of item properties',
+        'spec.validation.openAPIV3Schema.properties[spec].properties[ports].x-kubernetes-list-map-keys: Invalid value: []string{"a", "b", "b", "c"}: must not contain duplicate entries',
       ],
     ],
     [
@@ -161,7 +161,7 @@ describe('lists, rules and defaults', () => {
       },
       [
         'spec.validation.openAPIV3Schema.properties[spec].properties[x].default.a: Invalid value: 4: a in body should be less than or equal to 3',
-        'spec.validation.openAPIV3Schema.properties[spec].properties[x].default: Invalid value: {"a":4,"b":1}: must not have unknown fields',
+        'spec.validation.openAPIV3Schema.properties[spec].properties[x].default: Invalid value: map[string]interface {}{"a":4, "b":1}: must not have unknown fields',
       ],
     ],
     [

@@ -116,7 +116,7 @@ describe('slices', () => {
     [
       { 'spec.allNodes': true, 'spec.nodeName': undefined, 'spec.nodeSelector': { nodeSelectorTerms: [] } },
       [
-        'spec.nodeSelector.nodeSelectorTerms: Invalid value: []: must have exactly one selector term',
+        'spec.nodeSelector.nodeSelectorTerms: Invalid value: []core.NodeSelectorTerm{}: must have exactly one selector term',
         'spec.nodeSelector.nodeSelectorTerms: Required value: must have at least one node selector term',
         'spec: Invalid value: …: exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required',
       ],

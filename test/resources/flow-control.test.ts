@@ -111,13 +111,13 @@ describe('flow schemas', () => {
     [
       { 'spec.rules.0.resourceRules.0.verbs': ['read'] },
       [
-        'spec.rules[0].resourceRules[0].verbs: Unsupported value: ["read"]: supported values: "create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"',
+        'spec.rules[0].resourceRules[0].verbs: Unsupported value: []string{"read"}: supported values: "create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"',
       ],
     ],
     [
       { 'spec.rules.0.resourceRules.0.verbs': ['*', 'get'] },
       [
-        'spec.rules[0].resourceRules[0].verbs: Invalid value: ["*","get"]: if \'*\' is present, must not specify other verbs',
+        'spec.rules[0].resourceRules[0].verbs: Invalid value: []string{"*", "get"}: if \'*\' is present, must not specify other verbs',
       ],
     ],
     [
@@ -135,13 +135,13 @@ describe('flow schemas', () => {
     [
       { 'spec.rules.0.resourceRules.0.namespaces': ['*', 'a'] },
       [
-        'spec.rules[0].resourceRules[0].namespaces: Invalid value: ["*","a"]: if \'*\' is present, must not specify other namespaces',
+        'spec.rules[0].resourceRules[0].namespaces: Invalid value: []string{"*", "a"}: if \'*\' is present, must not specify other namespaces',
       ],
     ],
     [
       { 'spec.rules.0.resourceRules.0.apiGroups': ['*', 'a'], 'spec.rules.0.resourceRules.0.resources': [] },
       [
-        'spec.rules[0].resourceRules[0].apiGroups: Invalid value: ["*","a"]: if \'*\' is present, must not specify other api groups',
+        'spec.rules[0].resourceRules[0].apiGroups: Invalid value: []string{"*", "a"}: if \'*\' is present, must not specify other api groups',
         'spec.rules[0].resourceRules[0].resources: Required value: resource rules must supply at least one resource',
       ],
     ],
@@ -158,7 +158,7 @@ describe('flow schemas', () => {
     [
       { 'spec.rules.0.nonResourceRules.0.nonResourceURLs': ['*', '/a'] },
       [
-        'spec.rules[0].nonResourceRules[0].nonResourceURLs: Invalid value: ["*","/a"]: if \'*\' is present, must not specify other non-resource URLs',
+        'spec.rules[0].nonResourceRules[0].nonResourceURLs: Invalid value: []string{"*", "/a"}: if \'*\' is present, must not specify other non-resource URLs',
       ],
     ],
   ])('%j is refused', (changes, lines) => {

@@ -40,7 +40,7 @@ describe('ingresses', () => {
 
   test('have a rule or a backend', () => {
     expect(problems({})).toEqual([
-      'spec: Invalid value: null: either `defaultBackend` or `rules` must be specified',
+      'spec: Invalid value: []networking.IngressRule(nil): either `defaultBackend` or `rules` must be specified',
     ]);
     expect(problems({ rules: [{ http: {} }] })).toEqual(['spec.rules[0].http.paths: Required value']);
   });

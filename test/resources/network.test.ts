@@ -217,7 +217,7 @@ describe('network policies', () => {
       'spec.policyTypes[1]: Unsupported value: "Both": supported values: "Ingress", "Egress"',
     ]);
     expect(problems({ policyTypes: ['Egress', 'Ingress', 'Egress'] })).toEqual([
-      'spec.policyTypes: Invalid value: ["Egress","Ingress","Egress"]: may not specify more than two policyTypes',
+      'spec.policyTypes: Invalid value: []networking.PolicyType{"Egress", "Ingress", "Egress"}: may not specify more than two policyTypes',
     ]);
   });
 
@@ -308,7 +308,7 @@ describe('IP addresses', () => {
     ]);
     const other = named('10.0.0.1', { parentRef: { ...parentRef, name: 'other' } });
     expect(problemsOnUpdate(ipaddresses, named('10.0.0.1'), other)).toEqual([
-      'spec.parentRef: Invalid value: {"resource":"services","namespace":"default","name":"other"}: field is immutable',
+      'spec.parentRef: Invalid value: networking.ParentReference{Group:"", Resource:"services", Namespace:"default", Name:"other"}: field is immutable',
     ]);
   });
 
@@ -332,10 +332,10 @@ describe('ranges of service addresses', () => {
     expect(problems()).toEqual(['spec.cidrs: Required value: at least one CIDR required']);
     const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
     expect(problems('10.0.0.0/24', '10.1.0.0/24')).toEqual([
-      `spec.cidrs: Invalid value: {"cidrs":["10.0.0.0/24","10.1.0.0/24"]}: ${why}`,
+      `spec.cidrs: Invalid value: networking.ServiceCIDRSpec{CIDRs:[]string{"10.0.0.0/24", "10.1.0.0/24"}}: ${why}`,
     ]);
     expect(problems('a', 'b', 'c')).toEqual([
-      'spec.cidrs: Invalid value: {"cidrs":["a","b","c"]}: may only hold up to 2 values',
+      'spec.cidrs: Invalid value: networking.ServiceCIDRSpec{CIDRs:[]string{"a", "b", "c"}}: may only hold up to 2 values',
     ]);
   });
 
@@ -354,7 +354,7 @@ describe('ranges of service addresses', () => {
   test('stay what they are', () => {
     const before = { spec: { cidrs: ['10.0.0.0/24'] } };
     expect(problemsOnUpdate(servicecidrs, before, { spec: { cidrs: ['10.1.0.0/24'] } })).toEqual([
-      'spec.cidrs: Invalid value: ["10.1.0.0/24"]: field is immutable',
+      'spec.cidrs: Invalid value: []string{"10.1.0.0/24"}: field is immutable',
     ]);
     expect(servicecidrs.cells(created(servicecidrs, before), 0)).toEqual(['it', '10.0.0.0/24', '<unknown>']);
   });

@@ -3,7 +3,7 @@ import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import type { ResourceDefinition, ViewSubresource } from '../../src/registry/definition.ts';
 import { persistentvolumes } from '../../src/resources/core/persistent-volume.ts';
 import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim.ts';
-import { created, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
+import { created, gatedFields, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
 
 const NOW = Date.parse('2024-08-13T12:00:00Z');
 const warnings = (definition: ResourceDefinition, manifest: JsonObject): string[] =>
@@ -456,6 +456,7 @@ describe('persistent volume claims', () => {
     const view = statusView(persistentvolumeclaims);
     const status = { phase: 'Bound', capacity: { storage: '-1' }, allocatedResources: { storage: '1' } };
     const object = view.write({ ...old, status }, old);
+    gatedFields.drop(persistentvolumeclaims, object, old);
     expect(object.status).toEqual({ phase: 'Bound', capacity: { storage: '-1' } });
     expect(view.validate?.(object, old)).toEqual([
       {

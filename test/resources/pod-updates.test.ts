@@ -65,7 +65,7 @@ describe('an update of a pod', () => {
       'other nodes',
       { 'spec.nodeSelector.disk': 'slow' },
       [
-        'spec.nodeSelector: Invalid value: {"disk":"slow"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+        'spec.nodeSelector: Invalid value: map[string]string{"disk":"slow"}: only additions to spec.nodeSelector are allowed (no mutations or deletions)',
       ],
     ],
     [
@@ -125,7 +125,7 @@ describe('a status of a pod', () => {
   test('has at most one address of each family', () => {
     const { problems } = writeStatus(SMALL, {}, { podIPs: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }] });
     expect(problems).toEqual([
-      'status.podIPs: Invalid value: [{"ip":"10.0.0.1"},{"ip":"10.0.0.2"}]: may specify no more than one IP for each IP family',
+      'status.podIPs: Invalid value: []core.PodIP{core.PodIP{IP:"10.0.0.1"}, core.PodIP{IP:"10.0.0.2"}}: may specify no more than one IP for each IP family',
     ]);
   });
 

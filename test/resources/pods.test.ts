@@ -137,7 +137,7 @@ describe('a pod is refused for', () => {
       },
       [
         'spec.tolerations[0].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"',
-        'spec.tolerations[1].operator: Invalid value: {"key":"a","operator":"Exists","value":"b"}: value must be empty when `operator` is \'Exists\'',
+        'spec.tolerations[1].operator: Invalid value: core.Toleration{Key:"a", Operator:"Exists", Value:"b", Effect:"", TolerationSeconds:(*int64)(nil)}: value must be empty when `operator` is \'Exists\'',
         'spec.tolerations[2].effect: Invalid value: "NoSchedule": effect must be \'NoExecute\' when `tolerationSeconds` is set',
       ],
     ],

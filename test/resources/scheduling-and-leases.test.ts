@@ -110,11 +110,11 @@ describe('runtime classes', () => {
         ],
       },
       [
-        'scheduling.tolerations[1]: Duplicate value: {"key":"a"}',
+        'scheduling.tolerations[1]: Duplicate value: core.Toleration{Key:"a", Operator:"", Value:"", Effect:"", TolerationSeconds:(*int64)(nil)}',
         'scheduling.tolerations[2].operator: Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"',
         'scheduling.tolerations[3].effect: Unsupported value: "Later": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
         "scheduling.tolerations[3].key: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
-        'scheduling.tolerations[3].operator: Invalid value: {"key":"a b","operator":"Exists","value":"c","effect":"Later"}: value must be empty when `operator` is \'Exists\'',
+        'scheduling.tolerations[3].operator: Invalid value: core.Toleration{Key:"a b", Operator:"Exists", Value:"c", Effect:"Later", TolerationSeconds:(*int64)(nil)}: value must be empty when `operator` is \'Exists\'',
       ],
     ],
   ])('%j is refused', (changes, lines) => {

@@ -156,19 +156,19 @@ describe('addresses of a new service', () => {
       'an address outside the range',
       { clusterIP: '10.0.1.1' },
       single,
-      '422 Service "web" is invalid: spec.clusterIPs: Invalid value: ["10.0.1.1"]: failed to allocate IP 10.0.1.1: the provided IP (10.0.1.1) is not in the valid range. The range of valid IPs is 10.0.0.0/24',
+      '422 Service "web" is invalid: spec.clusterIPs: Invalid value: []string{"10.0.1.1"}: failed to allocate IP 10.0.1.1: the provided IP (10.0.1.1) is not in the valid range. The range of valid IPs is 10.0.0.0/24',
     ],
     [
       'an address that a dry run finds taken',
       { clusterIP: '10.0.0.7' },
       () => new InOrder([V4], { taken: ['10.0.0.7'] }),
-      '422 Service "web" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.7"]: failed to allocate IP 10.0.0.7: provided IP is already allocated',
+      '422 Service "web" is invalid: spec.clusterIPs: Invalid value: []string{"10.0.0.7"}: failed to allocate IP 10.0.0.7: provided IP is already allocated',
     ],
     [
       'the address of the cluster’s own API',
       { clusterIP: '10.0.0.1' },
       single,
-      '422 Service "web" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.1"]: failed to allocate IP 10.0.0.1: provided IP is already allocated',
+      '422 Service "web" is invalid: spec.clusterIPs: Invalid value: []string{"10.0.0.1"}: failed to allocate IP 10.0.0.1: provided IP is already allocated',
     ],
     [
       'a family that is not configured',
@@ -180,7 +180,7 @@ describe('addresses of a new service', () => {
       'an address of such a family',
       { clusterIP: 'fd00::1' },
       single,
-      '422 Service "web" is invalid: spec.clusterIPs[0]: Invalid value: ["fd00::1"]: IPv6 is not configured on this cluster',
+      '422 Service "web" is invalid: spec.clusterIPs[0]: Invalid value: []string{"fd00::1"}: IPv6 is not configured on this cluster',
     ],
     [
       'two families where there is one',

@@ -39,14 +39,14 @@ describe('how a service may change', () => {
 
   test('an address stays once it is set', () => {
     expect(updates(ASSIGNED, { ...ASSIGNED, clusterIP: '10.0.0.2' })).toEqual([
-      'spec.clusterIPs[0]: Invalid value: ["10.0.0.2"]: may not change once set',
+      'spec.clusterIPs[0]: Invalid value: []string{"10.0.0.2"}: may not change once set',
     ]);
     expect(updates(ASSIGNED, { clusterIP: 'None' })).toEqual([
-      'spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set',
+      'spec.clusterIPs[0]: Invalid value: []string{"None"}: may not change once set',
     ]);
     expect(updates(ASSIGNED, { ...ASSIGNED, ipFamilies: ['IPv6'] })).toEqual([
       'spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by `ipFamilies[0]`',
-      'spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set',
+      'spec.ipFamilies[0]: Invalid value: []core.IPFamily{"IPv6"}: may not change once set',
     ]);
   });
 

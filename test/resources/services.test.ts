@@ -96,7 +96,9 @@ describe('what a service may be', () => {
           { name: 'b', port: 1 },
         ],
       },
-      ['spec.ports[1]: Duplicate value: {"protocol":"TCP","port":1}'],
+      [
+        'spec.ports[1]: Duplicate value: core.ServicePort{Name:"", Protocol:"TCP", AppProtocol:(*string)(nil), Port:1, TargetPort:intstr.IntOrString{Type:0, IntVal:0, StrVal:""}, NodePort:0}',
+      ],
     ],
     [
       'the same node port twice',
@@ -192,24 +194,28 @@ describe('what a service may be', () => {
     [
       'addresses that do not agree',
       { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.2'] },
-      ['spec.clusterIPs: Invalid value: ["10.0.0.2"]: first value must match `clusterIP`'],
+      ['spec.clusterIPs: Invalid value: []string{"10.0.0.2"}: first value must match `clusterIP`'],
     ],
     [
       'a list of addresses alone',
       { clusterIPs: ['10.0.0.2'] },
-      ['spec.clusterIPs: Invalid value: ["10.0.0.2"]: must be empty when `clusterIP` is not specified'],
+      [
+        'spec.clusterIPs: Invalid value: []string{"10.0.0.2"}: must be empty when `clusterIP` is not specified',
+      ],
     ],
     ['an address that is none', { clusterIP: 'foo' }, [`spec.clusterIPs[0]: Invalid value: "foo": ${IP}`]],
     [
       'None among others',
       { clusterIP: 'None', clusterIPs: ['None', '10.0.0.1'] },
-      [`spec.clusterIPs: Invalid value: ["None","10.0.0.1"]: 'None' must be the first and only value`],
+      [
+        `spec.clusterIPs: Invalid value: []string{"None", "10.0.0.1"}: 'None' must be the first and only value`,
+      ],
     ],
     [
       'two addresses of a family',
       { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', '10.0.0.2'] },
       [
-        'spec.clusterIPs: Invalid value: ["10.0.0.1","10.0.0.2"]: may specify no more than one IP for each IP family',
+        'spec.clusterIPs: Invalid value: []string{"10.0.0.1", "10.0.0.2"}: may specify no more than one IP for each IP family',
       ],
     ],
     [

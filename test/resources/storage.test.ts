@@ -196,7 +196,7 @@ describe('CSI drivers', () => {
     const changed = { spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] } };
     expect(problemsOnUpdate(csidrivers, good, changed)).toEqual([
       'spec.attachedRequired: Invalid value: false: field is immutable',
-      'spec.volumeLifecycleModes: Invalid value: ["Ephemeral"]: field is immutable',
+      'spec.volumeLifecycleModes: Invalid value: []storage.VolumeLifecycleMode{"Ephemeral"}: field is immutable',
     ]);
     const old = created(csidrivers, good);
     const object = created(csidrivers, { spec: { podInfoOnMount: true } });
@@ -259,7 +259,7 @@ describe('CSI nodes', () => {
     expect(problemsOnUpdate(csinodes, good, { spec: { drivers: [other] } })).toEqual([]);
     const changed = { ...driver, nodeID: 'n2' };
     expect(problemsOnUpdate(csinodes, good, { spec: { drivers: [changed] } })).toEqual([
-      `CSINodeDriver: Invalid value: ${JSON.stringify(changed)}: field is immutable`,
+      'CSINodeDriver: Invalid value: storage.CSINodeDriver{Name:"csi.example.com", NodeID:"n2", TopologyKeys:[]string{"example.com/zone"}, Allocatable:(*storage.VolumeNodeResources)(nil)}: field is immutable',
     ]);
   });
 });

@@ -4,6 +4,7 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject } from '../../src/api/object-meta.ts';
 import { conflict, StatusError } from '../../src/api/status.ts';
 import { toStoredJson } from '../../src/codec/stored-object.ts';
+import { GatedFields } from '../../src/registry/gated-fields.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import { configmaps } from '../../src/resources/core/config-map.ts';
 import { StorageError } from '../../src/storage/errors.ts';
@@ -54,6 +55,7 @@ function setUp(stale: Entry | undefined, newest: Entry) {
   const types = loadTypes();
   const now = (): Date => new Date('2026-02-02T00:00:00Z');
   const writer = new ObjectWriter({
+    gatedFields: new GatedFields(() => true),
     store,
     admission: new AdmissionChain([]),
     types,

@@ -1,5 +1,14 @@
 import { readFileSync } from 'node:fs';
-import type { FieldSchema, ListType, MessageDoc, MessageSchema, ScalarKind, ValueSchema } from '../schema.ts';
+import {
+  type FieldSchema,
+  isSchemaUnionKind,
+  type ListType,
+  type MessageDoc,
+  type MessageSchema,
+  type ScalarKind,
+  type SchemaUnionKind,
+  type ValueSchema,
+} from '../schema.ts';
 import {
   COMPILED_DOCS,
   COMPILED_TYPES,
@@ -120,19 +129,22 @@ class CompiledLibrary implements TypeLibrary {
 
   #toSingle({ type, enum: values }: CompiledField): ValueSchema {
     if (type === 'StringList') return { kind: 'list', items: { kind: 'string' }, wrapped: true };
-    if (type.includes('/')) {
-      const library = this;
-      // Resolved when looked at, so that reading one type does not read all it leads to.
-      return {
-        kind: 'message',
-        get message(): MessageSchema {
-          const message = library.message(type);
-          Object.defineProperty(this, 'message', { value: message });
-          return message;
-        },
-      };
-    }
+    if (type.includes('/')) return this.#toMessage('message', type);
+    if (isSchemaUnionKind(type)) return this.#toMessage(type, 'apiextensions/v1.JSONSchemaProps');
     return values === undefined ? { kind: type as ScalarKind } : { kind: type as ScalarKind, enum: values };
+  }
+
+  /** Resolved when looked at, so that reading one type does not read all it leads to. */
+  #toMessage(kind: 'message' | SchemaUnionKind, type: string): ValueSchema {
+    const library = this;
+    return {
+      kind,
+      get message(): MessageSchema {
+        const message = library.message(type);
+        Object.defineProperty(this, 'message', { value: message });
+        return message;
+      },
+    };
   }
 }
 

@@ -32,17 +32,31 @@ export class BackwardWriter {
   }
 
   /** Negative numbers take ten bytes, as the wire format has it for int32 and int64. */
-  integer(value: number): void {
-    if (value >= 0) {
+  integer(value: number | bigint): void {
+    if (typeof value === 'bigint' && value >= 0n) {
+      this.#large(value);
+      return;
+    }
+    if (typeof value === 'number' && value >= 0) {
       this.varint(value);
       return;
     }
-    let rest = BigInt.asUintN(64, BigInt(Math.trunc(value)));
+    let rest = BigInt.asUintN(64, typeof value === 'bigint' ? value : BigInt(Math.trunc(value)));
     const at = this.#reserve(NEGATIVE_BYTES);
     for (let index = 0; index < NEGATIVE_BYTES; index += 1) {
       const more = index < NEGATIVE_BYTES - 1 ? 0x80 : 0;
       this.#bytes[at + index] = Number(rest & 0x7fn) | more;
       rest >>= 7n;
+    }
+  }
+
+  /** From 2^53 up to 2^63: eight or nine bytes. */
+  #large(value: bigint): void {
+    const length = Math.ceil(value.toString(2).length / 7);
+    const at = this.#reserve(length);
+    for (let index = 0; index < length; index += 1) {
+      const more = index < length - 1 ? 0x80 : 0;
+      this.#bytes[at + index] = Number((value >> BigInt(index * 7)) & 0x7fn) | more;
     }
   }
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
+import type { FieldSchema, MessageSchema, SchemaUnion, ValueSchema } from '../../api/schema.ts';
 import { BackwardWriter } from './backward-writer.ts';
 import { DELIMITED, isJsonObject, tag, wireTypeOf, writeScalar } from './scalars.ts';
 
@@ -87,13 +87,7 @@ function compileValue(schema: ValueSchema, number: number): EncodeValue {
     case 'SchemaOrArray':
     case 'SchemaOrBool':
     case 'SchemaOrStringArray':
-      // A schema or the other form, kept as JSON in the first field: only this server's own definitions are written so.
-      return delimited(number, (value) => {
-        const before = out.written;
-        out.string(JSON.stringify(value));
-        out.varint(out.written - before);
-        out.varint(tag(1, DELIMITED));
-      });
+      return delimited(number, compileUnion(schema));
     default: {
       const { kind } = schema;
       const key = tag(number, wireTypeOf(kind));
@@ -132,7 +126,25 @@ function compileList(items: ValueSchema, number: number): EncodeValue {
   const encode = compileValue(items, number);
   return (value) => {
     if (!Array.isArray(value)) return;
-    for (let at = value.length - 1; at >= 0; at -= 1) encode(value[at] ?? '');
+    for (let at = value.length - 1; at >= 0; at -= 1) encode(value[at] ?? null);
+  };
+}
+
+/** What is no schema is in the other field; a boolean is there always, and true beside a schema. */
+function compileUnion({ kind, message }: SchemaUnion): EncodeValue {
+  const encodeSchema = compileMessage(message, kind === 'SchemaOrBool' ? 2 : 1);
+  if (kind === 'SchemaOrBool') {
+    return (value) => {
+      encodeSchema(value);
+      out.varint(value === false ? 0 : 1);
+      out.varint(tag(1, wireTypeOf('bool')));
+    };
+  }
+  const items: ValueSchema = kind === 'SchemaOrArray' ? { kind: 'message', message } : { kind: 'string' };
+  const encodeItems = compileList(items, 2);
+  return (value) => {
+    encodeItems(value);
+    encodeSchema(value);
   };
 }
 

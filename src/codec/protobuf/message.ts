@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
+import type { FieldSchema, MessageSchema, SchemaUnion, ValueSchema } from '../../api/schema.ts';
 import { isJsonObject, readScalar, type WireReader } from './scalars.ts';
 
 /**
@@ -71,25 +71,41 @@ function readField(reader: WireReader, { name, value }: FieldSchema, out: JsonOb
 
 function readValue(reader: WireReader, schema: ValueSchema): JsonValue {
   switch (schema.kind) {
-    case 'message': {
-      const out: JsonObject = {};
-      readInto(reader, reader.uint32() + reader.pos, wireFields(schema.message), out);
-      return out;
-    }
+    case 'message':
+      return readMessage(reader, schema.message);
     case 'list':
       return readWrapped(reader, schema.items);
     case 'map':
       throw new Error('a map inside a list or map has no protobuf form');
     case 'SchemaOrArray':
     case 'SchemaOrBool':
-    case 'SchemaOrStringArray': {
-      const inner = Reader.create(reader.bytes());
-      inner.uint32();
-      return JSON.parse(inner.string()) as JsonValue;
-    }
+    case 'SchemaOrStringArray':
+      return readUnion(reader, schema);
     default:
       return readScalar(reader, schema.kind);
   }
+}
+
+/** A schema, a boolean, or a list; null for the empty message. */
+function readUnion(reader: WireReader, { kind, message }: SchemaUnion): JsonValue {
+  const end = reader.uint32() + reader.pos;
+  let schema: JsonObject | undefined;
+  let allows = false;
+  const items: JsonValue[] = [];
+  while (reader.pos < end) {
+    const isSecond = reader.uint32() >>> 3 === 2;
+    if (isSecond === (kind === 'SchemaOrBool')) schema = readMessage(reader, message);
+    else if (kind === 'SchemaOrBool') allows = reader.bool();
+    else items.push(kind === 'SchemaOrArray' ? readMessage(reader, message) : reader.string());
+  }
+  if (kind === 'SchemaOrBool') return schema ?? allows;
+  return items.length > 0 ? items : (schema ?? null);
+}
+
+function readMessage(reader: WireReader, message: MessageSchema): JsonObject {
+  const out: JsonObject = {};
+  readInto(reader, reader.uint32() + reader.pos, wireFields(message), out);
+  return out;
 }
 
 function readWrapped(reader: WireReader, items: ValueSchema): JsonValue[] {

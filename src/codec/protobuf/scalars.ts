@@ -1,6 +1,7 @@
 import type protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { ScalarKind } from '../../api/schema.ts';
+import { parseJson, toExact } from '../../object/exact-json.ts';
 import type { BackwardWriter } from './backward-writer.ts';
 
 /** Scalars on the wire. Kinds that are a text in JSON but a message in protobuf are the interesting ones. */
@@ -34,7 +35,7 @@ export function writeScalar(out: BackwardWriter, kind: ScalarKind, value: JsonVa
       return;
     case 'int32':
     case 'int64':
-      out.integer(Number(value));
+      out.integer(typeof value === 'bigint' ? value : Number(value));
       return;
     case 'double':
       out.double(Number(value));
@@ -80,12 +81,9 @@ function writeBody(out: BackwardWriter, kind: Exclude<ScalarKind, NumberKind>, v
     case 'FieldsV1':
     case 'RawExtension':
     case 'JSON':
-      writeText(out, 1, JSON.stringify(value));
+      // Null has no bytes, and where it is an item of a list it is one without bytes.
+      if (value !== null) writeText(out, 1, JSON.stringify(value));
       return;
-    case 'SchemaOrArray':
-    case 'SchemaOrBool':
-    case 'SchemaOrStringArray':
-      throw new Error(`${kind} is written with its message`);
     default:
       kind satisfies never;
   }
@@ -119,7 +117,7 @@ export function readScalar(reader: WireReader, kind: ScalarKind): JsonValue {
     case 'int32':
       return reader.int32();
     case 'int64':
-      return Number(reader.int64());
+      return readInt64(reader);
     case 'double':
       return reader.double();
     case 'bytes':
@@ -127,6 +125,16 @@ export function readScalar(reader: WireReader, kind: ScalarKind): JsonValue {
     default:
       return readBody(readFields(reader), kind);
   }
+}
+
+function readInt64(reader: WireReader): number | bigint {
+  const from = reader.pos;
+  const number = Number(reader.int64());
+  if (Number.isSafeInteger(number)) return number;
+  let value = 0n;
+  for (let at = from; at < reader.pos; at += 1)
+    value |= BigInt((reader.buf[at] ?? 0) & 0x7f) << BigInt((at - from) * 7);
+  return toExact(BigInt.asIntN(64, value));
 }
 
 /** The fields of a small message: numbers and byte strings by field number. */
@@ -160,11 +168,7 @@ function readBody(fields: SmallMessage, kind: MessageScalar): JsonValue {
     case 'FieldsV1':
     case 'RawExtension':
     case 'JSON':
-      return text(1) === '' ? null : (JSON.parse(text(1)) as JsonValue);
-    case 'SchemaOrArray':
-    case 'SchemaOrBool':
-    case 'SchemaOrStringArray':
-      throw new Error(`${kind} is read with its message`);
+      return text(1) === '' ? null : parseJson(text(1));
     default:
       return kind satisfies never;
   }

@@ -3,6 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../equality.ts';
 import { invalidValue, tooMany } from '../field-errors.ts';
 import { matchesPattern } from '../go-pattern.ts';
+import { goAny } from '../go-value.ts';
 import { isOfFormat } from './formats.ts';
 
 /** Lengths, ranges and patterns. `name` is how the texts call the value. */
@@ -13,7 +14,7 @@ export interface Place {
 
 const limit = (schema: JsonObject, name: string): number | undefined => {
   const value = schema[name];
-  return typeof value === 'number' ? value : undefined;
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
 };
 
 export function validateString(value: string, schema: JsonObject, { field, name }: Place): FieldError[] {
@@ -78,7 +79,7 @@ export function validateArray(
     schema.uniqueItems === true &&
     value.some((one, at) => value.findIndex((other) => equal(one, other)) < at)
   )
-    errors.push(invalidValue(field, value, `${name} shouldn't contain duplicates`));
+    errors.push(invalidValue(field, goAny(value), `${name} shouldn't contain duplicates`));
   return errors;
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../equality.ts';
 import { notSupported, required } from '../field-errors.ts';
+import { goAny } from '../go-value.ts';
 import { validateClauses } from './clauses.ts';
 import { validateArray, validateNumber, validateObject, validateString } from './limits.ts';
 import { below, fieldOf, itemOf, type Where } from './where.ts';
@@ -36,6 +37,7 @@ function typesOf(schema: JsonObject): string[] {
 function typeOf(value: JsonValue): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
+  if (typeof value === 'bigint') return 'integer';
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
   return typeof value;
 }
@@ -43,13 +45,14 @@ function typeOf(value: JsonValue): string {
 function validateEnum(value: JsonValue, schema: JsonObject, where: Where): FieldError[] {
   if (!Array.isArray(schema.enum) || schema.enum.some((known) => equal(known, value))) return [];
   const known = schema.enum.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
-  return [notSupported(fieldOf(where), value, known)];
+  return [notSupported(fieldOf(where), goAny(value), known)];
 }
 
 function validateLimits(value: JsonValue, schema: JsonObject, where: Where): FieldError[] {
   const place = { field: fieldOf(where), name: `${where.path} in body` };
   if (typeof value === 'string') return validateString(value, schema, place);
-  if (typeof value === 'number') return validateNumber(value, schema, place);
+  if (typeof value === 'number' || typeof value === 'bigint')
+    return validateNumber(Number(value), schema, place);
   if (Array.isArray(value)) return validateArray(value, schema, place);
   return typeof value === 'object' && value !== null ? validateObject(value, schema, place) : [];
 }

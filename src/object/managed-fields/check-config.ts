@@ -89,7 +89,8 @@ function checkScalar(
     case 'int32':
     case 'int64':
     case 'double':
-      if (typeof value !== 'number') errors.push(`${path}: expected numeric (int or float), got ${got}`);
+      if (typeof value !== 'number' && typeof value !== 'bigint')
+        errors.push(`${path}: expected numeric (int or float), got ${got}`);
       return;
     case 'Time':
     case 'MicroTime':

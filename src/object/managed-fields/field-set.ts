@@ -1,3 +1,4 @@
+import { parseJson } from '../exact-json.ts';
 /**
  * A set of fields of one object, in the form metadata.managedFields keeps it (FieldsV1): a tree whose keys are path elements,
  * `f:<field>`, `k:{<keys of a list element>}` or `v:<value of a list of scalars>`. A node without children stands for its
@@ -162,7 +163,7 @@ function formatElement(element: string): string {
     case 'f:':
       return `.${content}`;
     case 'k:': {
-      const keys = Object.entries(JSON.parse(content) as object);
+      const keys = Object.entries(parseJson(content) as object);
       return `[${keys.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(',')}]`;
     }
     case 'v:':
@@ -208,7 +209,7 @@ export function parseFieldSet(value: unknown): FieldSet | undefined {
 function parseElement(element: string): string | undefined {
   if (element === SELF || element.startsWith('f:')) return element;
   if (element.startsWith('i:')) return /^i:\d+$/.test(element) ? element : undefined;
-  const content = parseJson(element.slice(2));
+  const content = parseContent(element.slice(2));
   if (element.startsWith('v:')) return content === undefined ? undefined : valueElement(content);
   if (!element.startsWith('k:') || typeof content !== 'object' || content === null || Array.isArray(content))
     return undefined;
@@ -221,9 +222,9 @@ export function keyElement(keys: readonly (readonly [string, unknown])[]): strin
   return `k:{${ordered.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
 }
 
-function parseJson(text: string): unknown {
+function parseContent(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

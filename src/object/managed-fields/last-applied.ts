@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { parseJson } from '../exact-json.ts';
 import { isObject } from '../merge-patch.ts';
 import { fieldsOf } from './applied-set.ts';
 import { compare } from './compare.ts';
@@ -20,7 +21,7 @@ export function ownedByLastApplied(live: ApiObject, { apiVersion, shape }: Owned
 
 function parse(text: string | undefined): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text ?? 'null');
+    const value = parseJson(text ?? 'null');
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

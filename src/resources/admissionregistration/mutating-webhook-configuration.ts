@@ -1,4 +1,5 @@
 import { define } from '../define.ts';
+import { WEBHOOK_RATCHETS } from './ratchets.ts';
 import { webhookStrategy, webhookTable } from './webhooks.ts';
 
 export const mutatingwebhookconfigurations = define({
@@ -9,5 +10,6 @@ export const mutatingwebhookconfigurations = define({
   categories: ['api-extensions'],
   versions: [{ version: 'v1', type: 'admissionregistration/v1.MutatingWebhookConfiguration' }],
   table: webhookTable,
+  ratchets: WEBHOOK_RATCHETS,
   strategy: webhookStrategy,
 });

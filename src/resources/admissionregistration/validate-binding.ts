@@ -9,6 +9,7 @@ import {
   required,
 } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
+import { goList, shown } from '../../object/go-value.ts';
 import { part, text } from '../cells.ts';
 import { has } from '../validation/fields.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
@@ -58,7 +59,7 @@ function validateActions(actions: readonly string[], path: string): FieldError[]
   if (actions.includes('Deny') && actions.includes('Warn')) {
     const why =
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
-    errors.push(invalidValue(path, actions, why));
+    errors.push(invalidValue(path, shown(goList('admissionregistration.ValidationAction', actions)), why));
   }
   return errors;
 }

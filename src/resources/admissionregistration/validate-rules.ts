@@ -2,6 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
+import { goList, shown } from '../../object/go-value.ts';
 import { text } from '../cells.ts';
 import { strings } from '../validation/values.ts';
 
@@ -53,10 +54,11 @@ function validateRule(rule: JsonObject, path: string): FieldError[] {
 /** A list that must not be empty, and holds nothing else when it holds `*`. */
 function validateWildcardList(rule: JsonObject, name: string, path: string, what: string): FieldError[] {
   const values = strings(rule, name);
+  const type = name === 'operations' ? 'admissionregistration.OperationType' : 'string';
   const field = `${path}.${name}`;
   if (values.length === 0) return [required(field)];
   return values.length > 1 && values.includes('*')
-    ? [invalidValue(field, values, `if '*' is present, must not specify other ${what}`)]
+    ? [invalidValue(field, shown(goList(type, values)), `if '*' is present, must not specify other ${what}`)]
     : [];
 }
 

@@ -1,6 +1,7 @@
 import { age, part, parts, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { has } from '../validation/fields.ts';
+import { POLICY_RATCHETS } from './ratchets.ts';
 import { defaultMatchResources } from './validate-match.ts';
 import { validatePolicy, validatePolicyStatus } from './validate-policy.ts';
 
@@ -39,6 +40,7 @@ export const validatingadmissionpolicies = define({
       ];
     },
   },
+  ratchets: POLICY_RATCHETS,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,

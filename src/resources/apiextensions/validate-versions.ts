@@ -3,6 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
+import { goList, shown } from '../../object/go-value.ts';
 import { part, parts, text } from '../cells.ts';
 import { has, joinedInvalid } from '../validation/fields.ts';
 import { validateSchema } from './validate-schema.ts';
@@ -12,6 +13,8 @@ import {
   validateSelectableFields,
   validateSubresources,
 } from './validate-version.ts';
+
+const VERSION = 'apiextensions.CustomResourceDefinitionVersion';
 
 export function validateVersions(spec: JsonObject): FieldError[] {
   const versions = parts(spec, 'versions');
@@ -29,9 +32,17 @@ export function validateVersions(spec: JsonObject): FieldError[] {
       : [required(`${path}[${at}].schema.openAPIV3Schema`, 'schemas are required')]),
   ]);
   if (new Set(names).size < names.length)
-    errors.push(invalidValue(path, spec.versions, 'must contain unique version names'));
+    errors.push(
+      invalidValue(path, shown(goList(VERSION, spec.versions)), 'must contain unique version names'),
+    );
   if (versions.filter(({ storage }) => storage === true).length !== 1)
-    errors.push(invalidValue(path, spec.versions, 'must have exactly one version marked as storage version'));
+    errors.push(
+      invalidValue(
+        path,
+        shown(goList(VERSION, spec.versions)),
+        'must have exactly one version marked as storage version',
+      ),
+    );
   return [...errors, ...validateContents(versions)];
 }
 

@@ -2,8 +2,9 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
-import { age, count, NONE } from '../cells.ts';
+import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { isNumber, validateNonNegative } from '../validation/values.ts';
 
 export const controllerrevisions = define({
   group: 'apps',
@@ -16,7 +17,7 @@ export const controllerrevisions = define({
     cells: (revision, now) => [
       revision.metadata.name ?? '',
       controllerCell(revision),
-      count(revision.revision),
+      isNumber(revision.revision) ? revision.revision : 0,
       age(revision, now),
     ],
   },
@@ -40,9 +41,7 @@ function controllerCell({ metadata }: ApiObject): string {
 
 function validateRevision(revision: ApiObject): FieldError[] {
   const { data } = revision;
-  const errors: FieldError[] = [];
-  const number = count(revision.revision);
-  if (number < 0) errors.push(invalidValue('revision', number, 'must be greater than or equal to 0'));
+  const errors = validateNonNegative('revision', revision.revision);
   if (data === undefined || data === null) errors.push(required('data', 'data is mandatory'));
   else if (typeof data !== 'object' || Array.isArray(data))
     errors.push(required('data', 'data must be a valid JSON object'));

@@ -3,6 +3,7 @@ import { equal } from '../../object/equality.ts';
 import { age, containerCells, count, labelsText, part, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
 import { validateImmutableSelector } from '../validation/immutable.ts';
 import { whenSpecChanged } from '../validation/spec-changed.ts';
 import { templateWarnings } from '../workload/template-warnings.ts';
@@ -55,6 +56,7 @@ export const daemonsets = define({
   prepareStatus: (set, old) => setTemplateGeneration(set, templateGeneration(old)),
   validateStatus: validateDaemonSetStatus,
   table,
+  ratchets: POD_RATCHETS,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,

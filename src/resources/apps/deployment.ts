@@ -3,6 +3,7 @@ import { equal } from '../../object/equality.ts';
 import { age, containerCells, count, part, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
 import { scaleOf } from '../scale.ts';
 import { validateImmutableSelector } from '../validation/immutable.ts';
 import { whenSpecChanged } from '../validation/spec-changed.ts';
@@ -48,6 +49,7 @@ export const deployments = define({
   validateStatus: validateDeploymentStatus,
   subresources: [scaleOf()],
   table,
+  ratchets: POD_RATCHETS,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,

@@ -3,6 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { part, selectorText } from '../cells.ts';
 import { define } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
 import { scaleOf } from '../scale.ts';
 import { validateImmutableSelector } from '../validation/immutable.ts';
 import { validateCounts } from '../validation/numbers.ts';
@@ -24,6 +25,7 @@ export const replicasets = define({
   validateStatus: validateReplicaStatus,
   subresources: [scaleOf()],
   table: replicaTable(selectorText),
+  ratchets: POD_RATCHETS,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,

@@ -2,6 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { age, containerCells, count, part, parts } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
 import { scaleOf } from '../scale.ts';
 import { whenSpecChanged } from '../validation/spec-changed.ts';
 import { templateWarnings } from '../workload/template-warnings.ts';
@@ -36,6 +37,7 @@ export const statefulsets = define({
   validateStatus: validateStatefulSetStatus,
   subresources: [scaleOf()],
   table,
+  ratchets: POD_RATCHETS,
   strategy: {
     // The name becomes part of host names, which know no dots.
     nameRule: 'dns-label',
@@ -45,9 +47,7 @@ export const statefulsets = define({
     defaults: defaultStatefulSet,
     prepareForCreate: (set) => {
       set.status = { replicas: 0, availableReplicas: 0 };
-      dropMaxUnavailable(set);
     },
-    prepareForUpdate: dropMaxUnavailable,
     validate: whenSpecChanged(validateStatefulSet),
     validateUpdate: validateStatefulSetUpdate,
     warnings: templateWarnings,
@@ -72,9 +72,4 @@ function defaultClaim({ kind: _, apiVersion: __, ...claim }: JsonObject): JsonOb
   const status = { ...part(claim, 'status') };
   status.phase ??= 'Pending';
   return { kind: 'PersistentVolumeClaim', apiVersion: 'v1', ...claim, status };
-}
-
-/** The field is behind the gate MaxUnavailableStatefulSet, which is closed. */
-function dropMaxUnavailable(set: ApiObject): void {
-  delete part(set, 'spec', 'updateStrategy', 'rollingUpdate').maxUnavailable;
 }

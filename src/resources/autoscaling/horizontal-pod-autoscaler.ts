@@ -2,7 +2,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { autoscalerCells } from './autoscaler-cells.ts';
 import { defaultAutoscaler } from './autoscaler-defaults.ts';
 import { autoscalerV1 } from './autoscaler-v1.ts';
-import { validateAutoscaler, validateAutoscalerStatus } from './validate-autoscaler.ts';
+import { SCALED_TO_NOTHING, validateAutoscaler, validateAutoscalerStatus } from './validate-autoscaler.ts';
 
 export const horizontalpodautoscalers = define({
   group: 'autoscaling',
@@ -29,6 +29,7 @@ export const horizontalpodautoscalers = define({
     ],
     cells: autoscalerCells,
   },
+  ratchets: [SCALED_TO_NOTHING],
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,

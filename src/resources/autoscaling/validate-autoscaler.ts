@@ -3,6 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { count, part, parts, text } from '../cells.ts';
 import { validateCounts } from '../validation/numbers.ts';
+import { type Ratchet, ratchetOf } from '../validation/ratchet.ts';
 import { validateMetric, validateReference } from './validate-metrics.ts';
 
 export function validateAutoscaler(autoscaler: ApiObject): FieldError[] {
@@ -17,6 +18,13 @@ export function validateAutoscaler(autoscaler: ApiObject): FieldError[] {
 
 /** Scaling to nothing is behind the gate HPAScaleToZero, which is closed. */
 const LEAST = 1;
+
+/** One that scales to nothing was made while the gate was open. */
+export const SCALED_TO_NOTHING: Ratchet = {
+  ...ratchetOf(/^spec\.minReplicas$/),
+  allows: (old, autoscaler) =>
+    part(old, 'spec').minReplicas === 0 && count(part(autoscaler, 'spec').minReplicas) >= 0,
+};
 
 function validateReplicas(spec: JsonObject): FieldError[] {
   const { minReplicas } = spec;

@@ -2,9 +2,10 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import { age, containerCells, NONE, part, parts, selectorText, since, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
 import { podNameWarnings } from '../workload/pod-name-warning.ts';
 import { jobSpecWarnings } from './job-warnings.ts';
-import { validateCronJob } from './validate-cron-job.ts';
+import { SCHEDULE_RATCHETS, validateCronJob } from './validate-cron-job.ts';
 
 export const cronjobs = define({
   group: 'batch',
@@ -44,6 +45,7 @@ export const cronjobs = define({
       ];
     },
   },
+  ratchets: [...POD_RATCHETS, ...SCHEDULE_RATCHETS],
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,

@@ -4,12 +4,14 @@ import { required } from '../../object/field-errors.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
 import { part, text } from '../cells.ts';
 import { goLabelSelector, goStrings, invalidShown } from '../validation/notation.ts';
+import type { Ratchet } from '../validation/ratchet.ts';
 
 /**
  * A job's pods are found by the job's own uid, which nobody can know beforehand, unless the user insists on a selector of
  * their own (Kubernetes: job strategy, generateSelector).
  */
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
+const JOB_NAME = 'batch.kubernetes.io/job-name';
 
 /** Labels that pods of the job must have; those without a prefix are older than the rule that there be one. */
 function generatedLabels({ metadata }: ApiObject): Record<string, string> {
@@ -17,7 +19,7 @@ function generatedLabels({ metadata }: ApiObject): Record<string, string> {
   const name = text(metadata.name);
   return {
     [CONTROLLER_UID]: uid,
-    'batch.kubernetes.io/job-name': name,
+    [JOB_NAME]: name,
     'controller-uid': uid,
     'job-name': name,
   };
@@ -37,6 +39,15 @@ export function generateSelector(job: ApiObject): void {
   };
   spec.selector = { ...selector, matchLabels };
 }
+
+/** Jobs made before labels had prefixes go on without them. */
+export const PREFIXED_LABELS: Ratchet = {
+  covers: ({ field }) => /^spec\.template\.metadata\.labels\[batch\.kubernetes\.io\//.test(field),
+  allows: ({ spec }) => {
+    const labels = part({ spec }, 'spec', 'template', 'metadata', 'labels');
+    return labels[CONTROLLER_UID] === undefined || labels[JOB_NAME] === undefined;
+  },
+};
 
 export function validateGeneratedSelector(job: ApiObject): FieldError[] {
   const spec = part(job, 'spec');

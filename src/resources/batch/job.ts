@@ -3,10 +3,11 @@ import { equal } from '../../object/equality.ts';
 import { part, parts } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
 import { whenSpecChanged } from '../validation/spec-changed.ts';
 import { podNameWarnings } from '../workload/pod-name-warning.ts';
 import { jobCells } from './job-cells.ts';
-import { generateSelector } from './job-selector.ts';
+import { generateSelector, PREFIXED_LABELS } from './job-selector.ts';
 import { jobSpecWarnings } from './job-warnings.ts';
 import { validateJob, validateJobUpdate } from './validate-job.ts';
 import { validateJobStatus } from './validate-job-status.ts';
@@ -40,6 +41,7 @@ export const jobs = define({
     // A status that does not speak of successes has had none.
     absent: { 'status.successful': '0' },
   },
+  ratchets: [...POD_RATCHETS, PREFIXED_LABELS],
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
@@ -86,8 +88,6 @@ function inheritLabels(job: ApiObject): void {
 
 function prepareJob(job: ApiObject): void {
   job.status = {};
-  // Behind the gate JobManagedBy, which is closed.
-  delete part(job, 'spec').managedBy;
   const own = job.metadata.labels ?? {};
   // Labels that were taken from the template stay those of the template.
   const inherited = equal(own, part(job, 'spec', 'template', 'metadata', 'labels'));

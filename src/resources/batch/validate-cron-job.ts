@@ -4,6 +4,7 @@ import { eachInvalid, invalidValue, notSupported, required } from '../../object/
 import { part, text } from '../cells.ts';
 import { goLabelSelector, invalidShown } from '../validation/notation.ts';
 import { validateCounts } from '../validation/numbers.ts';
+import { type Ratchet, ratchetOf } from '../validation/ratchet.ts';
 import { checkSchedule } from './schedule.ts';
 import { checkTimeZone } from './time-zone.ts';
 import { validateJobSpec } from './validate-job-spec.ts';
@@ -11,6 +12,16 @@ import { validateJobSpec } from './validate-job-spec.ts';
 /** Jobs are called after the CronJob and their time, 11 characters, and must not exceed 63. */
 const MAX_NAME_CHARS = 52;
 const COUNTS = ['startingDeadlineSeconds', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit'];
+
+export const SCHEDULE_RATCHETS: readonly Ratchet[] = [
+  ratchetOf(/^metadata\.name$/, /must be no more than 52 characters$/),
+  ratchetOf(/^spec\.schedule$/, /cannot use TZ or CRON_TZ in schedule/),
+  // Which time zones there are depends on the machine that is asked.
+  {
+    ...ratchetOf(/^spec\.timeZone$/),
+    allows: (old, cronJob) => part(old, 'spec').timeZone === part(cronJob, 'spec').timeZone,
+  },
+];
 
 export function validateCronJob(cronJob: ApiObject): FieldError[] {
   const spec = part(cronJob, 'spec');

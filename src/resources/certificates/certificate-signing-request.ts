@@ -4,6 +4,7 @@ import { age, count, humanDuration, NONE, part, parts, text } from '../cells.ts'
 import { column, define, nameColumn } from '../define.ts';
 import { has } from '../validation/fields.ts';
 import { approval, signing } from './approval.ts';
+import { REQUEST_RATCHETS } from './request-ratchets.ts';
 import { validateSigningRequest } from './validate-request.ts';
 
 export const certificatesigningrequests = define({
@@ -40,6 +41,7 @@ export const certificatesigningrequests = define({
       'spec.signerName': ['spec.signerName'],
     },
   },
+  ratchets: REQUEST_RATCHETS,
   strategy: {
     nameRule: 'path-segment',
     tracksGeneration: false,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { part, text } from '../cells.ts';
+import { type Ratchet, ratchetOf } from '../validation/ratchet.ts';
 
 /**
  * A claim can be filled from another one, from a snapshot, or from anything a populator knows. The older field
@@ -33,3 +34,10 @@ export function normalizeDataSources(spec: JsonObject): void {
     if (text(namespace) === '') spec.dataSource = source;
   }
 }
+
+/** The group of a source could once be any text; a claim that has one, whatever it is, is not asked again. */
+export const SOURCE_GROUP: Ratchet = {
+  ...ratchetOf(/^spec\.dataSource(Ref)?\.apiGroup$/),
+  allows: (old) =>
+    ['dataSource', 'dataSourceRef'].some((name) => part(old, 'spec', name).apiGroup !== undefined),
+};

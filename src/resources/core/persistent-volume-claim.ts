@@ -3,7 +3,8 @@ import type { FieldError } from '../../api/status.ts';
 import { part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { quantitiesOf, roundUpToMilli, validateBasicQuantity } from '../validation/quantity-values.ts';
-import { dropForeignSources, normalizeDataSources } from './claim-data-source.ts';
+import { selectorRatchet } from '../validation/ratchet.ts';
+import { dropForeignSources, normalizeDataSources, SOURCE_GROUP } from './claim-data-source.ts';
 import { validateClaimSpec, warnOfClaimSpec } from './validate-claim-spec.ts';
 import { validateClaimUpdate } from './validate-claim-update.ts';
 import { BETA_CLASS_ANNOTATION, claimCells } from './volume-cells.ts';
@@ -16,7 +17,6 @@ export const persistentvolumeclaims = define({
   shortNames: ['pvc'],
   versions: [{ version: 'v1', type: 'core/v1.PersistentVolumeClaim' }],
   emptyStatus: { phase: 'Pending' },
-  prepareStatus: dropGatedStatus,
   validateStatus,
   table: {
     columns: [
@@ -32,6 +32,7 @@ export const persistentvolumeclaims = define({
     ],
     cells: claimCells,
   },
+  ratchets: [selectorRatchet('spec\\.selector'), SOURCE_GROUP],
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,
@@ -62,24 +63,8 @@ const CLASS_WARNING = `metadata.annotations[${BETA_CLASS_ANNOTATION}]: deprecate
 function prepareSpec(claim: ApiObject, old: ApiObject | undefined): void {
   const spec = part(claim, 'spec');
   const before = part(old, 'spec');
-  if (before.volumeAttributesClassName === undefined) delete spec.volumeAttributesClassName;
   dropForeignSources(spec, before);
   normalizeDataSources(spec);
-}
-
-/** Fields of features that are off: they stay only where they are. */
-const GATED_STATUS = [
-  'allocatedResources',
-  'allocatedResourceStatuses',
-  'currentVolumeAttributesClassName',
-  'modifyVolumeStatus',
-];
-
-function dropGatedStatus(claim: ApiObject, old: ApiObject): void {
-  const before = part(old, 'status');
-  const status = { ...part(claim, 'status') };
-  for (const field of GATED_STATUS) if (before[field] === undefined) delete status[field];
-  claim.status = status;
 }
 
 function validateStatus(claim: ApiObject): FieldError[] {

@@ -43,13 +43,6 @@ export const persistentvolumes = define({
         phase: 'Pending',
         ...(since === undefined ? {} : { lastPhaseTransitionTime: since }),
       };
-      delete part(volume, 'spec').volumeAttributesClassName;
-    },
-    prepareForUpdate: (volume, old) => {
-      // The field belongs to a feature that is off, so it stays only where it is.
-      if (part(old, 'spec').volumeAttributesClassName === undefined) {
-        delete part(volume, 'spec').volumeAttributesClassName;
-      }
     },
     validate: validateVolume,
     validateUpdate: validateVolumeUpdate,

@@ -2,6 +2,7 @@ import { equal } from '../../object/equality.ts';
 import { containerCells, labelsText, part } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
 import { podTemplateWarnings } from '../pod/pod-warnings.ts';
 import { validatePodTemplate } from '../pod/validation/pod-template.ts';
 
@@ -19,6 +20,7 @@ export const podtemplates = define({
       return [object.metadata.name ?? '', ...containerCells(part(template, 'spec')), labels];
     },
   },
+  ratchets: POD_RATCHETS,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,

@@ -9,6 +9,7 @@ import { podCells } from '../pod/pod-cells.ts';
 import { defaultPod } from '../pod/pod-defaults.ts';
 import { podGracePeriod } from '../pod/pod-lifecycle.ts';
 import { preparePod, preparePodStatus } from '../pod/pod-preparation.ts';
+import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
 import { podWarnings } from '../pod/pod-warnings.ts';
 import { validateNewPod, validatePod } from '../pod/validation/pod.ts';
 import { validatePodStatus } from '../pod/validation/pod-status.ts';
@@ -66,6 +67,7 @@ export const pods = define({
     absent: { 'spec.hostNetwork': 'false' },
     aliases: { 'spec.host': 'spec.nodeName' },
   },
+  ratchets: POD_RATCHETS,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,

@@ -4,6 +4,7 @@ import { required } from '../../object/field-errors.ts';
 import { labelsText, part } from '../cells.ts';
 import { define } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
+import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
 import { validatePodTemplate } from '../pod/validation/pod-template.ts';
 import { scaleOf } from '../scale.ts';
 import { validateCounts } from '../validation/numbers.ts';
@@ -29,6 +30,7 @@ export const replicationcontrollers = define({
       'status.replicas': ['status.replicas'],
     },
   },
+  ratchets: POD_RATCHETS,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,

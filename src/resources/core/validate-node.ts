@@ -5,6 +5,7 @@ import { equal } from '../../object/equality.ts';
 import { duplicate, eachInvalid, forbiddenField, invalidValue } from '../../object/field-errors.ts';
 import { checkCidr } from '../../object/formats.ts';
 import { part, parts, text } from '../cells.ts';
+import { goNodeAddress } from '../validation/go-structs.ts';
 import { quantitiesOf } from '../validation/quantity-values.ts';
 import { each, strings } from '../validation/values.ts';
 import { validateNodeAnnotations } from './validate-node-annotations.ts';
@@ -47,7 +48,9 @@ export function validateNodeUpdate(node: ApiObject, old: ApiObject): FieldError[
 export function validateNodeStatus(node: ApiObject): FieldError[] {
   const addresses = parts(part(node, 'status'), 'addresses');
   return each(addresses, 'status.addresses', (address, at, index) =>
-    addresses.slice(0, index).some((earlier) => equal(earlier, address)) ? [duplicate(at, address)] : [],
+    addresses.slice(0, index).some((earlier) => equal(earlier, address))
+      ? [duplicate(at, goNodeAddress(address))]
+      : [],
   );
 }
 

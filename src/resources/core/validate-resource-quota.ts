@@ -3,6 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { part, parts, text } from '../cells.ts';
+import { goScopes } from '../validation/go-structs.ts';
 import { quantitiesOf } from '../validation/quantity-values.ts';
 import { strings } from '../validation/values.ts';
 import {
@@ -56,7 +57,7 @@ export function validateQuotaUpdate(quota: ApiObject, old: ApiObject): FieldErro
   const scopes = strings(part(quota, 'spec'), 'scopes');
   return equal(toSet(scopes), toSet(strings(part(old, 'spec'), 'scopes')))
     ? []
-    : [invalidValue('spec.scopes', scopes, 'field is immutable')];
+    : [invalidValue('spec.scopes', goScopes(scopes), 'field is immutable')];
 }
 
 const toSet = (scopes: readonly string[]): string[] => [...new Set(scopes)].sort();
@@ -82,7 +83,7 @@ function validateScopes(spec: JsonObject, path: string): FieldError[] {
     ...(SCOPES.includes(scope) ? [] : ['unsupported scope']),
     ...unlimited(spec, scope).map(() => 'unsupported scope applied to resource'),
   ]);
-  return [...wrong, ...contradictions(scopes)].map((why) => invalidValue(path, scopes, why));
+  return [...wrong, ...contradictions(scopes)].map((why) => invalidValue(path, goScopes(scopes), why));
 }
 
 function contradictions(scopes: readonly string[]): string[] {
@@ -101,7 +102,7 @@ function validateScopeSelector(spec: JsonObject, path: string): FieldError[] {
     ...scopes
       .flatMap((scope) => unlimited(spec, scope))
       .map(() => invalidValue(path, selector, 'unsupported scope applied to resource')),
-    ...contradictions(scopes).map((why) => invalidValue(path, strings(spec, 'scopes'), why)),
+    ...contradictions(scopes).map((why) => invalidValue(path, goScopes(strings(spec, 'scopes')), why)),
   ];
 }
 

@@ -3,6 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
 import { text } from '../cells.ts';
+import { goTaint } from '../validation/go-structs.ts';
 import { each } from '../validation/values.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -35,6 +36,6 @@ function validateTaintEffect(effect: string, path: string): FieldError[] {
 }
 
 function duplicateTaint(taint: JsonObject, path: string): FieldError {
-  const error = duplicate(path, taint);
+  const error = duplicate(path, goTaint(taint));
   return { ...error, message: `${error.message}: taints must be unique by key and effect pair` };
 }

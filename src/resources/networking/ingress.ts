@@ -8,6 +8,7 @@ import {
   validateIngressCreate,
   validateIngressStatus,
 } from './validation/ingress.ts';
+import { INGRESS_RATCHETS } from './validation/ingress-ratchets.ts';
 
 export const ingresses = define({
   group: 'networking.k8s.io',
@@ -34,6 +35,7 @@ export const ingresses = define({
     ],
     cells: ingressCells,
   },
+  ratchets: INGRESS_RATCHETS,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,

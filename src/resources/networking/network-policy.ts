@@ -1,5 +1,6 @@
 import { age, part, parts, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { selectorRatchet } from '../validation/ratchet.ts';
 import { validateNetworkPolicy } from './validation/network-policy.ts';
 
 export const networkpolicies = define({
@@ -17,6 +18,7 @@ export const networkpolicies = define({
       age(policy, now),
     ],
   },
+  ratchets: [selectorRatchet('spec\\..*')],
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,

@@ -5,6 +5,7 @@ import { checkLabelValue, checkName, checkQualifiedName } from '../../object/for
 import { part, parts, text } from '../cells.ts';
 import { validateOverhead } from '../pod/validation/resource-requirements.ts';
 import { validateTolerations } from '../pod/validation/tolerations.ts';
+import { goToleration } from '../validation/go-structs.ts';
 
 export function validateRuntimeClass(runtime: ApiObject): FieldError[] {
   const handler = text(runtime.handler);
@@ -31,6 +32,6 @@ function validateDistinct(tolerations: readonly JsonObject[], path: string): Fie
     JSON.stringify([text(key), text(operator), text(value), text(effect)]),
   );
   return tolerations.flatMap((toleration, at) =>
-    keys.indexOf(keys[at] ?? '') < at ? [duplicate(`${path}[${at}]`, toleration)] : [],
+    keys.indexOf(keys[at] ?? '') < at ? [duplicate(`${path}[${at}]`, goToleration(toleration))] : [],
   );
 }

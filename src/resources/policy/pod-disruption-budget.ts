@@ -1,5 +1,6 @@
 import { age, count, part, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { selectorRatchet } from '../validation/ratchet.ts';
 import { validateBudget, validateBudgetStatus } from './validate-budget.ts';
 
 export const poddisruptionbudgets = define({
@@ -30,6 +31,7 @@ export const poddisruptionbudgets = define({
       ];
     },
   },
+  ratchets: [selectorRatchet('spec\\.selector')],
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,

@@ -5,6 +5,7 @@ import { eachInvalid, invalidValue, notSupported, required } from '../../object/
 import { checkName } from '../../object/formats.ts';
 import { age, part, parts, text } from '../cells.ts';
 import { column, nameColumn, type StrategyOutline, type Table } from '../define.ts';
+import { goRoleRef } from '../validation/go-structs.ts';
 import { defaultSubjects, RBAC_GROUP, SUBJECT_KINDS } from './subjects.ts';
 
 /** What role bindings and cluster role bindings have in common. */
@@ -62,7 +63,7 @@ function validateBinding(binding: ApiObject, roleKinds: readonly string[]): Fiel
 function validateBindingUpdate(binding: ApiObject, old: ApiObject): FieldError[] {
   return equal(binding.roleRef, old.roleRef)
     ? []
-    : [invalidValue('roleRef', binding.roleRef, 'cannot change roleRef')];
+    : [invalidValue('roleRef', goRoleRef(part(binding, 'roleRef')), 'cannot change roleRef')];
 }
 
 function validateRoleRef(ref: JsonObject, roleKinds: readonly string[]): FieldError[] {

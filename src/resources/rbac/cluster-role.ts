@@ -1,4 +1,5 @@
 import { define } from '../define.ts';
+import { selectorRatchet } from '../validation/ratchet.ts';
 import { validateAggregation } from './aggregation.ts';
 import { validatePolicyRules } from './validate-rules.ts';
 
@@ -8,6 +9,7 @@ export const clusterroles = define({
   kind: 'ClusterRole',
   namespaced: false,
   versions: [{ version: 'v1', type: 'rbac/v1.ClusterRole' }],
+  ratchets: [selectorRatchet('aggregationRule\\..*')],
   strategy: {
     nameRule: 'path-segment',
     tracksGeneration: false,

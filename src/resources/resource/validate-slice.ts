@@ -2,6 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
+import { goList, shown } from '../../object/go-value.ts';
 import { count, part, parts, text } from '../cells.ts';
 import { validateNodeSelector } from '../pod/validation/node-selector.ts';
 import { has } from '../validation/fields.ts';
@@ -68,6 +69,8 @@ function validateSelector(selector: JsonObject, path: string): FieldError[] {
   const why = 'must have exactly one selector term';
   return [
     ...validateNodeSelector(selector, path),
-    ...(terms.length === 1 ? [] : [invalidValue(`${path}.nodeSelectorTerms`, terms, why)]),
+    ...(terms.length === 1
+      ? []
+      : [invalidValue(`${path}.nodeSelectorTerms`, shown(goList('core.NodeSelectorTerm', terms)), why)]),
   ];
 }

@@ -2,6 +2,7 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue } from '../../object/field-errors.ts';
+import { goList, shown } from '../../object/go-value.ts';
 import type { Cell } from '../../registry/definition.ts';
 import { age, NONE, part, parts, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
@@ -71,6 +72,12 @@ function validateUpdate(driver: ApiObject, old: ApiObject): FieldError[] {
       : [invalidValue('spec.attachedRequired', spec.attachRequired, 'field is immutable')]),
     ...(equal(spec.volumeLifecycleModes, before.volumeLifecycleModes)
       ? []
-      : [invalidValue('spec.volumeLifecycleModes', spec.volumeLifecycleModes, 'field is immutable')]),
+      : [
+          invalidValue(
+            'spec.volumeLifecycleModes',
+            shown(goList('storage.VolumeLifecycleMode', spec.volumeLifecycleModes)),
+            'field is immutable',
+          ),
+        ]),
   ];
 }

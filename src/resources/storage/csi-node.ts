@@ -5,6 +5,7 @@ import { duplicate, eachInvalid, invalidValue, required } from '../../object/fie
 import { checkQualifiedName } from '../../object/formats.ts';
 import { age, part, parts, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { goNodeDriver } from '../validation/go-structs.ts';
 import { each, strings, validateNonNegative } from '../validation/values.ts';
 import { validateDriverName } from './validation/csi-names.ts';
 
@@ -72,5 +73,5 @@ function validateUpdate(node: ApiObject, old: ApiObject): FieldError[] {
   const before = parts(part(old, 'spec'), 'drivers');
   return parts(part(node, 'spec'), 'drivers')
     .filter((driver) => before.some((one) => one.name === driver.name && !equal(one, driver)))
-    .map((driver) => invalidValue('CSINodeDriver', driver, 'field is immutable'));
+    .map((driver) => invalidValue('CSINodeDriver', goNodeDriver(driver), 'field is immutable'));
 }

@@ -7,6 +7,7 @@ import { define } from '../define.ts';
 import { deprecatedLabel, nodeTermWarnings } from '../pod/placement-warnings.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 import { validateNonNegativeQuantity } from '../validation/quantity-values.ts';
+import { selectorRatchet } from '../validation/ratchet.ts';
 import { validateName } from '../validation/values.ts';
 
 export const csistoragecapacities = define({
@@ -15,6 +16,7 @@ export const csistoragecapacities = define({
   kind: 'CSIStorageCapacity',
   namespaced: true,
   versions: [{ version: 'v1', type: 'storage/v1.CSIStorageCapacity' }],
+  ratchets: [selectorRatchet('nodeTopology')],
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,

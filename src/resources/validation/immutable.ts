@@ -2,18 +2,23 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue } from '../../object/field-errors.ts';
+import type { GoText } from '../../object/go-value.ts';
+import { isObject } from '../../object/merge-patch.ts';
 import { part } from '../cells.ts';
 import { goLabelSelector, invalidShown } from './notation.ts';
 
 const WHY = 'field is immutable';
 
-/** One value. Absent equals null. */
+/** One value. Absent equals null. `show` writes a struct as messages have it. */
 export function validateImmutableField(
   path: string,
   value: JsonValue | undefined,
   old: JsonValue | undefined,
+  show?: (value: JsonObject) => GoText,
 ): FieldError[] {
-  return equal(value ?? null, old ?? null) ? [] : [invalidValue(path, value ?? null, WHY)];
+  if (equal(value ?? null, old ?? null)) return [];
+  const given = show !== undefined && isObject(value) ? show(value) : (value ?? null);
+  return [invalidValue(path, given, WHY)];
 }
 
 /** Fields of one object that keep the value they had, be it none. */

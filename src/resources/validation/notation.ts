@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import { goList, goQuote, goStrings } from '../../object/go-value.ts';
 import { part, parts, text } from '../cells.ts';
+
+export { goList, goStrings } from '../../object/go-value.ts';
 
 /**
  * Values of messages that clients know by heart are written as Go writes them (fmt, `%#v`):
@@ -22,15 +25,7 @@ export const invalidUnshown = (field: string, why: string): FieldError => ({
   message: `Invalid value: ${why}`,
 });
 
-export const quote = (value: JsonValue | undefined): string => JSON.stringify(text(value));
-
-export function goStrings(map: JsonObject | undefined): string {
-  if (map === undefined) return 'map[string]string(nil)';
-  const entries = Object.keys(map)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${quote(map[key])}`);
-  return `map[string]string{${entries.join(', ')}}`;
-}
+export const quote = (value: JsonValue | undefined): string => goQuote(text(value));
 
 export function goLabelSelector(selector: JsonObject | undefined): string {
   if (selector === undefined) return 'null';
@@ -45,12 +40,6 @@ export function goLabelSelector(selector: JsonObject | undefined): string {
 
 export function goIntOrString(value: JsonValue | undefined): string {
   return typeof value === 'string'
-    ? `intstr.IntOrString{Type:1, IntVal:0, StrVal:${JSON.stringify(value)}}`
+    ? `intstr.IntOrString{Type:1, IntVal:0, StrVal:${goQuote(value)}}`
     : `intstr.IntOrString{Type:0, IntVal:${text(value, '0')}, StrVal:""}`;
-}
-
-/** A list of strings or numbers. */
-export function goList(type: 'string' | 'int32', values: JsonValue | undefined): string {
-  if (!Array.isArray(values)) return `[]${type}(nil)`;
-  return `[]${type}{${values.map((value) => JSON.stringify(value)).join(', ')}}`;
 }

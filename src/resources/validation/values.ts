@@ -61,9 +61,13 @@ export function validateName(path: string, name: string, rule: NameRule): FieldE
   return eachInvalid(path, name, checkName(name, rule));
 }
 
+/** Integers that a number cannot hold are numbers too. */
+export const isNumber = (value: JsonValue | undefined): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint';
+
 /** An absent number is nothing to complain of. */
 export function validateNonNegative(path: string, value: JsonValue | undefined): FieldError[] {
-  return typeof value === 'number' && value < 0
+  return isNumber(value) && value < 0
     ? [invalidValue(path, value, 'must be greater than or equal to 0')]
     : [];
 }
@@ -74,7 +78,7 @@ export function validateRange(
   least: number,
   most: number,
 ): FieldError[] {
-  return typeof value === 'number' && (value < least || value > most)
+  return isNumber(value) && (value < least || value > most)
     ? [invalidValue(path, value, `must be between ${least} and ${most}, inclusive`)]
     : [];
 }
@@ -96,7 +100,7 @@ export function addNonNegative(
   name: string,
   value: JsonValue | undefined,
 ): void {
-  if (typeof value === 'number' && value < 0) addAll(errors, validateNonNegative(`${path}.${name}`, value));
+  if (isNumber(value) && value < 0) addAll(errors, validateNonNegative(`${path}.${name}`, value));
 }
 
 /** A number that is there lies between two others, both inclusive. */

@@ -59,7 +59,15 @@ async function reviewAccess(authorizer: Authorizer, body: ApiObject, user: UserI
     ...(reason === '' ? {} : { reason }),
     ...(error === undefined ? {} : { evaluationError: error }),
   };
-  return { ...body, status };
+  return { ...withoutSelectors(body), status };
+}
+
+/** Questions about some objects of a resource are behind the gate AuthorizeWithSelectors, which is closed. */
+function withoutSelectors(body: ApiObject): ApiObject {
+  const spec = specOf(body);
+  if (!isObject(spec.resourceAttributes)) return body;
+  const { labelSelector: _, fieldSelector: __, ...resourceAttributes } = spec.resourceAttributes;
+  return { ...body, spec: { ...spec, resourceAttributes } };
 }
 
 function reviewLocal(

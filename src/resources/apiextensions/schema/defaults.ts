@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { invalidValue, required } from '../../../object/field-errors.ts';
+import { goAny } from '../../../object/go-value.ts';
 import { validateValue } from '../../../object/json-schema/validate-value.ts';
 import { has, toObject } from '../../validation/fields.ts';
 import { additionalOf, isOn, itemsOf, propertiesOf, propertyOf, type Schema } from './node.ts';
@@ -41,7 +42,7 @@ function validateDefault(schema: Schema, path: string, { isResource, insideMeta 
   const value = schema.default ?? null;
   const unpruned = !insideMeta && holdsUnknown(value, schema, isResource);
   return [
-    ...(unpruned ? [invalidValue(path, value, 'must not have unknown fields')] : []),
+    ...(unpruned ? [invalidValue(path, goAny(value), 'must not have unknown fields')] : []),
     ...(isResource && !insideMeta ? validateTypeMeta(value, path) : []),
     ...validateValue(value, schema, { root: path, path: '' }),
   ];
@@ -53,8 +54,8 @@ function validateTypeMeta(value: JsonValue, path: string): FieldError[] {
   return ['apiVersion', 'kind'].flatMap((name) => {
     const given = value[name];
     if (given === undefined) return [required(`${path}.${name}`, 'must not be empty')];
-    if (typeof given !== 'string') return [invalidValue(`${path}.${name}`, given, 'must be a string')];
-    return given === '' ? [invalidValue(`${path}.${name}`, given, 'must not be empty')] : [];
+    if (typeof given !== 'string') return [invalidValue(`${path}.${name}`, goAny(given), 'must be a string')];
+    return given === '' ? [invalidValue(`${path}.${name}`, goAny(given), 'must not be empty')] : [];
   });
 }
 

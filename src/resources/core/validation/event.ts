@@ -4,6 +4,7 @@ import { equal } from '../../../object/equality.ts';
 import { eachInvalid, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkName, checkQualifiedName } from '../../../object/formats.ts';
 import { count, part, text } from '../../cells.ts';
+import { goObjectReference } from '../../validation/go-structs.ts';
 import { validateImmutableField } from '../../validation/immutable.ts';
 
 /**
@@ -93,7 +94,9 @@ const IMMUTABLE = [
 export function validateStrictEventUpdate(event: ApiObject, old: ApiObject): FieldError[] {
   return [
     ...(equal(event.series ?? null, old.series ?? null) ? [] : validateSeries(event)),
-    ...IMMUTABLE.flatMap((field) => validateImmutableField(field, event[field], old[field])),
+    ...IMMUTABLE.flatMap((field) =>
+      validateImmutableField(field, event[field], old[field], goObjectReference),
+    ),
     ...validateImmutableField('reportingController', event.reportingComponent, old.reportingComponent),
   ];
 }

@@ -3,6 +3,7 @@ import type { FieldError } from '../../../api/status.ts';
 import { duplicate, eachInvalid, forbiddenField, required } from '../../../object/field-errors.ts';
 import { checkName, checkPort, checkPortName, checkQualifiedName } from '../../../object/formats.ts';
 import { count, parts, text } from '../../cells.ts';
+import { goServicePort } from '../../validation/go-structs.ts';
 import { typeOf } from '../service-kind.ts';
 
 export function validateServicePorts(spec: JsonObject): FieldError[] {
@@ -58,7 +59,7 @@ function validateUnique(ports: readonly JsonObject[]): FieldError[] {
     const key = `${text(protocol)} ${count(port)}`;
     if (count(nodePort) !== 0 && seen.has(nodeKey))
       errors.push(duplicate(`spec.ports[${at}].nodePort`, nodePort));
-    if (seen.has(key)) errors.push(duplicate(`spec.ports[${at}]`, { protocol, port }));
+    if (seen.has(key)) errors.push(duplicate(`spec.ports[${at}]`, goServicePort(protocol, port)));
     seen.add(nodeKey).add(key);
   }
   return errors;

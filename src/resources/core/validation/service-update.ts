@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue } from '../../../object/field-errors.ts';
+import { goList, shown } from '../../../object/go-value.ts';
 import { count, part } from '../../cells.ts';
 import { strings } from '../../validation/values.ts';
 import { isExternalName, isHeadless, isLoadBalancer, needsHealthCheckNodePort } from '../service-kind.ts';
@@ -46,13 +47,15 @@ function validateFamiliesKept(spec: JsonObject, before: JsonObject): FieldError[
   const old = strings(before, 'ipFamilies');
   if (old.length === families.length) {
     return old.flatMap((family, at) =>
-      family === families[at] ? [] : [invalidValue(path, families, CHANGED)],
+      family === families[at] ? [] : [invalidValue(path, shown(goList('core.IPFamily', families)), CHANGED)],
     );
   }
   const errors: FieldError[] = [];
   const released = old.length > families.length;
   if (released && strings(spec, 'clusterIPs').length === 0) {
-    errors.push(invalidValue(path, families, 'primary ipFamily can not be unset'));
+    errors.push(
+      invalidValue(path, shown(goList('core.IPFamily', families)), 'primary ipFamily can not be unset'),
+    );
   }
   if (old.length > 0 && families.length > 0 && old[0] !== families[0]) {
     errors.push(invalidValue(path, strings(spec, 'clusterIPs'), CHANGED));

@@ -2,6 +2,7 @@ import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkName, checkWildcardSubdomain } from '../../../object/formats.ts';
+import { goList, shown } from '../../../object/go-value.ts';
 import { parseIp } from '../../../object/ip.ts';
 import { part, parts, text } from '../../cells.ts';
 import { validateIngressPoint } from '../../load-balancer-status.ts';
@@ -19,7 +20,13 @@ export function validateIngress(ingress: ApiObject): FieldError[] {
   const rules = parts(spec, 'rules');
   const errors: FieldError[] = [];
   if (rules.length === 0 && spec.defaultBackend === undefined) {
-    errors.push(invalidValue('spec', null, 'either `defaultBackend` or `rules` must be specified'));
+    errors.push(
+      invalidValue(
+        'spec',
+        shown(goList('networking.IngressRule', undefined)),
+        'either `defaultBackend` or `rules` must be specified',
+      ),
+    );
   }
   if (spec.defaultBackend !== undefined) {
     errors.push(...validateIngressBackend(part(spec, 'defaultBackend'), 'spec.defaultBackend'));

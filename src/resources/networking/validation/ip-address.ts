@@ -4,6 +4,7 @@ import { readStrictIp } from '../../../object/canonical-ip.ts';
 import { eachInvalid, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkName } from '../../../object/formats.ts';
 import { part, text } from '../../cells.ts';
+import { goParentReference } from '../../validation/go-structs.ts';
 import { validateImmutableField } from '../../validation/immutable.ts';
 
 const PARENT = 'spec.parentRef';
@@ -14,7 +15,12 @@ export function validateIpAddress(ipAddress: ApiObject): FieldError[] {
 }
 
 export const validateIpAddressUpdate = (ipAddress: ApiObject, old: ApiObject): FieldError[] =>
-  validateImmutableField(PARENT, part(ipAddress, 'spec').parentRef, part(old, 'spec').parentRef);
+  validateImmutableField(
+    PARENT,
+    part(ipAddress, 'spec').parentRef,
+    part(old, 'spec').parentRef,
+    goParentReference,
+  );
 
 function validateName(name: string): FieldError[] {
   if (name === '') return [];

@@ -8,6 +8,7 @@ import {
   required,
 } from '../../../object/field-errors.ts';
 import { checkPort, checkPortName } from '../../../object/formats.ts';
+import { goList, shown } from '../../../object/go-value.ts';
 import { contains, parseCidr } from '../../../object/ip.ts';
 import { count, part, parts, text } from '../../cells.ts';
 import { validateCidr } from '../../validation/ip-fields.ts';
@@ -36,7 +37,13 @@ function validateRules(rules: readonly JsonObject[], side: 'from' | 'to', path: 
 
 function validateTypes(types: readonly string[]): FieldError[] {
   if (types.length > POLICY_TYPES.length) {
-    return [invalidValue('spec.policyTypes', types, 'may not specify more than two policyTypes')];
+    return [
+      invalidValue(
+        'spec.policyTypes',
+        shown(goList('networking.PolicyType', types)),
+        'may not specify more than two policyTypes',
+      ),
+    ];
   }
   return types.flatMap((type, at) =>
     POLICY_TYPES.includes(type) ? [] : [notSupported(`spec.policyTypes[${at}]`, type, POLICY_TYPES)],

@@ -2,6 +2,7 @@ import type { ApiObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { readStrictCidr } from '../../../object/canonical-ip.ts';
 import { invalidValue, required } from '../../../object/field-errors.ts';
+import { goStruct, shown } from '../../../object/go-value.ts';
 import { parseCidr } from '../../../object/ip.ts';
 import { part } from '../../cells.ts';
 import { validateImmutableField } from '../../validation/immutable.ts';
@@ -14,11 +15,18 @@ export function validateServiceCidr(serviceCidr: ApiObject): FieldError[] {
   const spec = part(serviceCidr, 'spec');
   const cidrs = strings(spec, 'cidrs');
   if (cidrs.length === 0) return [required(PATH, 'at least one CIDR required')];
-  if (cidrs.length > 2) return [invalidValue(PATH, spec, 'may only hold up to 2 values')];
+  if (cidrs.length > 2)
+    return [
+      invalidValue(
+        PATH,
+        shown(goStruct('networking.ServiceCIDRSpec', { CIDRs: cidrs })),
+        'may only hold up to 2 values',
+      ),
+    ];
   const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.family));
   if (cidrs.length === 2 && (families.size < 2 || families.has(undefined))) {
     const why = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
-    return [invalidValue(PATH, spec, why)];
+    return [invalidValue(PATH, shown(goStruct('networking.ServiceCIDRSpec', { CIDRs: cidrs })), why)];
   }
   return cidrs.flatMap((cidr, at) => validateCanonical(cidr, `${PATH}[${at}]`));
 }

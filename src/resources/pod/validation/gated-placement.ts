@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { equal } from '../../../object/equality.ts';
 import { invalidValue } from '../../../object/field-errors.ts';
+import { goStrings, shown } from '../../../object/go-value.ts';
 import { part, parts } from '../../cells.ts';
 import { stringMap } from '../../validation/values.ts';
 
@@ -14,7 +15,7 @@ function validateNodeLabels(spec: JsonObject, old: JsonObject): FieldError[] {
   const labels = stringMap(spec, 'nodeSelector');
   const kept = Object.entries(stringMap(old, 'nodeSelector')).every(([key, value]) => labels[key] === value);
   const why = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
-  return kept ? [] : [invalidValue('spec.nodeSelector', labels, why)];
+  return kept ? [] : [invalidValue('spec.nodeSelector', shown(goStrings(labels)), why)];
 }
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';

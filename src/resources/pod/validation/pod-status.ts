@@ -10,6 +10,7 @@ import {
 } from '../../../object/field-errors.ts';
 import { checkIp, checkQualifiedName } from '../../../object/formats.ts';
 import { count, part, parts, text } from '../../cells.ts';
+import { goAddress, goAddresses } from '../../validation/go-structs.ts';
 import { each, isSet, numbers, validateName, validateRange } from '../../validation/values.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 
@@ -117,10 +118,10 @@ function validateAddresses(addresses: readonly JsonObject[], path: string): Fiel
   const families = new Set(ips.map(isIPv6)).size;
   if (families < 2 || ips.length > 2) {
     const why = 'may specify no more than one IP for each IP family';
-    errors.push(invalidValue(path, addresses, why));
+    errors.push(invalidValue(path, goAddresses(path, addresses), why));
   }
   const repeated = each(ips, path, (ip, at, index) =>
-    ips.indexOf(ip) < index ? [duplicate(at, addresses[index])] : [],
+    ips.indexOf(ip) < index ? [duplicate(at, goAddress(path, addresses[index]))] : [],
   );
   return [...errors, ...repeated];
 }

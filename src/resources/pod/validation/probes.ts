@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/status.ts';
 import { addInvalid, forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkHttpHeaderName } from '../../../object/formats.ts';
 import { count, objectOf, objectsOf, text } from '../../cells.ts';
-import { addNonNegative } from '../../validation/values.ts';
+import { addNonNegative, isNumber } from '../../validation/values.ts';
 import { validatePortOrName } from './ports.ts';
 
 /** Probes and lifecycle hooks: both are one action of several kinds. */
@@ -73,7 +73,7 @@ function validateProbe(probe: JsonObject, place: Place, errors: FieldError[]): v
   validateHandler(probe, OF_PROBES, place, errors);
   for (const name of COUNTS) addNonNegative(errors, path, name, probe[name]);
   const end = probe.terminationGracePeriodSeconds;
-  if (typeof end === 'number' && end <= 0)
+  if (isNumber(end) && end <= 0)
     errors.push(invalidValue(`${path}.terminationGracePeriodSeconds`, end, 'must be greater than 0'));
 }
 

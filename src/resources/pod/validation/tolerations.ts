@@ -3,6 +3,7 @@ import type { FieldError } from '../../../api/status.ts';
 import { addInvalid, invalidValue, notSupported } from '../../../object/field-errors.ts';
 import { checkLabelValue, checkQualifiedName } from '../../../object/formats.ts';
 import { text } from '../../cells.ts';
+import { goToleration } from '../../validation/go-structs.ts';
 import { eachAt } from '../../validation/values.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -43,7 +44,9 @@ function validateValue(toleration: JsonObject, path: string, errors: FieldError[
     }
     case 'Exists':
       if (value !== '')
-        errors.push(invalidValue(path, toleration, "value must be empty when `operator` is 'Exists'"));
+        errors.push(
+          invalidValue(path, goToleration(toleration), "value must be empty when `operator` is 'Exists'"),
+        );
       return;
     default:
       errors.push(notSupported(path, toleration.operator, ['Equal', 'Exists']));

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { duplicate, invalidValue, notSupported } from '../../src/object/field-errors.ts';
+import { goAny, goList, goQuote, goStrings, goStruct, goValue, shown } from '../../src/object/go-value.ts';
+
+test.each<[unknown, string]>([
+  [null, 'null'],
+  [undefined, 'null'],
+  ['a"b\\c', '"a\\"b\\\\c"'],
+  ['tab\tline\nbell\x07nul\0del\x7f', '"tab\\tline\\nbell\\anul\\x00del\\x7f"'],
+  ['grün ✓ <&> 😀', '"grün ✓ <&> 😀"'],
+  ['no\u00a0break \u200b \ufeff', '"no\\u00a0break \\u200b \\ufeff"'],
+  [true, 'true'],
+  [-3, '-3'],
+  [0.5, '0.5'],
+  [1e21, '1e+21'],
+  [0.00001, '1e-05'],
+  [9007199254740993n, '9007199254740993'],
+  [['a', 'b'], '[]string{"a", "b"}'],
+])('%s is written as Go writes it', (value, text) => {
+  expect(goValue(value)).toBe(text);
+});
+
+test('lists, maps and structs are named by their types', () => {
+  expect(goList('core.IPFamily', ['IPv4'])).toBe('[]core.IPFamily{"IPv4"}');
+  expect(goList('int32', undefined)).toBe('[]int32(nil)');
+  expect(goStrings({ b: '2', a: '1' })).toBe('map[string]string{"a":"1", "b":"2"}');
+  expect(goStruct('rbac.RoleRef', { Kind: 'Role', Names: shown('[]string(nil)') })).toBe(
+    'rbac.RoleRef{Kind:"Role", Names:[]string(nil)}',
+  );
+  expect(goValue(goAny({ b: [1, null, 'x'], a: { c: true } }))).toBe(
+    'map[string]interface {}{"a":map[string]interface {}{"c":true}, "b":[]interface {}{1, interface {}(nil), "x"}}',
+  );
+  expect(goValue(goAny('plain'))).toBe('"plain"');
+});
+
+test('errors of fields carry such values', () => {
+  expect(invalidValue('f', ['a'], 'is wrong').message).toBe('Invalid value: []string{"a"}: is wrong');
+  expect(duplicate('f', shown('core.X{}')).message).toBe('Duplicate value: core.X{}');
+  expect(notSupported('f', 'x', ['a', 'b']).message).toBe(
+    'Unsupported value: "x": supported values: "a", "b"',
+  );
+  expect(goQuote('')).toBe('""');
+});
