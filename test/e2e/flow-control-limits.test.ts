@@ -32,8 +32,9 @@ test('without priority and fairness, mutating requests above their limit are ref
   await using cluster = await startCluster(database.url, [`--token-auth-file=${tokens}`, ...off]);
   using noisy = new Caller(cluster, 'n');
   using quiet = new Caller(cluster, 'q');
-  const held = await holdWrites(database.url);
+  await using held = await holdWrites(database.url);
   const first = noisy.send('POST', CONFIG_MAPS, named('a'));
+  await held.awaited();
   const more = Array.from({ length: 5 }, (_, n) => noisy.send('POST', CONFIG_MAPS, named(`b${n}`)));
   const refused = await Promise.race(more);
   expect(refused).toMatchObject({ code: 429, text: 'Too many requests, please try again later.\n' });
@@ -56,8 +57,9 @@ test('a request waits for a quarter of --request-timeout, and one that timed out
   await using cluster = await startCluster(database.url, [`--token-auth-file=${tokens}`, ...limits]);
   using noisy = new Caller(cluster, 'n');
   using quiet = new Caller(cluster, 'q');
-  const held = await holdWrites(database.url);
+  await using held = await holdWrites(database.url);
   const writes = ['x', 'y', 'z'].map((name) => noisy.send('POST', CONFIG_MAPS, named(name)));
+  await held.awaited();
   const read = await quiet.send('GET', `${CONFIG_MAPS}?resourceVersion=0`);
   expect(read.code).toBe(429);
   const codes = (await Promise.all(writes)).map(({ code }) => code);

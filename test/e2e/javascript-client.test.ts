@@ -3,6 +3,7 @@ import {
   AppsV1Api,
   CoreV1Api,
   KubeConfig,
+  type KubernetesObject,
   KubernetesObjectApi,
   makeInformer,
   PatchStrategy,
@@ -223,7 +224,7 @@ test('objects of any kind go through the client of kinds it does not know before
       },
     },
   };
-  const made = await objects.create(cron);
+  const made: KubernetesObject = await objects.create(cron);
   expect(made.metadata?.uid).toMatch(/^[0-9a-f-]{36}$/);
   const patch = { ...cron, spec: { suspend: true } };
   const patched = await objects.patch(

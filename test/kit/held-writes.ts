@@ -1,9 +1,31 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
-/** Takes the lock under which revisions are committed: reads go on, writes of every server wait until `release`. */
-export async function holdWrites(databaseUrl: string): Promise<{ release(): Promise<void> }> {
+export interface HeldWrites extends AsyncDisposable {
+  /** Resolves when a server's write waits. */
+  awaited(): Promise<void>;
+  release(): Promise<void>;
+}
+
+/**
+ * Takes the lock under which revisions are committed: reads go on, writes of every server wait until `release`. Held by
+ * `await using` after the server, or a failed test would wait for a server that waits for the lock.
+ */
+export async function holdWrites(databaseUrl: string): Promise<HeldWrites> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query("SELECT pg_advisory_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'))");
-  return { release: () => client.end() };
+  let released: Promise<void> | undefined;
+  const release = (): Promise<void> => {
+    released ??= client.end();
+    return released;
+  };
+  return { release, awaited: () => untilSomebodyWaits(client), [Symbol.asyncDispose]: release };
+}
+
+async function untilSomebodyWaits(client: pg.Client): Promise<void> {
+  const waiting = `
+    SELECT FROM pg_locks JOIN pg_database d ON d.oid = database
+    WHERE locktype = 'advisory' AND NOT granted AND d.datname = current_database()`;
+  while ((await client.query(waiting)).rowCount === 0) await pause(10);
 }
