@@ -9,7 +9,7 @@ export interface Measurement {
   readonly usage: Usage;
 }
 
-const WARM_UP_SHARE = 0.25;
+const WARM_UP_SHARE = 1;
 
 /** Runs a job, after a short one of the same kind, so that what is measured is compiled and its pages are in memory. */
 export async function measure(bench: Bench, job: Omit<RequestsJob, 'target'>): Promise<Measurement> {

@@ -33,14 +33,17 @@ test('an informer of the JavaScript client loses nothing over a restart of the s
   const acknowledged = new Set<string>();
   const stop = new AbortController();
   const writing = writeAlong(cluster, acknowledged, stop.signal);
-  await pause(500);
+  const moreThan = (more: number): Promise<void> => {
+    const before = acknowledged.size;
+    return until(() => acknowledged.size > before + more);
+  };
+  await moreThan(10);
   await cluster.stop();
   await cluster.start();
-  await pause(500);
+  await moreThan(10);
   await postgres.kill();
   await postgres.start();
-  const before = acknowledged.size;
-  await until(() => acknowledged.size > before + 20);
+  await moreThan(20);
   stop.abort();
   await writing;
   await until(() => [...acknowledged].every((name) => seen.has(name)));
