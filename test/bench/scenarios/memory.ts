@@ -6,7 +6,8 @@ import { memoryOf, privateBytes } from '../measure/proc.ts';
 import { startUsage } from '../measure/usage.ts';
 
 const MEGABYTE = 1024 * 1024;
-const SETTLE_MS = 3000;
+/** Some ten seconds after its start V8 collects what the start has left behind, which is no part of being idle. */
+const SETTLE_MS = 15_000;
 const WATCHES = 1000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
