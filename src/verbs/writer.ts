@@ -1,11 +1,10 @@
-import type { AdmissionAttributes, AdmissionChain, AdmissionOperation } from '../admission/admission.ts';
+import type { AdmissionChain } from '../admission/admission.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { type FieldError, invalid, notFound, StatusError } from '../api/status.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { copyJson } from '../object/copy.ts';
-import { equal, equalExcept } from '../object/equality.ts';
-import { sameOwners } from '../object/managed-fields/managers.ts';
+import { equalExcept } from '../object/equality.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { GatedFields } from '../registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
@@ -14,6 +13,7 @@ import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
 import type { WriteVerb } from '../storage/revision-log.ts';
 import type { Entry, Freshness, Store } from '../storage/store.ts';
+import { toAttributes } from './admission-attributes.ts';
 import type { ValueAllocator } from './allocator.ts';
 import { assignAndFinish, holdsOf } from './assigning.ts';
 import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
@@ -21,6 +21,7 @@ import { generateName, initializeMetadata, keepSystemMetadata, placeInNamespace 
 import type { Ownership } from './ownership.ts';
 import { assertFresh, checkVersion, type Read, refuseExpectations, retryFreshness } from './preconditions.ts';
 import { toStatusError } from './storage-status.ts';
+import { isUnchanged, shareUnchanged } from './unchanged.ts';
 import { validateObject } from './validate-object.ts';
 import type { Change, Removed, WriteContext, Written } from './writing.ts';
 
@@ -348,45 +349,6 @@ function toKey({ definition, namespace }: WriteContext, name: string): ObjectKey
   return { group, resource, namespace: definition.namespaced ? namespace : '', name };
 }
 
-function toAttributes(
-  context: WriteContext,
-  operation: AdmissionOperation,
-  object: ApiObject | undefined,
-  old: ApiObject | undefined,
-): AdmissionAttributes {
-  const { definition, version, subresource, dryRun, user } = context;
-  return {
-    operation,
-    definition,
-    version,
-    subresource,
-    namespace: definition.namespaced ? context.namespace : '',
-    name: (object ?? old)?.metadata.name ?? '',
-    object,
-    old,
-    dryRun,
-    user,
-    warn: (text) => context.warn(text),
-  };
-}
-
 function refuse(definition: ResourceDefinition, object: ApiObject, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
-}
-
-/** Parts that did not change become the old ones, so that whoever compares them later sees it at once. */
-function shareUnchanged(object: ApiObject, old: ApiObject): void {
-  for (const name of Object.keys(object)) {
-    const value: unknown = old[name];
-    if (name !== 'metadata' && object[name] !== value && equal(object[name], value)) object[name] = old[name];
-  }
-}
-
-/** In whatever order its fields come. That an owner wrote a field again, with the value it had, is no change either. */
-function isUnchanged(object: ApiObject, old: ApiObject): boolean {
-  return (
-    equalExcept(object.metadata, old.metadata, ['managedFields', 'resourceVersion']) &&
-    sameOwners(object.metadata.managedFields, old.metadata.managedFields) &&
-    equalExcept(object, old, ['metadata'])
-  );
 }

@@ -1,3 +1,4 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { StorageError } from '../../../src/storage/errors.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
@@ -173,5 +174,89 @@ test('a commit whose connection is cut is answered with what really happened', a
   );
   expect(rows).toHaveLength(names.length);
   expect(new Set(rows.map(({ revision }) => revision))).toEqual(new Set(outcomes.map(String)));
+  await log.close();
+});
+
+test('of two batches under way one may lose its connection: neither is forgotten, none is made twice', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const stop = new AbortController();
+  const lanes = new Set<unknown>();
+  const cutting = (async () => {
+    while (!stop.signal.aborted) {
+      const cut = await database.query(
+        `${CUT.replace('SELECT', 'SELECT application_name,')} ORDER BY random() LIMIT 1`,
+      );
+      for (const { application_name: lane } of cut) lanes.add(lane);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+  })();
+  const outcomes: bigint[] = [];
+  const writer = async (_: unknown, at: number): Promise<void> => {
+    for (let n = 0; n < 25 || (lanes.size < 2 && n < 500); n += 1) {
+      // Writers in step would all go with one batch.
+      await new Promise((resolve) => setTimeout(resolve, at % 7));
+      outcomes.push(await log.committer.commit(write('create', `w${at}-${n}`)));
+    }
+  };
+  await Promise.all(Array.from({ length: 60 }, writer));
+  stop.abort();
+  await cutting;
+  const rows = await database.query<{ revision: string }>('SELECT revision::text FROM revisions');
+  expect(rows).toHaveLength(outcomes.length);
+  expect(new Set(rows.map(({ revision }) => revision))).toEqual(new Set(outcomes.map(String)));
+  expect(lanes.size).toBe(2);
+  await log.close();
+});
+
+/** Stands between a server and PostgreSQL, and can keep the answers of whichever connection speaks next to itself. */
+async function startMuffler(url: string) {
+  const target = new URL(url);
+  const muted = new Set<Socket>();
+  let mutesNext = false;
+  const proxy = createServer((client) => {
+    const server = connect(Number(target.port), target.hostname);
+    client.on('data', (bytes) => {
+      if (mutesNext) muted.add(client);
+      mutesNext = false;
+      server.write(bytes);
+    });
+    server.on('data', (bytes) => muted.has(client) || client.write(bytes));
+    for (const [one, other] of [[client, server] as const, [server, client] as const]) {
+      one.on('error', () => {});
+      one.on('close', () => other.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const through = new URL(url);
+  through.hostname = '127.0.0.1';
+  through.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: through.href,
+    muteNext: () => {
+      mutesNext = true;
+    },
+    cutMuted: () => {
+      for (const client of muted) client.destroy();
+    },
+    [Symbol.dispose]: () => proxy.close(),
+  };
+}
+
+test('a write whose answer is lost is found, whatever another batch has committed since', async () => {
+  await using database = await createTestDatabase();
+  using muffler = await startMuffler(database.url);
+  const log = openLog(muffler.url);
+  const first = await log.committer.commit(write('create', 'first'));
+  muffler.muteNext();
+  const lost = log.committer.commit(write('create', 'lost'));
+  await expect.poll(() => database.query("SELECT FROM heads WHERE name = 'lost'")).toHaveLength(1);
+  const later = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => log.committer.commit(write('create', `later${n}`))),
+  );
+  muffler.cutMuted();
+  expect(await lost).toBe(first + 1n);
+  expect(later).toContain(first + 21n);
+  expect(await database.query('SELECT FROM revisions')).toHaveLength(22);
   await log.close();
 });

@@ -1,0 +1,26 @@
+import type { AdmissionAttributes, AdmissionOperation } from '../admission/admission.ts';
+import type { ApiObject } from '../api/object-meta.ts';
+import type { WriteContext } from './writing.ts';
+
+/** A write as admission sees it. `object` is absent for a delete, `old` for a create. */
+export function toAttributes(
+  context: WriteContext,
+  operation: AdmissionOperation,
+  object: ApiObject | undefined,
+  old: ApiObject | undefined,
+): AdmissionAttributes {
+  const { definition, version, subresource, dryRun, user } = context;
+  return {
+    operation,
+    definition,
+    version,
+    subresource,
+    namespace: definition.namespaced ? context.namespace : '',
+    name: (object ?? old)?.metadata.name ?? '',
+    object,
+    old,
+    dryRun,
+    user,
+    warn: (text) => context.warn(text),
+  };
+}
