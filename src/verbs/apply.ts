@@ -3,6 +3,7 @@ import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import { badRequest, StatusError } from '../api/status.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
+import { copyJson } from '../object/copy.ts';
 import {
   ApplyConflict,
   applyConfig,
@@ -96,7 +97,7 @@ function viewOf(parent: ApiObject, view: ViewSubresource): ApiObject {
 
 function blank({ expected, served }: Application): ApiObject {
   const { group, version } = expected;
-  const empty = structuredClone(emptyObject(expected.schema));
+  const empty = copyJson(emptyObject(expected.schema));
   return {
     ...empty,
     kind: served.definition.kind,

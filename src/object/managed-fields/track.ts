@@ -3,7 +3,6 @@ import { equal } from '../equality.ts';
 import { type Changes, compare } from './compare.ts';
 import {
   difference,
-  EMPTY,
   type FieldSet,
   includes,
   intersection,
@@ -207,5 +206,3 @@ export function setOwners(object: ApiObject, owners: readonly Owner[]): void {
   if (entries.length > 0) object.metadata.managedFields = entries;
   else delete object.metadata.managedFields;
 }
-
-export const NOTHING_RESET: FieldSet = EMPTY;

@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { copyJson } from '../../object/copy.ts';
 import { part, parts, text } from '../cells.ts';
 import { define } from '../define.ts';
 import { strings } from '../validation/values.ts';
@@ -27,7 +28,7 @@ export const customresourcedefinitions = define({
     allowUnconditionalUpdate: false,
     defaults: defaultDefinition,
     prepareForCreate: (definition) => {
-      definition.status = withStorageVersion(structuredClone(EMPTY_STATUS), definition);
+      definition.status = withStorageVersion(copyJson(EMPTY_STATUS), definition);
     },
     prepareForUpdate: (definition) => {
       definition.status = withStorageVersion(part(definition, 'status'), definition);

@@ -130,7 +130,7 @@ export class CommitLane {
     if (this.#connection !== undefined) return this.#connection;
     const connection = await connectWritable(this.#options, this.#purpose);
     this.#connection = connection;
-    // Later connections are made to find writes again, and must look from where the last answer left off.
+    // Before the first batch of all: what is searched for a lost write begins behind what was there.
     if (this.#progress.seen === NO_REVISION) {
       const [row] = await CURRENT_REVISION.run(connection.client, {});
       this.#saw(toRevision(row?.revision ?? 0));
