@@ -50,7 +50,7 @@ export interface ServerEnvironment {
   readonly serving: PairFiles;
   /** Authorities of client certificates, beside --client-ca-file. */
   readonly clientCaFiles: readonly string[];
-  /** Signs service account tokens when --service-account-signing-key-file does not. */
+  /** Signs service account tokens. */
   readonly serviceAccountKeyFile: string;
   readonly logger: LogControl;
 }

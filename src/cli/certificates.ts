@@ -1,11 +1,12 @@
 import 'reflect-metadata';
-import { webcrypto } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { webcrypto, X509Certificate } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as x509 from '@peculiar/x509';
 import type { PairFiles } from '../http/tls/serving-tls.ts';
 import { parseIp } from '../object/ip.ts';
+import { type KeepKey, type KeyPair, keepHere, readPair, writePair } from './kept-keys.ts';
 
 /** The certificates of a cluster that has none yet: an authority, one for serving, one for its administrator. */
 export interface ClusterCertificates {
@@ -13,11 +14,6 @@ export interface ClusterCertificates {
   readonly ca: string;
   readonly serving: KeyPair & PairFiles;
   readonly admin: KeyPair;
-}
-
-export interface KeyPair {
-  readonly certificate: string;
-  readonly key: string;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -43,20 +39,25 @@ export interface ServingWishes {
   readonly folder?: string;
 }
 
-/** Reads them from `folder`, making what is missing, about to expire, or not for the addresses. Keys are for their owner alone. */
+/**
+ * Reads them from `folder`, making what is missing, about to expire, or not for the addresses. The authority is the cluster's:
+ * `keep` says which, and who comes first brings the one of his folder. Keys are for their owner alone.
+ */
 export async function ensureCertificates(
   folder: string,
   addresses: readonly string[],
   wishes: ServingWishes = {},
+  keep: KeepKey = keepHere,
 ): Promise<ClusterCertificates> {
   x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const ca = await ensure(folder, 'ca', () => true, createAuthority);
+  const ca = await ensureAuthority(folder, keep);
   const names = [...new Set([...SERVING_NAMES, hostname(), ...(wishes.names ?? [])])];
   const ips = [...new Set([...SERVING_ADDRESSES, ...addresses])];
   const issuer = await readIssuer(ca);
+  const { publicKey } = new X509Certificate(ca.certificate);
   const signed = (certificate: x509.X509Certificate): boolean =>
-    certificate.issuer === issuer.certificate.subject;
+    new X509Certificate(certificate.toString('pem')).verify(publicKey);
   const servingFolder = wishes.folder ?? folder;
   const servingName = wishes.folder === undefined ? 'serving' : 'apiserver';
   mkdirSync(servingFolder, { recursive: true, mode: 0o700 });
@@ -77,25 +78,34 @@ export async function ensureCertificates(
   return { caFile: join(folder, 'ca.crt'), ca: ca.certificate, serving, admin };
 }
 
+async function ensureAuthority(folder: string, keep: KeepKey): Promise<KeyPair> {
+  const own = readPair(folder, 'ca');
+  const authority = await keep('authority', {
+    fits: isFresh,
+    make: async () => (own !== undefined && isFresh(own) ? own : createAuthority()),
+  });
+  if (own?.certificate !== authority.certificate || own.key !== authority.key) {
+    writePair(folder, 'ca', authority);
+  }
+  return authority;
+}
+
+/** One of this server alone. */
 async function ensure(
   folder: string,
   name: string,
   fits: (certificate: x509.X509Certificate) => boolean,
   create: () => Promise<KeyPair>,
 ): Promise<KeyPair> {
-  const certificateFile = join(folder, `${name}.crt`);
-  const keyFile = join(folder, `${name}.key`);
-  if (existsSync(certificateFile) && existsSync(keyFile)) {
-    const certificate = readFileSync(certificateFile, 'utf8');
-    const parsed = new x509.X509Certificate(certificate);
-    const fresh = parsed.notAfter.getTime() > Date.now() + RENEW_DAYS * DAY_MS;
-    if (fresh && fits(parsed)) return { certificate, key: readFileSync(keyFile, 'utf8') };
-  }
+  const kept = readPair(folder, name);
+  if (kept !== undefined && isFresh(kept) && fits(new x509.X509Certificate(kept.certificate))) return kept;
   const pair = await create();
-  writeFileSync(keyFile, pair.key, { mode: 0o600 });
-  writeFileSync(certificateFile, pair.certificate);
+  writePair(folder, name, pair);
   return pair;
 }
+
+const isFresh = ({ certificate }: KeyPair): boolean =>
+  new x509.X509Certificate(certificate).notAfter.getTime() > Date.now() + RENEW_DAYS * DAY_MS;
 
 interface Issuer {
   readonly certificate: x509.X509Certificate;

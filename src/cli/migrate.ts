@@ -1,6 +1,6 @@
 import { UsageError } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
-import { migrateDatabase } from '../storage/postgres/postgres.ts';
+import { migrateDatabase } from '../storage/postgres/setup.ts';
 import { databaseConnection } from './database.ts';
 
 /** `pg-apiserver migrate`: brings a database up to date without serving. @throws Error, one line for a person */

@@ -4,11 +4,12 @@ import { join, resolve } from 'node:path';
 import type { ServerOptions } from '../options/options.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { type RunningServer, startServer } from '../server.ts';
-import { migrateDatabase } from '../storage/postgres/postgres.ts';
+import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
 import { type ClusterCertificates, ensureCertificates, type ServingWishes } from './certificates.ts';
 import { databaseConnection } from './database.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
+import type { KeepKey } from './kept-keys.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { lockDataDir } from './lock.ts';
 import { openLog } from './log.ts';
@@ -39,24 +40,38 @@ async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServe
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
   const databaseUrls = await findDatabase(options, dataDir, { undo, progress });
-  const applied = await migrateDatabase(databaseConnection(options, databaseUrls));
-  if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
-  const certificates = await ensureCertificates(
-    join(dataDir, 'certificates'),
-    addressesOf(options),
-    wishesOf(options),
+  const { certificates, serviceAccountKeyFile } = await setUpDatabase(
+    databaseConnection(options, databaseUrls),
+    async (database) => {
+      const applied = await database.migrate();
+      if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
+      return ensureKeys(options, dataDir, database);
+    },
   );
   const server = await startServer({
     options,
     databaseUrls,
     serving: chooseServingPair(options, certificates.serving),
     clientCaFiles: [certificates.caFile],
-    serviceAccountKeyFile: ensureServiceAccountKey(join(dataDir, 'certificates')),
+    serviceAccountKeyFile,
     logger: openLog(options),
   });
   giveBackMemory();
   announce(options, dataDir, certificates, progress);
   return server;
+}
+
+/** What other servers of this database have made is taken over, so that all are one cluster to their clients. */
+async function ensureKeys(
+  options: ServerOptions,
+  dataDir: string,
+  database: DatabaseSetup,
+): Promise<{ certificates: ClusterCertificates; serviceAccountKeyFile: string }> {
+  const folder = join(dataDir, 'certificates');
+  const keep: KeepKey = (name, wishes) => database.keepKey(name, wishes);
+  const certificates = await ensureCertificates(folder, addressesOf(options), wishesOf(options), keep);
+  const given = options.authentication.serviceAccounts.signingKeyFile;
+  return { certificates, serviceAccountKeyFile: given || (await ensureServiceAccountKey(folder, keep)) };
 }
 
 async function findDatabase(

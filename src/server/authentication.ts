@@ -45,7 +45,7 @@ export interface AuthenticationParts {
   readonly options: ServerOptions;
   /** Authorities of client certificates, beside --client-ca-file. */
   readonly clientCaFiles: readonly string[];
-  /** The key that signs when no other is given. */
+  /** Signs service account tokens. */
   readonly serviceAccountKeyFile: string;
   /** host:port under which clients reach the server. */
   readonly serverAddress: string;

@@ -40,7 +40,7 @@ export function createServiceAccounts(parts: {
 }): ServiceAccounts {
   const { options, objects, noteUse } = parts;
   const { apiAudiences, serviceAccounts: accounts } = options.authentication;
-  const signingKey = readSigningKey(accounts.signingKeyFile || parts.serviceAccountKeyFile);
+  const signingKey = readSigningKey(parts.serviceAccountKeyFile);
   const keys = collectKeys(signingKey, accounts.keyFiles);
   const isOn = (gate: string): boolean => options.featureGates.isEnabled(gate);
   const [issuer = ''] = accounts.issuers;

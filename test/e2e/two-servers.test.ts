@@ -1,3 +1,5 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
@@ -14,6 +16,13 @@ afterAll(async () => {
   for (const server of servers) await server[Symbol.asyncDispose]();
   await database.drop();
 });
+
+async function issueToken(server: Cluster, name: string): Promise<string> {
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  await server.request('POST', accounts, { metadata: { name } });
+  const { json } = await server.request('POST', `${accounts}/${name}/token`, { spec: {} });
+  return json.status.token;
+}
 
 const PATH = '/api/v1/namespaces/default/configmaps';
 const at = (index: number): Cluster => servers[index % servers.length] as Cluster;
@@ -95,4 +104,28 @@ test('a server that is killed while it writes loses nothing it acknowledged, and
     again.json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),
   );
   expect([...names].filter((name) => !later.has(name))).toEqual([]);
+});
+
+test('servers of one database are one cluster: they share an authority, and a token of one is good at every other', async () => {
+  const kubeconfig = readFileSync(at(1).kubeconfig, 'utf8').replace(`:${at(1).port}`, `:${at(0).port}`);
+  const crossed = join(at(1).folder, 'crossed.kubeconfig');
+  writeFileSync(crossed, kubeconfig);
+  const whoami = await at(1).kubectl(`--kubeconfig=${crossed} auth whoami -o name`);
+  expect(whoami.stderr).toBe('');
+  const token = await issueToken(at(1), 'robot-across');
+  expect((await at(0).bearer(token, 'GET', '/apis')).code).toBe(200);
+});
+
+test('a server that lost its folder is the same cluster again: kubeconfigs and tokens from before go on working', async () => {
+  const server = at(1);
+  const before = readFileSync(server.kubeconfig);
+  const token = await issueToken(server, 'robot-before');
+  await server.stop();
+  rmSync(join(server.folder, 'certificates'), { recursive: true });
+  await server.start();
+  const kept = join(server.folder, 'before.kubeconfig');
+  writeFileSync(kept, before);
+  const { code, stderr } = await server.kubectl(`--kubeconfig=${kept} get namespaces`);
+  expect([code, stderr]).toEqual([0, '']);
+  expect((await server.bearer(token, 'GET', '/apis')).code).toBe(200);
 });

@@ -4,7 +4,6 @@ import { BatchingCommitter } from './committer.ts';
 import { Compactor } from './compactor.ts';
 import {
   type ConnectionOptions,
-  connectWritable,
   createPool,
   type Database,
   findWritable,
@@ -12,9 +11,7 @@ import {
 } from './connection.ts';
 import { Expirer } from './expirer.ts';
 import { PostgresFeed } from './feed.ts';
-import { migrate, readMigrations } from './migrate.ts';
 import { PostgresReader } from './reader.ts';
-import { findMissingRequirements } from './requirements.ts';
 import { PostgresServerLeases } from './server-leases.ts';
 
 /** How long the answer to which of several hosts takes writes is relied on. */
@@ -52,18 +49,6 @@ export interface PoolState {
   readonly idle: number;
   /** Reads that wait for a connection. */
   readonly waiting: number;
-}
-
-/** Migrates as a command of its own, with the requirements checked first. @throws Error, one line for a person */
-export async function migrateDatabase(options: ConnectionOptions): Promise<string[]> {
-  const { client, close } = await connectWritable(options, 'migrate');
-  try {
-    const missing = await findMissingRequirements(client);
-    if (missing.length > 0) throw new Error(missing.join('\n'));
-    return await migrate(client, readMigrations());
-  } finally {
-    await close();
-  }
 }
 
 export function openPostgres(options: PostgresOptions): PostgresLog {

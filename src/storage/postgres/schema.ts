@@ -10,6 +10,7 @@ export interface Schema {
   readonly compaction: CompactionTable;
   readonly allocations: AllocationsTable;
   readonly server_leases: ServerLeasesTable;
+  readonly cluster_keys: ClusterKeysTable;
   readonly schema_migrations: SchemaMigrationsTable;
 }
 
@@ -62,6 +63,13 @@ interface ServerLeasesTable {
   readonly address: string;
   readonly port: string;
   readonly expires_at: string;
+}
+
+interface ClusterKeysTable {
+  readonly name: string;
+  readonly certificate: string;
+  readonly private_key: string;
+  readonly made_at: Generated<string>;
 }
 
 interface SchemaMigrationsTable {

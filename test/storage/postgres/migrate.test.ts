@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { type Migration, migrate, readMigrations } from '../../../src/storage/postgres/migrate.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/postgres.ts';
+import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 
 async function withClient<T>(database: TestDatabase, use: (client: pg.Client) => Promise<T>): Promise<T> {

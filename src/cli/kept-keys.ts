@@ -1,0 +1,33 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Both are PEM. */
+export interface KeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** Answers the key of this name that all servers of the cluster use, made when there is none or it does not fit any more. */
+export type KeepKey = (name: string, wishes: KeyWishes) => Promise<KeyPair>;
+
+interface KeyWishes {
+  fits(pair: KeyPair): boolean;
+  make(): Promise<KeyPair>;
+}
+
+/** For what is no cluster: what is made is this folder's alone. */
+export const keepHere: KeepKey = (_name, { make }) => make();
+
+const certificateOf = (folder: string, name: string): string => join(folder, `${name}.crt`);
+const keyOf = (folder: string, name: string): string => join(folder, `${name}.key`);
+
+export function readPair(folder: string, name: string): KeyPair | undefined {
+  const [certificate, key] = [certificateOf(folder, name), keyOf(folder, name)];
+  if (!existsSync(certificate) || !existsSync(key)) return undefined;
+  return { certificate: readFileSync(certificate, 'utf8'), key: readFileSync(key, 'utf8') };
+}
+
+export function writePair(folder: string, name: string, { certificate, key }: KeyPair): void {
+  writeFileSync(keyOf(folder, name), key, { mode: 0o600 });
+  writeFileSync(certificateOf(folder, name), certificate);
+}

@@ -1,0 +1,36 @@
+import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.ts';
+import { type ConnectionOptions, connectWritable } from './connection.ts';
+import { migrate, readMigrations } from './migrate.ts';
+import { findMissingRequirements } from './requirements.ts';
+
+/** What is done with a database before it is served, over one connection. */
+export interface DatabaseSetup {
+  /** Answers the names of the migrations it applied. @throws Error, one line for a person each that is missing */
+  migrate(): Promise<string[]>;
+  /** One that all servers of the database share; see {@link keepClusterKey}. After `migrate`. */
+  keepKey(name: string, wishes: KeyWishes): Promise<ClusterKey>;
+}
+
+/** @throws what `use` throws, and Error, one line for a person, when no host takes writes */
+export async function setUpDatabase<Result>(
+  options: ConnectionOptions,
+  use: (database: DatabaseSetup) => Promise<Result>,
+): Promise<Result> {
+  const { client, close } = await connectWritable(options, 'setup');
+  try {
+    return await use({
+      migrate: async () => {
+        const missing = await findMissingRequirements(client);
+        if (missing.length > 0) throw new Error(missing.join('\n'));
+        return migrate(client, readMigrations());
+      },
+      keepKey: (name, wishes) => keepClusterKey(client, name, wishes),
+    });
+  } finally {
+    await close();
+  }
+}
+
+/** Migrates and does nothing else. @throws as {@link setUpDatabase} and {@link DatabaseSetup.migrate} */
+export const migrateDatabase = (options: ConnectionOptions): Promise<string[]> =>
+  setUpDatabase(options, (database) => database.migrate());
