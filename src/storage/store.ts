@@ -32,7 +32,7 @@ export type Freshness =
 
 export type ListFreshness = Freshness | { readonly kind: 'exact'; readonly revision: Revision };
 
-/** One object as the cache holds it. `labels`, `fields` and `ownerUids` are read from the JSON when first asked for. */
+/** One object as the cache holds it. What follows `json` is read from it when first asked for. */
 export interface Entry {
   readonly namespace: string;
   readonly name: string;
@@ -40,6 +40,8 @@ export interface Entry {
   readonly revision: Revision;
   /** Stored form: canonical JSON without metadata.resourceVersion. */
   readonly json: Buffer;
+  /** Where the metadata ends in the bytes, its closing brace included. */
+  readonly metadataEnd: number;
   readonly labels: Readonly<Record<string, string>>;
   /** Values of the resource's selectable fields, by field name, as its definition gives them. */
   readonly fields: Readonly<Record<string, string>>;

@@ -3,6 +3,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { Body } from '../codec/chunks.ts';
+import { findMetadataEnd } from '../codec/metadata-scan.ts';
 import type { Representation } from '../codec/negotiate.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
@@ -14,6 +15,8 @@ import type { FrameEncoder } from '../storage/store.ts';
 export interface Stored {
   readonly json: Buffer;
   readonly revision: Revision | undefined;
+  /** Where the metadata ends, for whom that is known: an entry of the cache knows. */
+  readonly metadataEnd?: number;
 }
 
 export interface ListHead {
@@ -46,6 +49,9 @@ export interface FormOptions {
   readonly view?: ViewSubresource;
   readonly now: () => number;
 }
+
+export const metadataEndOf = (stored: Pick<Stored, 'json' | 'metadataEnd'>): number =>
+  stored.metadataEnd ?? findMetadataEnd(stored.json);
 
 export const versionText = (revision: Revision | undefined): string =>
   revision === undefined ? '' : toResourceVersion(revision);

@@ -1,6 +1,5 @@
 import { toApiVersion } from '../../api/names.ts';
 import { type Body, writeItems } from '../../codec/chunks.ts';
-import { findMetadataEnd } from '../../codec/metadata-scan.ts';
 import { HeadSplicer } from '../../codec/stored-object.ts';
 import type { FrameEncoder, WatchEvent } from '../../storage/store.ts';
 import {
@@ -9,17 +8,14 @@ import {
   type Form,
   type FormOptions,
   type ListHead,
+  metadataEndOf,
   type Stored,
   toListMeta,
   versionText,
 } from '../form.ts';
+import type { Shown } from './shown.ts';
 
-export interface Shown {
-  readonly kind: string;
-  readonly listKind: string;
-  readonly apiVersion: string;
-  readonly metadataOnly: boolean;
-}
+type Bytes = Pick<Stored, 'json' | 'metadataEnd'>;
 
 const LIST_END = Buffer.from(']}\n');
 
@@ -47,7 +43,7 @@ export class SplicedForm implements Form {
   }
 
   object(stored: Stored): Buffer[] {
-    return [this.#between('', stored, '\n')];
+    return [this.#between(stored, stored.revision, '', '\n')];
   }
 
   list(entries: readonly Stored[], head: ListHead): Body {
@@ -67,23 +63,24 @@ export class SplicedForm implements Form {
       estimateBytes: sizeOf,
       make: (stored) => stored,
       boundBytes: sizeOf,
-      write: ({ json, revision }, writer) => {
-        writer.ascii(splicer.head(versionText(revision)));
-        writer.bytes(json, splicer.storedLength, this.#endOf(json));
+      write: (stored, writer) => {
+        writer.ascii(splicer.head(versionText(stored.revision)));
+        writer.bytes(stored.json, splicer.storedLength, this.#endOf(stored));
         if (metadataOnly) writer.ascii(end);
       },
     });
   }
 
   #frame({ type, entry, revision }: WatchEvent): Buffer {
-    return this.#between(`{"type":"${type}","object":`, { json: entry.json, revision }, '}\n');
+    return this.#between(entry, revision, `{"type":"${type}","object":`, '}\n');
   }
 
-  #between(before: string, { json, revision }: Stored, after: string): Buffer {
+  #between(stored: Bytes, revision: Stored['revision'], before: string, after: string): Buffer {
+    const { json } = stored;
     const { storedLength } = this.#splicer;
     const head = before + this.#splicer.head(versionText(revision));
     const tail = this.#end + after;
-    const end = this.#endOf(json);
+    const end = this.#endOf(stored);
     const length = end - storedLength;
     const bytes = Buffer.allocUnsafe(head.length + length + tail.length);
     bytes.write(head, 0, 'latin1');
@@ -92,7 +89,7 @@ export class SplicedForm implements Form {
     return bytes;
   }
 
-  #endOf(json: Buffer): number {
-    return this.#shown.metadataOnly ? findMetadataEnd(json, this.#splicer.storedLength) : json.length;
+  #endOf(stored: Bytes): number {
+    return this.#shown.metadataOnly ? metadataEndOf(stored) : stored.json.length;
   }
 }
