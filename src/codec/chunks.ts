@@ -56,6 +56,8 @@ export interface Body {
   readonly chunks: readonly Buffer[];
   readonly rest?: Iterable<Buffer>;
   readonly sizeBytes?: number;
+  /** All of it packed by gzip, where that is cheaper than packing the chunks. */
+  readonly packed?: () => AsyncIterable<Buffer>;
 }
 
 export interface ItemList<Item, Made> {

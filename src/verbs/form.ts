@@ -9,7 +9,7 @@ import { parseStored } from '../codec/stored-object.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
-import type { FrameEncoder } from '../storage/store.ts';
+import type { Entry, FrameEncoder } from '../storage/store.ts';
 
 /** A stored object's bytes and the revision they have. */
 export interface Stored {
@@ -33,7 +33,7 @@ export interface Form {
   readonly contentType: string;
   object(stored: Stored): Buffer[];
   /** Waits where making the list takes so long that others should have their turn in between. */
-  list(entries: readonly Stored[], head: ListHead): Body | Promise<Body>;
+  list(entries: readonly Entry[], head: ListHead): Body | Promise<Body>;
   readonly frames: FrameEncoder;
   /** What the first frame of a watch has more than those after it, put in. */
   first?(frame: Buffer): Buffer;

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
-import { type Body, writeItems } from '../../codec/chunks.ts';
+import type { Body, ItemList } from '../../codec/chunks.ts';
+import { type PackedPage, writePackable } from '../../codec/gzip/packed-pages.ts';
 import { Kept } from '../../codec/kept.ts';
 import { encodeItem, encodeMessage } from '../../codec/protobuf/encoder.ts';
 import { encodeEnvelope, encodeWatchFrame, envelopeOf } from '../../codec/protobuf/envelope.ts';
 import { parseStoredMetadata } from '../../codec/stored-object.ts';
-import type { FrameEncoder } from '../../storage/store.ts';
+import type { Entry, FrameEncoder } from '../../storage/store.ts';
 import { endTurn } from '../../util/end-turn.ts';
 import {
   bookmarkObject,
@@ -28,6 +29,11 @@ interface Encoded {
   readonly sizeBytes: number;
 }
 
+interface Item {
+  readonly entry: Entry;
+  readonly bytes: Buffer;
+}
+
 /** In all list types. */
 const ITEMS_FIELD = 2;
 
@@ -36,6 +42,9 @@ const MAX_KEPT_BYTES = 128 * 1024 * 1024;
 const MAX_KEPT_METADATA_BYTES = 32 * 1024 * 1024;
 const keptObjects = new Kept<Encoded>(MAX_KEPT_BYTES);
 const keptMetadata = new Kept<Encoded>(MAX_KEPT_METADATA_BYTES);
+/** 10,000 pods of 7.7 kB are 5 MB packed. */
+const packedObjects = new Kept<PackedPage>(64 * 1024 * 1024);
+const packedMetadata = new Kept<PackedPage>(16 * 1024 * 1024);
 
 /** Encoded in one go; then others have their turn. */
 const TURN_BYTES = 256 * 1024;
@@ -72,36 +81,38 @@ export class ProtobufForm implements Form {
     return [this.#envelope(this.#show(stored, stored.revision))];
   }
 
-  async list(entries: readonly Stored[], head: ListHead): Promise<Body> {
+  async list(entries: readonly Entry[], head: ListHead): Promise<Body> {
     const { types } = this.#options;
     const { listKind, apiVersion } = this.#shown;
     const items = await this.#items(entries);
     const metadata = encodeMessage({ metadata: toListMeta(head) }, types.message(`${this.#type}List`));
     let sizeBytes = metadata.length;
-    for (const item of items) sizeBytes += item.length;
+    for (const { bytes } of items) sizeBytes += bytes.length;
     const envelope = envelopeOf({ kind: listKind, apiVersion }, sizeBytes);
-    return writeItems({
+    const list: ItemList<Item, Item> = {
       head: Buffer.concat([envelope.head, metadata]),
       tail: envelope.tail,
       separator: '',
       items,
       exact: true,
-      estimateBytes: ({ length }) => length,
+      estimateBytes: ({ bytes }) => bytes.length,
       make: (item) => item,
-      boundBytes: ({ length }) => length,
-      write: (item, writer) => writer.bytes(item),
-    });
+      boundBytes: ({ bytes }) => bytes.length,
+      write: ({ bytes }, writer) => writer.bytes(bytes),
+    };
+    const kept = this.#shown.metadataOnly ? packedMetadata : packedObjects;
+    return writePackable(list, { kept, form: this.frames.id, stateOf: ({ entry }) => entry });
   }
 
   /** The length of the whole is in front of it, so all items are encoded before the first is sent. */
-  async #items(entries: readonly Stored[]): Promise<Buffer[]> {
-    const items: Buffer[] = [];
+  async #items(entries: readonly Entry[]): Promise<Item[]> {
+    const items: Item[] = [];
     const kept = this.#shown.metadataOnly ? keptMetadata : keptObjects;
     let encodedBytes = 0;
     for (const entry of entries) {
       const known = kept.get(entry);
       if (known !== undefined && known.schema === this.#schema) {
-        items.push(known.item);
+        items.push({ entry, bytes: known.item });
         continue;
       }
       if (encodedBytes > TURN_BYTES) {
@@ -111,7 +122,7 @@ export class ProtobufForm implements Form {
       const item = encodeItem(this.#show(entry, entry.revision), this.#schema, ITEMS_FIELD);
       kept.set(entry, { schema: this.#schema, item, sizeBytes: item.length });
       encodedBytes += item.length;
-      items.push(item);
+      items.push({ entry, bytes: item });
     }
     return items;
   }

@@ -1,7 +1,9 @@
 import { toApiVersion } from '../../api/names.ts';
-import { type Body, writeItems } from '../../codec/chunks.ts';
+import type { Body, ItemList } from '../../codec/chunks.ts';
+import { type PackedPage, writePackable } from '../../codec/gzip/packed-pages.ts';
+import { Kept } from '../../codec/kept.ts';
 import { HeadSplicer } from '../../codec/stored-object.ts';
-import type { FrameEncoder, WatchEvent } from '../../storage/store.ts';
+import type { Entry, FrameEncoder, WatchEvent } from '../../storage/store.ts';
 import {
   bookmarkObject,
   encodeLine,
@@ -16,6 +18,10 @@ import {
 import type { Shown } from './shown.ts';
 
 type Bytes = Pick<Stored, 'json' | 'metadataEnd'>;
+
+/** 10,000 pods of 7.7 kB are 5 MB packed. */
+const packedObjects = new Kept<PackedPage>(64 * 1024 * 1024);
+const packedMetadata = new Kept<PackedPage>(16 * 1024 * 1024);
 
 const LIST_END = Buffer.from(']}\n');
 
@@ -46,7 +52,7 @@ export class SplicedForm implements Form {
     return [this.#between(stored, stored.revision, '', '\n')];
   }
 
-  list(entries: readonly Stored[], head: ListHead): Body {
+  list(entries: readonly Entry[], head: ListHead): Body {
     const splicer = this.#splicer;
     const { listKind, apiVersion, metadataOnly } = this.#shown;
     const meta = JSON.stringify(toListMeta(head));
@@ -54,7 +60,7 @@ export class SplicedForm implements Form {
     const end = this.#end;
     const sizeOf = ({ json, revision }: Stored): number =>
       json.length - splicer.storedLength + splicer.headLength(versionText(revision).length) + end.length;
-    return writeItems<Stored, Stored>({
+    const items: ItemList<Entry, Entry> = {
       head: Buffer.from(open),
       tail: LIST_END,
       separator: ',',
@@ -68,7 +74,9 @@ export class SplicedForm implements Form {
         writer.bytes(stored.json, splicer.storedLength, this.#endOf(stored));
         if (metadataOnly) writer.ascii(end);
       },
-    });
+    };
+    const kept = metadataOnly ? packedMetadata : packedObjects;
+    return writePackable(items, { kept, form: this.frames.id, stateOf: (entry) => entry });
   }
 
   #frame({ type, entry, revision }: WatchEvent): Buffer {
