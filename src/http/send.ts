@@ -81,7 +81,7 @@ async function sendBytes(
   if (compresses && isLarge && response.compressible && !isHead && acceptsGzip(request)) {
     outgoing.writeHead(code, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
     const packed = response.packed?.() ?? gzipPieces(piecesOf(response));
-    return sendPacked({ request, outgoing, patienceMs }, packed);
+    return sendPieces({ request, outgoing, patienceMs }, packed);
   }
   if (rest === undefined || response.sizeBytes !== undefined) headers['content-length'] = String(sizeBytes);
   outgoing.writeHead(code, headers);
@@ -98,9 +98,12 @@ function* piecesOf({ chunks, rest }: BytesResponse): Iterable<Buffer> {
 }
 
 /** The next piece is made when this one is on its way, so that it may use the same memory, and others have their turn. */
-async function sendPieces(connection: Connection, pieces: Iterable<Buffer>): Promise<void> {
+async function sendPieces(
+  connection: Connection,
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+): Promise<void> {
   const { request, outgoing } = connection;
-  for (const piece of pieces) {
+  for await (const piece of pieces) {
     if (request.signal.aborted) return;
     await patiently(connection, written(connection, piece));
   }
@@ -122,17 +125,6 @@ function written({ request, outgoing }: Connection, piece: Buffer): Promise<void
 
 const acceptsGzip = ({ headers }: IncomingRequest): boolean =>
   /(^|[\s,])gzip($|[\s,;])/.test(String(headers['accept-encoding'] ?? ''));
-
-/** As fast as the client takes it. */
-async function sendPacked(connection: Connection, packed: AsyncIterable<Buffer>): Promise<void> {
-  const { request, outgoing } = connection;
-  for await (const piece of packed) {
-    if (request.signal.aborted) return;
-    outgoing.write(piece);
-    if (outgoing.writableNeedDrain) await patiently(connection, drained(request, outgoing));
-  }
-  outgoing.end();
-}
 
 /** A client that asks and does not read would hold the whole answer in memory for as long as it likes. */
 async function patiently({ outgoing, patienceMs }: Connection, reading: Promise<void>): Promise<void> {

@@ -52,7 +52,7 @@ class PackedList<Item, Made> {
   readonly #packing: Packing<Item>;
   readonly #deflater = new Deflater();
   /** Used for one page after the other. */
-  readonly #writer = new ChunkWriter(PAGE_BYTES, { reuses: true });
+  #writer: ChunkWriter | undefined;
 
   constructor(list: ItemList<Item, Made>, packing: Packing<Item>) {
     this.#list = list;
@@ -121,6 +121,7 @@ class PackedList<Item, Made> {
     const made = items.map(make);
     let sizeBytes = separator.length * items.length;
     for (const one of made) sizeBytes += boundBytes(one);
+    this.#writer ??= new ChunkWriter(PAGE_BYTES, { reuses: true });
     this.#writer.begin(sizeBytes);
     for (const [at, one] of made.entries()) {
       if (separator !== '' && !(isFirst && at === 0)) this.#writer.ascii(separator);
