@@ -48,6 +48,12 @@ export interface Entry {
   readonly ownerUids: readonly string[];
 }
 
+/** A field, and the value that everything asked for has in it; not ''. */
+export interface FieldValue {
+  readonly field: string;
+  readonly value: string;
+}
+
 export interface ListQuery {
   readonly resource: GroupResource;
   readonly scope: Scope;
@@ -58,6 +64,8 @@ export interface ListQuery {
   readonly limit: number;
   /** Undefined: everything matches. */
   readonly matches?: (entry: Entry) => boolean;
+  /** What follows from `matches`, where looking it up is better than looking at everything. */
+  readonly lookUp?: FieldValue;
 }
 
 export interface ListPage {
@@ -110,6 +118,8 @@ export interface WatchQuery {
     | { readonly kind: 'after'; readonly revision: Revision }
     | { readonly kind: 'state'; readonly freshness: Freshness };
   readonly matches?: (entry: Entry) => boolean;
+  /** As in {@link ListQuery}, for the state that the watch begins with. */
+  readonly lookUp?: FieldValue;
   readonly encoder: FrameEncoder;
   readonly sink: FrameSink;
   /** Bookmarks about every minute, and one just before `deadline`. */
