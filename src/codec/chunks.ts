@@ -56,6 +56,8 @@ export interface Body {
   readonly chunks: readonly Buffer[];
   readonly rest?: Iterable<Buffer>;
   readonly sizeBytes?: number;
+  /** All of it packed by gzip, where that is cheaper than packing the chunks. */
+  readonly packed?: () => AsyncIterable<Buffer>;
 }
 
 export interface ItemList<Item, Made> {
@@ -83,8 +85,13 @@ export function writeItems<Item, Made>(list: ItemList<Item, Made>): Body {
   if (sizeBytes <= CHUNK_BYTES) {
     return { chunks: [...piecesOf(list, new ChunkWriter(sizeBytes, { reuses: false }))] };
   }
-  const rest = piecesOf(list, new ChunkWriter(CHUNK_BYTES, { reuses: true }));
+  const rest = chunksOf(list);
   return list.exact ? { chunks: [], rest, sizeBytes } : { chunks: [], rest };
+}
+
+/** The chunk is made with the first: who sends the list packed goes through no chunks. */
+function* chunksOf<Item, Made>(list: ItemList<Item, Made>): Iterable<Buffer> {
+  yield* piecesOf(list, new ChunkWriter(CHUNK_BYTES, { reuses: true }));
 }
 
 function* piecesOf<Item, Made>(list: ItemList<Item, Made>, writer: ChunkWriter): Iterable<Buffer> {

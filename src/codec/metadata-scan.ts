@@ -63,5 +63,8 @@ function skipValue(json: Buffer, from: number): number {
   return at;
 }
 
-/** Where metadata ends, its closing brace included; `from` is behind its opening brace. */
-export const findMetadataEnd = (json: Buffer, from: number): number => skipValue(json, from - 1);
+/** Where the metadata of an object in stored form ends, its closing brace included. */
+export const findMetadataEnd = (json: Buffer): number => skipValue(json, findMetadata(json));
+
+/** Where it begins, with its opening brace. */
+export const findMetadata = (json: Buffer): number => json.indexOf(METADATA) + METADATA.length - 1;

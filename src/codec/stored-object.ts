@@ -1,5 +1,6 @@
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import { parseJsonBytes } from '../object/exact-json.ts';
+import { findMetadata } from './metadata-scan.ts';
 
 /**
  * The stored form of an object: canonical JSON that begins `{"kind":"Pod","apiVersion":"v1","metadata":{` and has no
@@ -39,6 +40,13 @@ export function parseStored(json: Buffer, resourceVersion?: string): ApiObject {
   const object = parseJsonBytes(json) as ApiObject;
   if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
   return object;
+}
+
+/** The metadata alone: half of a pod, and nothing else is parsed. A new object, the caller's own. */
+export function parseStoredMetadata(json: Buffer, end: number, resourceVersion: string): ObjectMeta {
+  const metadata = parseJsonBytes(json.subarray(findMetadata(json), end)) as ObjectMeta;
+  if (resourceVersion !== '') metadata.resourceVersion = resourceVersion;
+  return metadata;
 }
 
 export interface Head {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { createGzip } from 'node:zlib';
+import { gzipPieces } from '../codec/gzip/gzip-file.ts';
 import type { ApiResponse, BytesResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import type { Throttle } from './throttle.ts';
@@ -9,10 +9,6 @@ export type NodeResponse = ServerResponse;
 
 /** Smaller responses are not worth compressing (Kubernetes: the same bound). */
 const MIN_COMPRESSED_BYTES = 128 * 1024;
-/** Level 1, as Kubernetes chose: the next ones cost twice the time for a tenth less. */
-const GZIP_LEVEL = 1;
-/** Room for what a piece becomes, so that it comes out in one. */
-const PACKED_BYTES = 64 * 1024;
 
 export interface SendOptions {
   /** Feature gate APIResponseCompression. */
@@ -84,7 +80,8 @@ async function sendBytes(
   const isLarge = rest !== undefined || sizeBytes > MIN_COMPRESSED_BYTES;
   if (compresses && isLarge && response.compressible && !isHead && acceptsGzip(request)) {
     outgoing.writeHead(code, { ...headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
-    return sendPacked({ request, outgoing, patienceMs }, piecesOf(response));
+    const packed = response.packed?.() ?? gzipPieces(piecesOf(response));
+    return sendPieces({ request, outgoing, patienceMs }, packed);
   }
   if (rest === undefined || response.sizeBytes !== undefined) headers['content-length'] = String(sizeBytes);
   outgoing.writeHead(code, headers);
@@ -101,9 +98,12 @@ function* piecesOf({ chunks, rest }: BytesResponse): Iterable<Buffer> {
 }
 
 /** The next piece is made when this one is on its way, so that it may use the same memory, and others have their turn. */
-async function sendPieces(connection: Connection, pieces: Iterable<Buffer>): Promise<void> {
+async function sendPieces(
+  connection: Connection,
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+): Promise<void> {
   const { request, outgoing } = connection;
-  for (const piece of pieces) {
+  for await (const piece of pieces) {
     if (request.signal.aborted) return;
     await patiently(connection, written(connection, piece));
   }
@@ -125,28 +125,6 @@ function written({ request, outgoing }: Connection, piece: Buffer): Promise<void
 
 const acceptsGzip = ({ headers }: IncomingRequest): boolean =>
   /(^|[\s,])gzip($|[\s,;])/.test(String(headers['accept-encoding'] ?? ''));
-
-/** Packed piece by piece on the thread pool, as fast as the client takes it. */
-async function sendPacked(connection: Connection, pieces: Iterable<Buffer>): Promise<void> {
-  const { request, outgoing } = connection;
-  const packer = createGzip({ level: GZIP_LEVEL, chunkSize: PACKED_BYTES });
-  packer.on('data', (packed: Buffer) => outgoing.write(packed));
-  const ended = new Promise<void>((resolve) => packer.once('end', resolve));
-  for (const piece of pieces) {
-    if (request.signal.aborted) break;
-    await new Promise<void>((resolve, reject) => {
-      packer.write(piece, (error) => (error ? reject(error) : resolve()));
-    });
-    if (outgoing.writableNeedDrain) await patiently(connection, drained(request, outgoing));
-  }
-  if (request.signal.aborted) {
-    packer.destroy();
-    return;
-  }
-  packer.end();
-  await ended;
-  outgoing.end();
-}
 
 /** A client that asks and does not read would hold the whole answer in memory for as long as it likes. */
 async function patiently({ outgoing, patienceMs }: Connection, reading: Promise<void>): Promise<void> {

@@ -80,6 +80,8 @@ export interface SelectableFields {
   read(object: JsonObject): Record<string, string>;
   /** Labels that are accepted and mean another, for example `spec.host` → `spec.nodeName`. */
   readonly aliases: Readonly<Record<string, string>>;
+  /** By which objects are looked up so often that looking at all of them would be too slow. */
+  readonly indexed?: readonly string[];
 }
 
 /**

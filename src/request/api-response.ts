@@ -19,6 +19,8 @@ export interface BytesResponse {
   readonly rest?: Iterable<Buffer>;
   /** Of all there is, where that is known without making it. To be given only with `rest`. */
   readonly sizeBytes?: number;
+  /** All of it packed by gzip, to be gone through instead of `chunks` and `rest`; pieces are as those of `rest` are. */
+  readonly packed?: () => AsyncIterable<Buffer>;
   /** May be compressed for a client that accepts it (get and list only, as Kubernetes does). */
   readonly compressible: boolean;
 }

@@ -67,6 +67,8 @@ export interface FieldOutline {
   readonly aliases?: Readonly<Record<string, string>>;
   /** Values of labels that are read from an absent field: `false` for a flag. */
   readonly absent?: Readonly<Record<string, string>>;
+  /** Labels by which objects are looked up in an index. */
+  readonly indexed?: readonly string[];
 }
 
 export interface StrategyOutline extends Partial<Strategy> {
@@ -208,7 +210,7 @@ function withRatchets(strategy: Strategy, ratchets: readonly Ratchet[] = []): St
     : { ...strategy, validate: ratcheted(validate, ratchets) };
 }
 
-function toSelectableFields({ paths, aliases, absent = {} }: FieldOutline): SelectableFields {
+function toSelectableFields({ paths, aliases, absent = {}, indexed = [] }: FieldOutline): SelectableFields {
   const readers = Object.entries(paths).map(([label, sources]) => ({
     label,
     sources: sources.map((source) => source.split('.')),
@@ -216,6 +218,7 @@ function toSelectableFields({ paths, aliases, absent = {} }: FieldOutline): Sele
   return {
     names: Object.keys(paths),
     aliases: aliases ?? {},
+    indexed,
     read: (object) => {
       const values: Record<string, string> = {};
       for (const { label, sources } of readers)

@@ -32,7 +32,7 @@ export type Freshness =
 
 export type ListFreshness = Freshness | { readonly kind: 'exact'; readonly revision: Revision };
 
-/** One object as the cache holds it. `labels`, `fields` and `ownerUids` are read from the JSON when first asked for. */
+/** One object as the cache holds it. What follows `json` is read from it when first asked for. */
 export interface Entry {
   readonly namespace: string;
   readonly name: string;
@@ -40,10 +40,18 @@ export interface Entry {
   readonly revision: Revision;
   /** Stored form: canonical JSON without metadata.resourceVersion. */
   readonly json: Buffer;
+  /** Where the metadata ends in the bytes, its closing brace included. */
+  readonly metadataEnd: number;
   readonly labels: Readonly<Record<string, string>>;
   /** Values of the resource's selectable fields, by field name, as its definition gives them. */
   readonly fields: Readonly<Record<string, string>>;
   readonly ownerUids: readonly string[];
+}
+
+/** A field, and the value that everything asked for has in it; not ''. */
+export interface FieldValue {
+  readonly field: string;
+  readonly value: string;
 }
 
 export interface ListQuery {
@@ -56,6 +64,8 @@ export interface ListQuery {
   readonly limit: number;
   /** Undefined: everything matches. */
   readonly matches?: (entry: Entry) => boolean;
+  /** What follows from `matches`, where looking it up is better than looking at everything. */
+  readonly lookUp?: FieldValue;
 }
 
 export interface ListPage {
@@ -108,6 +118,8 @@ export interface WatchQuery {
     | { readonly kind: 'after'; readonly revision: Revision }
     | { readonly kind: 'state'; readonly freshness: Freshness };
   readonly matches?: (entry: Entry) => boolean;
+  /** As in {@link ListQuery}, for the state that the watch begins with. */
+  readonly lookUp?: FieldValue;
   readonly encoder: FrameEncoder;
   readonly sink: FrameSink;
   /** Bookmarks about every minute, and one just before `deadline`. */

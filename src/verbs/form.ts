@@ -3,17 +3,20 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { Body } from '../codec/chunks.ts';
+import { findMetadataEnd } from '../codec/metadata-scan.ts';
 import type { Representation } from '../codec/negotiate.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
-import type { FrameEncoder } from '../storage/store.ts';
+import type { Entry, FrameEncoder } from '../storage/store.ts';
 
 /** A stored object's bytes and the revision they have. */
 export interface Stored {
   readonly json: Buffer;
   readonly revision: Revision | undefined;
+  /** Where the metadata ends, for whom that is known: an entry of the cache knows. */
+  readonly metadataEnd?: number;
 }
 
 export interface ListHead {
@@ -30,7 +33,7 @@ export interface Form {
   readonly contentType: string;
   object(stored: Stored): Buffer[];
   /** Waits where making the list takes so long that others should have their turn in between. */
-  list(entries: readonly Stored[], head: ListHead): Body | Promise<Body>;
+  list(entries: readonly Entry[], head: ListHead): Body | Promise<Body>;
   readonly frames: FrameEncoder;
   /** What the first frame of a watch has more than those after it, put in. */
   first?(frame: Buffer): Buffer;
@@ -46,6 +49,9 @@ export interface FormOptions {
   readonly view?: ViewSubresource;
   readonly now: () => number;
 }
+
+export const metadataEndOf = (stored: Pick<Stored, 'json' | 'metadataEnd'>): number =>
+  stored.metadataEnd ?? findMetadataEnd(stored.json);
 
 export const versionText = (revision: Revision | undefined): string =>
   revision === undefined ? '' : toResourceVersion(revision);

@@ -122,6 +122,7 @@ export async function readPage(
       limit: options.limit,
       ...(start.token === undefined ? {} : { after: start.token.after }),
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
+      ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
     });
   } catch (error) {
     throw toListError(error, start, served);

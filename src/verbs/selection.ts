@@ -15,7 +15,7 @@ import {
 import type { ServedResource } from '../registry/registry.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
 import type { Scope } from '../storage/key.ts';
-import type { Entry } from '../storage/store.ts';
+import type { Entry, FieldValue } from '../storage/store.ts';
 import type { ListOptions } from './list-options.ts';
 
 /** What a list, watch or deletecollection is about: the part of the resource to look at, and the test for what is in it. */
@@ -23,6 +23,8 @@ export interface Selection {
   readonly scope: Scope;
   /** Undefined: everything in the scope. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
+  /** A part of the test that the store has an index for. */
+  readonly lookUp?: FieldValue;
 }
 
 /**
@@ -53,11 +55,17 @@ export function toSelection(options: ListOptions, target: ResourceTarget, served
   const left = fields.filter((requirement) => !isInScope(requirement, scope));
   if (left.length === 0) return { scope, matches: byLabels };
   const byFields = (entry: Entry): boolean => matchesFields(left, entry.fields);
+  const lookUp = left.find((requirement) => isIndexed(requirement, served));
   return {
     scope,
     matches: byLabels === undefined ? byFields : (entry) => byLabels(entry) && byFields(entry),
+    ...(lookUp === undefined ? {} : { lookUp: { field: lookUp.field, value: lookUp.value } }),
   };
 }
+
+/** Those without a value are not in the index: of pods, whose nodes are indexed, the scheduler looks for them all day. */
+const isIndexed = ({ field, negated, value }: FieldRequirement, { definition }: ServedResource): boolean =>
+  !negated && value !== '' && definition.fields.indexed?.includes(field) === true;
 
 /** What follows from the scope needs no look at the object. */
 const isInScope = ({ field, negated, value }: FieldRequirement, { namespace, name }: Scope): boolean =>

@@ -50,6 +50,7 @@ export function watch(
           onStart: () => sink.open(),
           onInitialized: () => outlet.initialized?.(),
           ...(selection.matches === undefined ? {} : { matches: selection.matches }),
+          ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
         };
         await context.store.watch(query, signal);
         sink.open();

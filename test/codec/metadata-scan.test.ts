@@ -25,6 +25,6 @@ test('a field of metadata is read from the bytes, whatever is around it', () => 
 
 test('metadata ends where it ends', () => {
   const head = '{"kind":"Pod","apiVersion":"v1","metadata":{';
-  const end = findMetadataEnd(json, head.length);
+  const end = findMetadataEnd(json);
   expect(JSON.parse(json.toString('utf8', head.length - 1, end))).toEqual(METADATA);
 });

@@ -95,10 +95,21 @@ test('JSON comes whole over HTTP/2 and HTTP/1.1, with its length', async () => {
   expect(other.text).toBe(bytes.toString());
 });
 
-test('compressed it is the same', async () => {
-  const { bytes, length } = await ask({ 'accept-encoding': 'gzip' });
-  expect(length).toBeUndefined();
-  expect(contentsOf(parse(gunzipSync(bytes)).items)).toEqual(expected);
+test('compressed it is the same, again and after a change', async () => {
+  const forms = [{}, { accept: METADATA }, { accept: 'application/vnd.kubernetes.protobuf' }];
+  for (const turn of ['first', 'again', 'changed']) {
+    if (turn === 'changed') {
+      const patch = { metadata: { labels: { turn } } };
+      const type = { 'content-type': 'application/merge-patch+json' };
+      expect((await cluster.request('PATCH', `${MAPS}/${nameOf(150)}`, patch, type)).code).toBe(200);
+    }
+    for (const form of forms) {
+      const { bytes, length } = await ask({ ...form, 'accept-encoding': 'gzip' });
+      expect(length).toBeUndefined();
+      const plain = await ask(form);
+      expect(gunzipSync(bytes).equals(plain.bytes), turn).toBe(true);
+    }
+  }
 });
 
 test('protobuf is the same the first time and when it is kept', async () => {

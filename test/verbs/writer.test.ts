@@ -32,6 +32,7 @@ const entry = (object: ApiObject, revision: number): Entry => ({
   uid: 'u',
   revision: toRevision(revision),
   json: toStoredJson(object),
+  metadataEnd: 0,
   labels: {},
   fields: {},
   ownerUids: [],

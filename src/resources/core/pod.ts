@@ -66,6 +66,8 @@ export const pods = define({
     },
     absent: { 'spec.hostNetwork': 'false' },
     aliases: { 'spec.host': 'spec.nodeName' },
+    // Each kubelet lists and watches the pods of its own node (Kubernetes has an index for the same).
+    indexed: ['spec.nodeName'],
   },
   ratchets: POD_RATCHETS,
   strategy: {

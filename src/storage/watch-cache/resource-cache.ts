@@ -4,9 +4,10 @@ import type { StorageError } from '../errors.ts';
 import { type Scope, toPosition } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
-import type { Entry } from '../store.ts';
+import type { Entry, FieldValue } from '../store.ts';
 import { CachedEntry, type FieldReader } from './cached-entry.ts';
 import { SharedEvent } from './event.ts';
+import { FieldIndex } from './field-index.ts';
 import { RecentEvents } from './history.ts';
 
 /** The package is CommonJS; under ESM its class is one level deeper. */
@@ -38,6 +39,7 @@ export class ResourceCache {
   readonly recent: RecentEvents;
   readonly #readFields: FieldReader;
   readonly #tree: EntryTree = new BTree<string, Entry>(undefined, byText);
+  readonly #indexes = new Map<string, FieldIndex>();
   readonly #snapshots: Snapshot[] = [];
   readonly #everywhere = new Set<Audience>();
   readonly #byNamespace = new Map<string, Set<Audience>>();
@@ -89,8 +91,22 @@ export class ResourceCache {
       this.#tree.set(position, entry);
       event = new SharedEvent(change.revision, entry, change.verb === 'create' ? undefined : before);
     }
+    for (const [field, index] of this.#indexes) {
+      if (!index.noteChange(position)) this.#indexes.delete(field);
+    }
     this.recent.push(event);
     return event;
+  }
+
+  /** The current objects with that value, in order. */
+  lookUp({ field, value }: FieldValue): [position: string, entry: Entry][] {
+    let index = this.#indexes.get(field);
+    if (index === undefined) {
+      index = new FieldIndex(field, (position) => this.#tree.get(position));
+      for (const [position, entry] of this.#tree.entries()) index.add(position, entry);
+      this.#indexes.set(field, index);
+    }
+    return index.entriesWith(value);
   }
 
   /** The current state, for as long as the caller likes. Taking it costs the same however many objects there are. */

@@ -1,13 +1,14 @@
 import type { GroupResource } from '../../api/names.ts';
 import { StorageError } from '../errors.ts';
-import { type ObjectKey, type Scope, toPosition } from '../key.ts';
+import { type ObjectKey, toPosition } from '../key.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { Change, ChangeFeed, ChangeSink, Committer, RevisionReader, Write } from '../revision-log.ts';
 import type { Entry, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import type { FieldReader } from './cached-entry.ts';
 import { SharedCurrentRevision } from './current-revision.ts';
 import type { SharedEvent } from './event.ts';
-import { type EntryTree, ResourceCache, type Snapshot } from './resource-cache.ts';
+import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';
+import { ResourceCache } from './resource-cache.ts';
 import { Watcher } from './watcher.ts';
 
 /** How long a read waits for a revision that a client names, before 504 (Kubernetes: the same). */
@@ -107,7 +108,8 @@ export class WatchCache implements Store, ChangeSink {
     await this.#reach(freshness);
     const cache = this.#cacheOf(query.resource);
     const snapshot = cache.snapshot(this.#applied);
-    const page = listTree(snapshot, query);
+    const { lookUp } = query;
+    const page = lookUp === undefined ? listTree(snapshot, query) : listFound(cache, snapshot, query, lookUp);
     if (page.next !== undefined) cache.remember(snapshot);
     return page;
   }
@@ -120,8 +122,10 @@ export class WatchCache implements Store, ChangeSink {
     if (signal.aborted) return;
     const { revision, tree } = cache.snapshot(this.#applied);
     const watcher = this.#watcher(query, cache, revision, signal);
+    const { lookUp, scope } = query;
+    const state = lookUp === undefined ? valuesOf(tree, scope) : valuesFound(cache, lookUp, scope);
     query.onStart();
-    await watcher.sendState(valuesOf(tree, query.scope));
+    await watcher.sendState(state);
     query.onInitialized?.();
     await watcher.follow();
   }
@@ -285,47 +289,3 @@ export class WatchCache implements Store, ChangeSink {
     }
   }
 }
-
-/** After every position of a namespace: positions continue with names, which never hold this character. */
-const END = '\u{10FFFF}';
-
-/** Bounds of the positions a scope covers; a name without a namespace is no range and is filtered. */
-function rangeOf({ namespace, name }: Scope): { low: string; high: string } {
-  if (namespace === undefined) return { low: '', high: END };
-  if (name !== undefined) return { low: `${namespace}\0${name}`, high: `${namespace}\0${name}\0` };
-  return { low: `${namespace}\0`, high: `${namespace}\0${END}` };
-}
-
-function* valuesOf(tree: EntryTree, scope: Scope): Iterable<Entry> {
-  const { low, high } = rangeOf(scope);
-  for (const [position, entry] of tree.entries(low)) {
-    if (position >= high) return;
-    if (scope.name === undefined || entry.name === scope.name) yield entry;
-  }
-}
-
-function listTree({ revision, tree }: Snapshot, query: ListQuery): ListPage {
-  const { scope, limit, matches } = query;
-  const { low, high } = rangeOf(scope);
-  const start = query.after === undefined ? low : `${query.after}\0`;
-  const entries: Entry[] = [];
-  let last: string | undefined;
-  let more = false;
-  tree.forRange(later(start, low), high, false, (position, entry) => {
-    if (scope.name !== undefined && entry.name !== scope.name) return undefined;
-    if (matches !== undefined && !matches(entry)) return undefined;
-    if (limit > 0 && entries.length === limit) {
-      more = true;
-      return { break: true };
-    }
-    entries.push(entry);
-    last = position;
-    return undefined;
-  });
-  if (!more || last === undefined) return { revision, entries };
-  if (matches !== undefined || scope.name !== undefined) return { revision, entries, next: last };
-  return { revision, entries, next: last, remaining: tree.forRange(`${last}\0`, high, false) };
-}
-
-const later = (a: string, b: string): string => (byPosition(a, b) > 0 ? a : b);
-const byPosition = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -3,6 +3,7 @@ import { type Form, type FormOptions, isWhole, servedApiVersion, shownApiVersion
 import { ParsedForm } from './parsed-form.ts';
 import { ParsedTableForm } from './parsed-table-form.ts';
 import { ProtobufForm } from './protobuf-form.ts';
+import type { Shown } from './shown.ts';
 import { SplicedForm } from './spliced-form.ts';
 import { TableForm } from './table-form.ts';
 
@@ -12,8 +13,8 @@ export function createForm(options: FormOptions): Form {
   if (representation.as === 'table') return json ? new TableForm(options) : new ParsedTableForm(options);
   const stored = served.version.conversion === undefined && isWhole(view);
   if (json && stored) return spliced(options);
-  if (representation.format === 'protobuf' && representation.as === 'object')
-    return new ProtobufForm(options);
+  if (representation.format === 'protobuf' && (stored || representation.as === 'object'))
+    return new ProtobufForm(options, shownBy(options));
   return new ParsedForm(options);
 }
 
@@ -37,7 +38,7 @@ function spliced(options: FormOptions): Form {
   return form;
 }
 
-function shownBy(options: FormOptions): ConstructorParameters<typeof SplicedForm>[1] {
+function shownBy(options: FormOptions): Shown {
   const { served, representation, dialect } = options;
   const { kind, listKind } = served.definition;
   if (representation.as === 'object') {

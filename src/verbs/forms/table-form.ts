@@ -9,6 +9,7 @@ import {
   type Form,
   type FormOptions,
   type ListHead,
+  metadataEndOf,
   type Stored,
   servedApiVersion,
   shownApiVersion,
@@ -121,10 +122,10 @@ export class TableForm implements Form {
     return Buffer.from(writer.filled());
   }
 
-  #row(key: object, stored: Stored, now: number): Row {
+  #row(key: Pick<Stored, 'json' | 'metadataEnd'>, stored: Stored, now: number): Row {
     const { served, includeObject } = this.#options;
     const { storedLength } = this.#metadata;
-    const row = rowOf(key, stored.json, served.definition, storedLength);
+    const row = rowOf(key, stored.json, served.definition);
     const cells = `{"cells":${cellsAt(row, stored, now)}`;
     const version = versionText(stored.revision);
     switch (includeObject) {
@@ -139,7 +140,7 @@ export class TableForm implements Form {
       }
       default: {
         const text = `${cells},"object":${this.#metadata.head(version)}`;
-        return { text, json: stored.json, from: storedLength, to: row.metadataEnd, end: '}}' };
+        return { text, json: stored.json, from: storedLength, to: metadataEndOf(key), end: '}}' };
       }
     }
   }

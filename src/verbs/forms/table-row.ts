@@ -1,16 +1,14 @@
 import { Kept } from '../../codec/kept.ts';
-import { findMetadataEnd } from '../../codec/metadata-scan.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import { toDated, toUndated, UNDATED, type Undated } from '../../object/ages.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { type Stored, versionText } from '../form.ts';
 
-/** What a table shows of an object in one state: its cells for any moment, and where its metadata ends. */
+/** What a table shows of an object in one state: its cells for any moment. */
 export interface TableRow {
   readonly definition: ResourceDefinition;
   /** JSON of the cells; undefined when they depend on the moment in other ways than by ages. */
   readonly cells: Undated | undefined;
-  readonly metadataEnd: number;
   readonly sizeBytes: number;
 }
 
@@ -21,15 +19,15 @@ const kept = new Kept<TableRow>(MAX_KEPT_BYTES);
 const OVERHEAD_BYTES = 200;
 
 /** `key` is what lives as long as the object is in this state. */
-export function rowOf(key: object, json: Buffer, definition: ResourceDefinition, from: number): TableRow {
+export function rowOf(key: object, json: Buffer, definition: ResourceDefinition): TableRow {
   const known = kept.get(key);
   if (known !== undefined && known.definition === definition) return known;
-  const row = makeRow(json, definition, from);
+  const row = makeRow(json, definition);
   kept.set(key, row);
   return row;
 }
 
-function makeRow(json: Buffer, definition: ResourceDefinition, from: number): TableRow {
+function makeRow(json: Buffer, definition: ResourceDefinition): TableRow {
   const object = parseStored(json);
   const text = JSON.stringify(definition.cells(object, UNDATED));
   const undated = toUndated(text);
@@ -39,7 +37,6 @@ function makeRow(json: Buffer, definition: ResourceDefinition, from: number): Ta
   return {
     definition,
     cells: isTrue ? undated : undefined,
-    metadataEnd: findMetadataEnd(json, from),
     sizeBytes: OVERHEAD_BYTES + text.length,
   };
 }

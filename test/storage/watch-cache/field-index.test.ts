@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { toPosition } from '../../../src/storage/key.ts';
+import { type Revision, toRevision } from '../../../src/storage/revision.ts';
+import type { Change } from '../../../src/storage/revision-log.ts';
+import type { ListQuery } from '../../../src/storage/store.ts';
+import { listFound, listTree } from '../../../src/storage/watch-cache/listing.ts';
+import { ResourceCache } from '../../../src/storage/watch-cache/resource-cache.ts';
+
+const PODS = { group: '', resource: 'pods' };
+const NODES = 5;
+
+/** Pods that come, go and change their nodes, at random but the same for the same seed. */
+class Pods {
+  reads = 0;
+  readonly cache = new ResourceCache(PODS, toRevision(0), (object) => {
+    this.reads += 1;
+    return { node: String(object.node) };
+  });
+  readonly #names: number;
+  #revision = 0;
+  #state: number;
+
+  constructor(seed: number, names = 200) {
+    this.#state = seed;
+    this.#names = names;
+  }
+
+  below(count: number): number {
+    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((this.#state / 2 ** 32) * count);
+  }
+
+  change(): void {
+    const key = { ...PODS, namespace: `ns-${this.below(3)}`, name: `pod-${this.below(this.#names)}` };
+    const known = this.cache.get(toPosition(key));
+    if (known === undefined) this.#apply('create', key);
+    else this.#apply(this.below(3) === 0 ? 'delete' : 'update', key);
+  }
+
+  #apply(verb: Change['verb'], key: Change['key']): void {
+    this.#revision += 1;
+    const node = this.below(NODES);
+    const json = Buffer.from(JSON.stringify({ node: node === 0 ? '' : `node-${node}` }));
+    const revision: Revision = toRevision(this.#revision);
+    this.cache.apply({ verb, key, uid: key.name, revision, json } as Change);
+  }
+}
+
+const onNode = (node: string): Pick<ListQuery, 'lookUp' | 'matches'> => ({
+  lookUp: { field: 'node', value: node },
+  matches: ({ fields }) => fields.node === node,
+});
+
+test('looking up finds what looking at everything finds, in order, in any scope and chunk', () => {
+  for (const seed of [1, 2, 3]) {
+    const pods = new Pods(seed);
+    for (let turn = 0; turn < 200; turn += 1) {
+      for (let changes = pods.below(20); changes > 0; changes -= 1) pods.change();
+      const scopes = [{}, { namespace: 'ns-1' }, { name: 'pod-7' }, { namespace: 'ns-2', name: 'pod-9' }];
+      const query: ListQuery = {
+        resource: PODS,
+        scope: scopes[pods.below(4)] ?? {},
+        freshness: { kind: 'any' },
+        limit: pods.below(2) * (1 + pods.below(8)),
+        ...(pods.below(3) === 0 ? { after: `ns-1\0pod-${pods.below(200)}` } : {}),
+        ...onNode(`node-${1 + pods.below(NODES)}`),
+      };
+      const snapshot = pods.cache.snapshot(toRevision(turn));
+      expect(listFound(pods.cache, snapshot, query, query.lookUp ?? { field: '', value: '' })).toEqual(
+        listTree(snapshot, query),
+      );
+    }
+  }
+});
+
+test('changes between two looks cost nobody a look at the fields, and what changed is looked at once', () => {
+  const pods = new Pods(4);
+  for (let changes = 0; changes < 500; changes += 1) pods.change();
+  expect(pods.reads).toBe(0);
+  pods.cache.lookUp({ field: 'node', value: 'node-1' });
+  expect(pods.reads).toBe(pods.cache.size);
+  const before = pods.reads;
+  pods.change();
+  expect(pods.reads).toBe(before);
+  pods.cache.lookUp({ field: 'node', value: 'node-1' });
+  expect(pods.reads).toBeLessThanOrEqual(before + 1);
+});
+
+test('after more changes than an index keeps up with it is made anew', () => {
+  const pods = new Pods(5, 4000);
+  for (let changes = 0; changes < 100; changes += 1) pods.change();
+  pods.cache.lookUp({ field: 'node', value: 'node-1' });
+  for (let changes = 0; changes < 10_000; changes += 1) pods.change();
+  expect(pods.cache.size).toBeGreaterThan(4096);
+  const found = pods.cache.lookUp({ field: 'node', value: 'node-2' });
+  const expected = [...pods.cache.snapshot(toRevision(1)).tree.values()].filter(
+    ({ fields }) => fields.node === 'node-2',
+  );
+  expect(found.map(([, entry]) => entry)).toEqual(expected);
+});
