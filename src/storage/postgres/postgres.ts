@@ -12,6 +12,7 @@ import {
 } from './connection.ts';
 import { Expirer } from './expirer.ts';
 import { PostgresFeed } from './feed.ts';
+import { connectToLoad } from './load.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { PostgresReader } from './reader.ts';
 import { findMissingRequirements } from './requirements.ts';
@@ -69,7 +70,7 @@ export async function migrateDatabase(options: ConnectionOptions): Promise<strin
 export function openPostgres(options: PostgresOptions): PostgresLog {
   const writable = new WritableDatabase(options);
   const database = (): Promise<Database> => writable.get();
-  const reader = new PostgresReader(database);
+  const reader = new PostgresReader(database, () => connectToLoad(options));
   const committer = new BatchingCommitter(options);
   const onError = (error: unknown): void =>
     options.onTrouble(error instanceof Error ? error.message : String(error));
