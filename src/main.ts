@@ -1,39 +1,26 @@
 #!/usr/bin/env node
-import { runMigrations } from './cli/migrate.ts';
-import { serve } from './cli/serve.ts';
-import { ALL_FLAGS } from './options/all-flags.ts';
-import { UsageError } from './options/flag.ts';
-import { formatHelp } from './options/help.ts';
-import { parseOptions } from './options/options.ts';
-import { VERSION } from './version.ts';
+import { existsSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type * as command from './cli/command.ts';
 
-/** Arguments → command → exit code. 2: the command line is wrong. 1: it could not be done. */
-async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(formatHelp(ALL_FLAGS));
-    return 0;
-  }
-  const version = args.find((argument) => /^--version(=(true|raw))?$/.test(argument));
-  if (version !== undefined) {
-    process.stdout.write(
-      version === '--version=raw' ? `${JSON.stringify(VERSION)}\n` : `pg-apiserver ${VERSION.gitVersion}\n`,
-    );
-    return 0;
-  }
-  try {
-    const [command] = args;
-    if (command === 'migrate') await runMigrations(parseOptions(args.slice(1)));
-    else await serve(parseOptions(args));
-    return 0;
-  } catch (error) {
-    process.stderr.write(`pg-apiserver: ${error instanceof Error ? error.message : String(error)}\n`);
-    return error instanceof UsageError ? 2 : 1;
-  }
+const CACHE = fileURLToPath(new URL('.compiled', import.meta.url));
+const BUNDLE = new URL('pg-apiserver.js', import.meta.url);
+
+/**
+ * The build's bundle, which starts with 0.9 s of CPU instead of the 1.9 s of the modules it is made from. Where it was deleted,
+ * for profiles that name files, those are loaded.
+ */
+async function load(): Promise<typeof command> {
+  if (!existsSync(BUNDLE)) return import('./cli/command.ts');
+  // Where it cannot be written it is done without.
+  enableCompileCache(CACHE);
+  return (await import(BUNDLE.href)) as typeof command;
 }
 
 // A stray rejection is a mistake of ours, not a reason to drop everybody's requests.
 process.on('unhandledRejection', (error) => process.stderr.write(`unhandled rejection: ${String(error)}\n`));
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await (await load()).run(process.argv.slice(2));
 // Whatever still holds the event loop (a half-closed connection to a database that is gone) must not hold the process.
 setTimeout(() => process.exit(), 500).unref();

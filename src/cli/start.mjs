@@ -31,7 +31,7 @@ const installed = modified(join(modules, '.package-lock.json'));
 if (installed < modified(join(root, 'package-lock.json'))) {
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], 'installing packages (once)');
 }
-if (modified(join(root, 'dist', 'api', 'idl', 'types.json')) < newest(join(root, 'src'))) {
+if (modified(join(root, 'dist', 'pg-apiserver.js')) < newest(join(root, 'src'))) {
   run('npm', ['run', '--silent', 'build'], 'building');
 }
 

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { createSingleOutput, type LogOutput, type Severity } from './log-output.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -79,8 +81,33 @@ function callerOf(boundary: Function): Caller {
   Error.stackTraceLimit = 1;
   Error.captureStackTrace(holder, boundary);
   Error.stackTraceLimit = limit;
-  const match = /([^/\\()\s]+\.[cm]?[jt]s):(\d+)/.exec(holder.stack);
-  return { file: match?.[1] ?? 'unknown', line: match?.[2] ?? '1' };
+  const match = /([^()\s]*?([^/\\()\s]+\.[cm]?[jt]s)):(\d+)/.exec(holder.stack);
+  const [, url = '', file = 'unknown', line = '1'] = match ?? [];
+  return url === import.meta.url ? findInBundle(Number(line)) : { file, line };
+}
+
+interface Region {
+  readonly file: string;
+  readonly begin: number;
+}
+
+let regions: readonly Region[] | undefined;
+
+/** Who calls from the same file as this is in one bundle with it, which has the line `// dist/cli/serve.js` before each file. */
+function findInBundle(line: number): Caller {
+  regions ??= readRegions(readFileSync(fileURLToPath(import.meta.url), 'utf8'));
+  const region = regions.findLast(({ begin }) => begin < line);
+  return region === undefined
+    ? { file: 'unknown', line: '1' }
+    : { file: region.file, line: String(line - region.begin) };
+}
+
+/** Exported for tests. `begin` counts lines from 1. */
+export function readRegions(text: string): Region[] {
+  return text.split('\n').flatMap((line, at) => {
+    const file = /^\/\/ dist\/(?:.*\/)?([^/]+\.js)$/.exec(line)?.[1];
+    return file === undefined ? [] : [{ file, begin: at + 1 }];
+  });
 }
 
 function toGlob(pattern: string): RegExp {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { createSplitOutput } from '../../src/observability/log-output.ts';
-import { createLogger } from '../../src/observability/logger.ts';
+import { createLogger, readRegions } from '../../src/observability/logger.ts';
 
 function record(options: Partial<Parameters<typeof createLogger>[0]> = {}) {
   const lines: string[] = [];
@@ -60,4 +60,19 @@ test('buffered lines are written when the buffer is full, when time is up, and b
   output.write('W', '1234567890');
   expect(written.at(-1)).toBe('info 1234567890');
   vi.useRealTimers();
+});
+
+test('a bundle tells which file each of its lines was', () => {
+  const text = [
+    'import "a";',
+    '// dist/version.js',
+    'one',
+    '//#endregion',
+    '// dist/cli/serve.js',
+    'two',
+  ].join('\n');
+  expect(readRegions(text)).toEqual([
+    { file: 'version.js', begin: 2 },
+    { file: 'serve.js', begin: 5 },
+  ]);
 });

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
+import { PROJECT } from '../../project.ts';
 import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.ts';
 import { COMPILED_DOCS, COMPILED_TYPES } from './compiled.ts';
 
@@ -14,7 +15,7 @@ import { COMPILED_DOCS, COMPILED_TYPES } from './compiled.ts';
  * (flattened in JSON), json_only (no protobuf form), json_name. Options of a message: typed (begins with kind and
  * apiVersion), atomic, union ("discriminator: field=value, …").
  */
-const SOURCE = fileURLToPath(new URL('../../../src/api/idl/', import.meta.url));
+const SOURCE = fileURLToPath(new URL('src/api/idl/', PROJECT));
 
 type Options = Readonly<Record<string, unknown>>;
 type Docs = Record<string, { description: string; fields: Record<string, string> }>;

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
+import { PROJECT } from '../../project.ts';
 
 /** The compiled form of the IDL, between the build (compile.ts) and the running server (types.ts). */
 
-/** Both src/api/idl and dist/api/idl are three folders below the project; the compiled files are always in dist. */
-export const COMPILED_TYPES = fileURLToPath(new URL('../../../dist/api/idl/types.json', import.meta.url));
-export const COMPILED_DOCS = fileURLToPath(new URL('../../../dist/api/idl/docs.json', import.meta.url));
+export const COMPILED_TYPES = fileURLToPath(new URL('dist/api/idl/types.json', PROJECT));
+export const COMPILED_DOCS = fileURLToPath(new URL('dist/api/idl/docs.json', PROJECT));
 
 export type CompiledTypes = Record<string, CompiledMessage>;
 

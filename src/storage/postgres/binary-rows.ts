@@ -1,6 +1,5 @@
 import { type Revision, toRevision } from '../revision.ts';
 import type { StoredObject } from '../revision-log.ts';
-import { Slab } from './slab.ts';
 
 /** Signature, flags, and the length of what may follow them. */
 const HEADER_BYTES = 11 + 4 + 4;
@@ -10,40 +9,37 @@ const EMPTY = Buffer.alloc(0);
 const BATCH = 500;
 const END = -1;
 
-/** PostgreSQL's documentation of COPY, "Binary Format": a header, then for each row the number of its columns and their bytes. */
+/** Memory for a part of what was read, for as long as the object lives. */
+export type KeepBytes = (bytes: Buffer, from: number, to: number) => Buffer;
+
+/**
+ * PostgreSQL's documentation of COPY, "Binary Format": a header, then for each row the number of its columns and their bytes.
+ * A message has one row (Frontend/Backend Protocol, "CopyData"); the header is before the first one, or a message of its own.
+ */
 export class BinaryRows {
   readonly #batch: (objects: readonly StoredObject[]) => void;
+  readonly #keep: KeepBytes;
   #objects: StoredObject[] = [];
-  #rest: Buffer = EMPTY;
   #hasHeader = false;
-  readonly #slab = new Slab();
   /** Rows come ordered by these, so each text is made once for all that share it. */
   readonly #group = new LastText();
   readonly #resource = new LastText();
   readonly #namespace = new LastText();
 
-  constructor(batch: (objects: readonly StoredObject[]) => void) {
+  constructor(batch: (objects: readonly StoredObject[]) => void, keep: KeepBytes) {
     this.#batch = batch;
+    this.#keep = keep;
   }
 
-  /** Takes what it needs of the bytes, which are `pg`'s and will be overwritten. */
-  read(chunk: Buffer): void {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    let at = 0;
-    if (!this.#hasHeader) {
-      const headerEnd = findHeaderEnd(bytes);
-      this.#hasHeader = headerEnd !== undefined;
-      at = headerEnd ?? 0;
-    }
-    for (let end = this.#rowEnd(bytes, at); end !== undefined; end = this.#rowEnd(bytes, at)) {
-      if (end > at + 2) this.#add(bytes, at + 2);
-      at = end;
-    }
-    this.#rest = at === bytes.length ? EMPTY : Buffer.from(bytes.subarray(at));
-  }
-
-  #rowEnd(bytes: Buffer, from: number): number | undefined {
-    return this.#hasHeader ? findRowEnd(bytes, from) : undefined;
+  /** One message. @throws Error when it is none of ours */
+  read(bytes: Buffer, from: number, to: number): void {
+    const at = this.#hasHeader ? from : from + HEADER_BYTES + bytes.readInt32BE(from + HEADER_BYTES - 4);
+    this.#hasHeader = true;
+    if (at === to) return;
+    const count = bytes.readInt16BE(at);
+    if (count === END) return;
+    if (count !== COLUMNS) throw new Error(`a row of ${count} columns instead of ${COLUMNS}`);
+    this.#add(new Columns(bytes, at + 2));
   }
 
   flush(): void {
@@ -51,8 +47,7 @@ export class BinaryRows {
     this.#objects = [];
   }
 
-  #add(bytes: Buffer, from: number): void {
-    const columns = new Columns(bytes, from);
+  #add(columns: Columns): void {
     const key = {
       group: columns.shared(this.#group),
       resource: columns.shared(this.#resource),
@@ -63,31 +58,10 @@ export class BinaryRows {
       key,
       uid: columns.text(),
       revision: columns.revision(),
-      json: columns.ownBytes(this.#slab),
+      json: columns.kept(this.#keep),
     });
     if (this.#objects.length >= BATCH) this.flush();
   }
-}
-
-/** Where the first row begins; undefined when the header is not all there. */
-function findHeaderEnd(bytes: Buffer): number | undefined {
-  if (bytes.length < HEADER_BYTES) return undefined;
-  const end = HEADER_BYTES + bytes.readInt32BE(HEADER_BYTES - 4);
-  return end > bytes.length ? undefined : end;
-}
-
-/** Where the next row begins; undefined when this one is not all there. */
-function findRowEnd(bytes: Buffer, from: number): number | undefined {
-  if (bytes.length < from + 2) return undefined;
-  const count = bytes.readInt16BE(from);
-  let at = from + 2;
-  if (count === END) return at;
-  if (count !== COLUMNS) throw new Error(`a row of ${count} columns instead of ${COLUMNS}`);
-  for (let column = 0; column < count; column += 1) {
-    if (bytes.length < at + 4) return undefined;
-    at += 4 + Math.max(0, bytes.readInt32BE(at));
-  }
-  return at > bytes.length ? undefined : at;
 }
 
 class Columns {
@@ -113,9 +87,9 @@ class Columns {
     return toRevision(this.#bytes.readBigInt64BE(this.#next()));
   }
 
-  ownBytes(slab: Slab): Buffer {
+  kept(keep: KeepBytes): Buffer {
     const from = this.#next();
-    return slab.copy(this.#bytes, from, this.#at);
+    return keep(this.#bytes, from, this.#at);
   }
 
   /** Begin of the next column; the position is behind it afterwards. */

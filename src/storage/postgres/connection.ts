@@ -80,11 +80,15 @@ export type DatabaseSource = () => Promise<Database>;
  * the next connection.
  * @throws the last host's error when none can be written to
  */
-export async function connectWritable(options: ConnectionOptions, purpose: string): Promise<Connection> {
+export async function connectWritable(
+  options: ConnectionOptions,
+  purpose: string,
+  createSocket: () => Socket = () => new Socket(),
+): Promise<Connection> {
   let last: unknown = new Error('no PostgreSQL server was given');
   for (const url of options.urls) {
     try {
-      return await connectTo(url, options, purpose);
+      return await connectTo(url, options, purpose, createSocket());
     } catch (error) {
       last = error;
     }
@@ -97,7 +101,7 @@ export async function findWritable(options: ConnectionOptions): Promise<{ url: s
   let last: unknown = new Error('no PostgreSQL server was given');
   for (const url of options.urls) {
     try {
-      const { prepares, close } = await connectTo(url, options, 'probe');
+      const { prepares, close } = await connectTo(url, options, 'probe', new Socket());
       await close();
       return { url, prepares };
     } catch (error) {
@@ -107,8 +111,12 @@ export async function findWritable(options: ConnectionOptions): Promise<{ url: s
   throw last;
 }
 
-async function connectTo(url: string, options: ConnectionOptions, purpose: string): Promise<Connection> {
-  const socket = new Socket();
+async function connectTo(
+  url: string,
+  options: ConnectionOptions,
+  purpose: string,
+  socket: Socket,
+): Promise<Connection> {
   const client = new pg.Client({
     ...toClientConfig(url, options, purpose),
     query_timeout: QUERY_TIMEOUT_MS,

@@ -1,6 +1,9 @@
 import type pg from 'pg';
 import type { StoredObject } from '../revision-log.ts';
 import { BinaryRows } from './binary-rows.ts';
+import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
+import { CopySocket, type TakeRow } from './copy-socket.ts';
+import { Slab } from './slab.ts';
 
 /**
  * All live objects as fast as PostgreSQL gives them: COPY in its binary format. Rows through a cursor become a string for
@@ -13,23 +16,43 @@ const COPY = `
     ORDER BY h.api_group, h.resource, h.namespace, h.name
   ) TO STDOUT (FORMAT binary)`;
 
+export interface LoadConnection extends Connection {
+  readonly socket: CopySocket;
+}
+
+/** @throws as {@link connectWritable} */
+export async function connectToLoad(options: ConnectionOptions): Promise<LoadConnection> {
+  let socket = new CopySocket();
+  const createSocket = (): CopySocket => {
+    socket = new CopySocket();
+    return socket;
+  };
+  return { ...(await connectWritable(options, 'load', createSocket)), socket };
+}
+
 /** The transfer of a large cluster takes longer than any other statement may; keepalives notice a peer that is gone. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** To be called inside a transaction. Rejects with what PostgreSQL answers, or when the connection breaks. */
 export async function copyLive(
-  client: pg.ClientBase,
+  { client, socket }: LoadConnection,
   batch: (objects: readonly StoredObject[]) => void,
 ): Promise<void> {
   await client.query('SET LOCAL statement_timeout = 0');
-  const rows = new BinaryRows(batch);
+  const isPlain = client.connection.stream === socket;
+  const slab = new Slab();
+  const rows = new BinaryRows(
+    batch,
+    isPlain ? (bytes, from, to) => bytes.subarray(from, to) : (bytes, from, to) => slab.copy(bytes, from, to),
+  );
   await new Promise<void>((resolve, reject) => {
     const copy = new CopyOut(COPY, {
-      onData: (bytes) => rows.read(bytes),
+      onRow: (bytes, from, to) => rows.read(bytes, from, to),
       onEnd: (error) => (error === undefined ? resolve() : reject(error)),
     });
+    if (isPlain) socket.divert((bytes, from, to) => copy.take(bytes, from, to));
     client.query(copy);
-  });
+  }).finally(() => socket.divert(undefined));
   rows.flush();
 }
 
@@ -39,12 +62,12 @@ class CopyOut implements pg.Submittable {
   /** `pg` puts one of its own around it, and calls it when it gives up on the query by itself. */
   callback: (error?: Error) => void;
   readonly #text: string;
-  readonly #onData: (bytes: Buffer) => void;
+  readonly #onRow: TakeRow;
   #failure: Error | undefined;
 
-  constructor(text: string, on: { onData: (bytes: Buffer) => void; onEnd: (error?: Error) => void }) {
+  constructor(text: string, on: { onRow: TakeRow; onEnd: (error?: Error) => void }) {
     this.#text = text;
-    this.#onData = on.onData;
+    this.#onRow = on.onRow;
     this.callback = on.onEnd;
   }
 
@@ -52,13 +75,19 @@ class CopyOut implements pg.Submittable {
     connection.query(this.#text);
   }
 
-  handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
+  /** After a failure the rest is let pass, for `pg` to find the end of it. */
+  take(bytes: Buffer, from: number, to: number): void {
     if (this.#failure !== undefined) return;
     try {
-      this.#onData(chunk);
+      this.#onRow(bytes, from, to);
     } catch (error) {
       this.#failure = error instanceof Error ? error : new Error(String(error));
     }
+  }
+
+  /** Over TLS, where rows are `pg`'s, which will overwrite them. */
+  handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
+    this.take(chunk, 0, chunk.length);
   }
 
   handleCommandComplete(): void {}

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { PROJECT } from '../../project.ts';
 import { prepare, tables } from './prepared.ts';
 
 /**
@@ -16,8 +17,7 @@ export interface Migration {
   readonly checksum: string;
 }
 
-/** Both src/storage/postgres and dist/storage/postgres are three folders below the project. */
-const FOLDER = fileURLToPath(new URL('../../../migrations/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('migrations/', PROJECT));
 
 export function readMigrations(folder: string = FOLDER): Migration[] {
   const files = readdirSync(folder).filter((file) => /^\d{4}_[a-z0-9_]+\.sql$/.test(file));

@@ -11,6 +11,7 @@ import {
 } from './connection.ts';
 import { Expirer } from './expirer.ts';
 import { PostgresFeed } from './feed.ts';
+import { connectToLoad } from './load.ts';
 import { PostgresReader } from './reader.ts';
 import { PostgresServerLeases } from './server-leases.ts';
 
@@ -54,7 +55,7 @@ export interface PoolState {
 export function openPostgres(options: PostgresOptions): PostgresLog {
   const writable = new WritableDatabase(options);
   const database = (): Promise<Database> => writable.get();
-  const reader = new PostgresReader(database);
+  const reader = new PostgresReader(database, () => connectToLoad(options));
   const committer = new BatchingCommitter(options);
   const onError = (error: unknown): void =>
     options.onTrouble(error instanceof Error ? error.message : String(error));

@@ -9,7 +9,7 @@ import type {
   StoredObject,
 } from '../revision-log.ts';
 import type { Database, DatabaseSource } from './connection.ts';
-import { copyLive } from './load.ts';
+import { copyLive, type LoadConnection } from './load.ts';
 import type { Prepared } from './prepared.ts';
 import {
   CHANGES,
@@ -33,9 +33,11 @@ export interface TailPage {
 
 export class PostgresReader implements RevisionReader {
   readonly #database: DatabaseSource;
+  readonly #connectToLoad: () => Promise<LoadConnection>;
 
-  constructor(database: DatabaseSource) {
+  constructor(database: DatabaseSource, connectToLoad: () => Promise<LoadConnection>) {
     this.#database = database;
+    this.#connectToLoad = connectToLoad;
   }
 
   async currentRevision(): Promise<Revision> {
@@ -57,19 +59,18 @@ export class PostgresReader implements RevisionReader {
     begin: (revision: Revision) => void,
     batch: (objects: readonly StoredObject[]) => void,
   ): Promise<void> {
-    const client = await this.#database()
-      .then(({ pool }) => pool.connect())
-      .catch(rethrow);
+    const connection = await this.#connectToLoad().catch(rethrow);
+    const { client } = connection;
     try {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const [row] = await CURRENT_REVISION.run(client, {});
       begin(toRevision(row?.revision ?? 0));
-      await copyLive(client, batch);
+      await copyLive(connection, batch);
       await client.query('COMMIT');
-      client.release();
     } catch (error) {
-      client.release(true);
       rethrow(error);
+    } finally {
+      await connection.close();
     }
   }
 
