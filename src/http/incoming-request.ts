@@ -12,7 +12,6 @@ import type {
   ResourceTarget,
 } from '../request/api-request.ts';
 import type { Incoming } from './exchange.ts';
-import type { HeaderMap } from './response-policy.ts';
 
 /** A request as the http layer received it, in the words of the layers below. */
 export class IncomingRequest implements ApiRequest {
@@ -24,7 +23,7 @@ export class IncomingRequest implements ApiRequest {
   readonly receivedAt = new Date();
   readonly warnings = new Set<string>();
   /** Headers that every response to this request has. */
-  addedHeaders: HeaderMap = {};
+  readonly addedHeaders: Record<string, string> = {};
   audit: AuditTrail | undefined = undefined;
   readonly #info: RequestInfo;
   readonly #incoming: Incoming;
@@ -130,7 +129,7 @@ export class IncomingRequest implements ApiRequest {
   }
 
   addHeader(name: string, value: string): void {
-    this.addedHeaders = { ...this.addedHeaders, [name]: value };
+    this.addedHeaders[name] = value;
   }
 
   body(limitBytes: number): Promise<Buffer> {

@@ -201,7 +201,7 @@ async function answer(
   request: IncomingRequest,
 ): Promise<ApiResponse> {
   const added = headers(request.headers.origin);
-  request.addedHeaders = added.headers;
+  Object.assign(request.addedHeaders, added.headers);
   const refusal = open.refusalOf(request);
   if (refusal !== undefined) {
     request.hangUp();
@@ -221,7 +221,7 @@ async function answerUpgrade(
   { options, open, headers }: FrontState,
   request: IncomingRequest,
 ): Promise<ApiResponse> {
-  request.addedHeaders = headers(request.headers.origin).headers;
+  Object.assign(request.addedHeaders, headers(request.headers.origin).headers);
   return open.refusalOf(request) ?? options.pipeline(request);
 }
 
