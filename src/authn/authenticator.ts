@@ -48,7 +48,8 @@ export function createUnion(authenticators: readonly Authenticator[]): Authentic
       const errors: unknown[] = [];
       for (const authenticator of authenticators) {
         try {
-          const found = await authenticator.authenticate(credentials);
+          const answer = authenticator.authenticate(credentials);
+          const found = answer instanceof Promise ? await answer : answer;
           if (found !== undefined) return { ...found, user: withGroup(found.user) };
         } catch (error) {
           errors.push(error);

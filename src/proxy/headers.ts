@@ -6,6 +6,7 @@ import type { BackendAnswer } from '../request/backend.ts';
 /** RFC 9110, section 7.6.1: of one connection only. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
+  'http2-settings',
   'keep-alive',
   'proxy-authenticate',
   'proxy-authorization',

@@ -71,6 +71,8 @@ export interface ApiRequest {
   audit?: AuditTrail | undefined;
   /** Aborts when the client goes away or the request's time is up. */
   readonly signal: AbortSignal;
+  /** Whether the signal has aborted, for who does not want to know when. */
+  readonly aborted: boolean;
   /**
    * The whole body, decompressed.
    * @throws StatusError 413 when it is larger than `limitBytes`, 400 when the client broke off

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
@@ -11,7 +12,8 @@ import { AuditMetrics } from '../../src/audit/metrics.ts';
 import { parsePolicy } from '../../src/audit/policy/parse-policy.ts';
 import { sourceAddresses } from '../../src/audit/source-addresses.ts';
 import { encodeValue } from '../../src/codec/encode.ts';
-import { IncomingRequest, type NodeRequest } from '../../src/http/incoming-request.ts';
+import { Http1Incoming } from '../../src/http/http1-incoming.ts';
+import { IncomingRequest } from '../../src/http/incoming-request.ts';
 import { annotateVerdict, audit, auditAuthentication } from '../../src/pipeline/audit.ts';
 import { type AuthenticatedRequest, markAuthenticated } from '../../src/request/api-request.ts';
 import type { ApiResponse, BytesResponse } from '../../src/request/api-response.ts';
@@ -22,7 +24,7 @@ const types = loadTypes();
 function incomingOf(method: string, url: string, headers: Record<string, string> = {}): IncomingRequest {
   const socket = { remoteAddress: '::ffff:10.0.0.9' };
   const incoming = Object.assign(new EventEmitter(), { method, url, headers, socket });
-  return new IncomingRequest(incoming as unknown as NodeRequest);
+  return new IncomingRequest(new Http1Incoming(incoming as unknown as IncomingMessage));
 }
 
 const requestOf = (...parameters: Parameters<typeof incomingOf>): AuthenticatedRequest =>

@@ -1,0 +1,63 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Incoming, Receiver } from './exchange.ts';
+import { type Peer, peerOf } from './peer.ts';
+
+/** A request of HTTP/1.1. */
+export class Http1Incoming implements Incoming {
+  readonly session = undefined;
+  readonly #message: IncomingMessage;
+  readonly #response: ServerResponse | undefined;
+
+  /** Without a response the connection changes to another protocol, and ends with it in any case. */
+  constructor(message: IncomingMessage, response?: ServerResponse) {
+    this.#message = message;
+    this.#response = response;
+  }
+
+  get method(): string {
+    return this.#message.method ?? 'GET';
+  }
+
+  get url(): string {
+    return this.#message.url ?? '/';
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#message.headers;
+  }
+
+  get rawHeaders(): readonly string[] {
+    return this.#message.rawHeaders;
+  }
+
+  get connection(): object {
+    return this.#message.socket;
+  }
+
+  get peer(): Peer {
+    const { socket } = this.#message;
+    return peerOf(socket, () => socket);
+  }
+
+  get isComplete(): boolean {
+    return this.#message.complete;
+  }
+
+  get body(): Readable {
+    return this.#message;
+  }
+
+  receive(receiver: Receiver): void {
+    this.#message.on('data', (chunk: Buffer) => receiver.data(chunk));
+    this.#message.once('end', () => receiver.end());
+    this.#message.once('error', (error) => receiver.broken(error));
+    this.#message.once('aborted', () => receiver.broken());
+  }
+
+  endInput(): void {}
+
+  hangUp(): void {
+    this.#response?.setHeader('connection', 'close');
+  }
+}
