@@ -8,6 +8,7 @@ import type { Entry } from '../store.ts';
 import { CachedEntry, type FieldReader } from './cached-entry.ts';
 import { SharedEvent } from './event.ts';
 import { RecentEvents } from './history.ts';
+import type { KeptFrames } from './kept-frames.ts';
 
 /** The package is CommonJS; under ESM its class is one level deeper. */
 const BTree = sortedBtree.default;
@@ -37,6 +38,7 @@ export class ResourceCache {
   readonly resource: GroupResource;
   readonly recent: RecentEvents;
   readonly #readFields: FieldReader;
+  readonly #frames: KeptFrames;
   readonly #tree: EntryTree = new BTree<string, Entry>(undefined, byText);
   readonly #snapshots: Snapshot[] = [];
   readonly #everywhere = new Set<Audience>();
@@ -45,9 +47,16 @@ export class ResourceCache {
   /** The last change of this resource: at any later revision it looks the same. */
   #changedAt: Revision;
 
-  constructor(resource: GroupResource, loadedAt: Revision, readFields: FieldReader) {
+  constructor(options: {
+    resource: GroupResource;
+    loadedAt: Revision;
+    readFields: FieldReader;
+    frames: KeptFrames;
+  }) {
+    const { resource, loadedAt, readFields, frames } = options;
     this.resource = resource;
     this.#readFields = readFields;
+    this.#frames = frames;
     this.recent = new RecentEvents(loadedAt);
     this.#changedAt = loadedAt;
   }
@@ -80,15 +89,16 @@ export class ResourceCache {
     const before = this.#tree.get(position);
     const entry = this.toEntry(change);
     this.#changedAt = change.revision;
-    let event: SharedEvent;
+    let shown: { entry: Entry | undefined; previous: Entry | undefined };
     if (change.verb === 'delete') {
       this.#tree.delete(position);
       // The log's row has the last state, which may be newer than the one before it: deletion timestamps are set with it.
-      event = new SharedEvent(change.revision, undefined, entry);
+      shown = { entry: undefined, previous: entry };
     } else {
       this.#tree.set(position, entry);
-      event = new SharedEvent(change.revision, entry, change.verb === 'create' ? undefined : before);
+      shown = { entry, previous: change.verb === 'create' ? undefined : before };
     }
+    const event = new SharedEvent({ revision: change.revision, ...shown }, this.#frames);
     this.recent.push(event);
     return event;
   }
