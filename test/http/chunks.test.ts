@@ -47,9 +47,29 @@ test('every client of HTTP/1.1 is sent the same buffer', async () => {
   const written: unknown[] = [];
   const frame = Buffer.from('shared');
   for (const _ of [1, 2]) {
-    const outgoing = { chunkedEncoding: true, write: (bytes: unknown) => written.push(bytes) };
+    const outgoing = { chunkedEncoding: true, write: (bytes: unknown) => written.push(bytes) > 0 };
     openBody(outgoing as never).write(frame);
   }
   expect(String(written[0])).toBe('6\r\nshared\r\n');
   expect(written[1]).toBe(written[0]);
 });
+
+test.each([true, false])(
+  'a stream is full when 256 kB wait for its client, in chunks: %s',
+  (chunkedEncoding) => {
+    const outgoing = {
+      chunkedEncoding,
+      writableLength: 0,
+      write: ({ length }: Buffer) => {
+        outgoing.writableLength += length;
+        return outgoing.writableLength < 64 * 1024;
+      },
+    };
+    const body = openBody(outgoing as never);
+    let frames = 1;
+    while (body.write(Buffer.alloc(8000))) frames += 1;
+    expect(frames).toBe(33);
+    outgoing.writableLength = 0;
+    expect(body.write(Buffer.alloc(8000))).toBe(true);
+  },
+);
