@@ -51,6 +51,10 @@ export interface Answer {
   /** Whether the whole answer was handed over; what becomes of it then nobody asks. */
   readonly writableEnded: boolean;
   readonly writableNeedDrain: boolean;
+  /** Bytes that wait for the client. */
+  readonly writableLength: number;
+  /** Whether Node puts a size around each piece that is written, as HTTP/1.1 needs it. */
+  chunkedEncoding?: boolean;
   once(event: 'drain' | 'close', listener: () => void): unknown;
   removeListener(event: 'drain', listener: () => void): unknown;
 }

@@ -132,6 +132,10 @@ export class Http2Exchange implements Incoming, Answer {
     return this.#ended;
   }
 
+  get writableLength(): number {
+    return this.#stream.writableLength;
+  }
+
   get writableNeedDrain(): boolean {
     return this.#stream.writableNeedDrain;
   }

@@ -1,5 +1,6 @@
 import { gzipPieces } from '../codec/gzip/gzip-file.ts';
 import type { ApiResponse, BytesResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
+import { openBody, type StreamBody } from './chunks.ts';
 import type { Answer, AnswerHeaders } from './exchange.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import type { Throttle } from './throttle.ts';
@@ -147,20 +148,21 @@ async function sendStream(
   response: StreamResponse,
   outgoing: Answer,
 ): Promise<void> {
-  let opened = false;
+  let body: StreamBody | undefined;
   let full = false;
-  const open = (): void => {
-    if (opened) return;
-    opened = true;
+  const open = (): StreamBody => {
+    if (body !== undefined) return body;
     outgoing.writeHead(response.code, headersOf(request, response));
     outgoing.flushHeaders();
+    body = openBody(outgoing);
+    return body;
   };
   const sink: ResponseSink = {
-    open,
+    open: () => void open(),
     write: (frame) => {
-      open();
+      const { write } = open();
       if (request.signal.aborted) return true;
-      full = !outgoing.write(frame);
+      full = !write(frame);
       return !full;
     },
     drained: async () => {
@@ -169,6 +171,5 @@ async function sendStream(
     },
   };
   await response.run(throttle.limit(request.connection, sink, request.signal));
-  open();
-  outgoing.end();
+  open().end();
 }

@@ -1,9 +1,10 @@
 import type { Revision } from '../revision.ts';
 import type { Entry, FrameEncoder, WatchEventType } from '../store.ts';
+import type { KeptFrames } from './kept-frames.ts';
 
 /**
  * One change, as all watchers of a resource share it. What a watcher is told depends on which of the two states its selector
- * matches; the bytes of each telling are made once for each encoder and dropped when the change has been handed out.
+ * matches; the bytes of each telling are made once for each encoder and shared by all who are told within a moment.
  */
 export class SharedEvent {
   readonly revision: Revision;
@@ -11,12 +12,16 @@ export class SharedEvent {
   readonly entry: Entry | undefined;
   /** The state before it, or for a deletion the last one; undefined for a creation. */
   readonly previous: Entry | undefined;
+  readonly #kept: KeptFrames | undefined;
   #frames: Map<string, Buffer> | undefined;
 
-  constructor(revision: Revision, entry: Entry | undefined, previous: Entry | undefined) {
+  /** Without `kept`, for whoever is the only one to be told. */
+  constructor(change: Pick<SharedEvent, 'revision' | 'entry' | 'previous'>, kept?: KeptFrames) {
+    const { revision, entry, previous } = change;
     this.revision = revision;
     this.entry = entry;
     this.previous = previous;
+    this.#kept = kept;
   }
 
   get sizeBytes(): number {
@@ -40,6 +45,7 @@ export class SharedEvent {
     const frame = encoder.encode({ type, entry: shown, revision: this.revision });
     this.#frames ??= new Map();
     this.#frames.set(id, frame);
+    this.#kept?.add(this, frame.length);
     return frame;
   }
 

@@ -9,6 +9,7 @@ import { CachedEntry, type FieldReader } from './cached-entry.ts';
 import { SharedEvent } from './event.ts';
 import { FieldIndex } from './field-index.ts';
 import { RecentEvents } from './history.ts';
+import type { KeptFrames } from './kept-frames.ts';
 
 /** The package is CommonJS; under ESM its class is one level deeper. */
 const BTree = sortedBtree.default;
@@ -38,6 +39,7 @@ export class ResourceCache {
   readonly resource: GroupResource;
   readonly recent: RecentEvents;
   readonly #readFields: FieldReader;
+  readonly #frames: KeptFrames;
   readonly #tree: EntryTree = new BTree<string, Entry>(undefined, byText);
   readonly #indexes = new Map<string, FieldIndex>();
   readonly #snapshots: Snapshot[] = [];
@@ -47,9 +49,16 @@ export class ResourceCache {
   /** The last change of this resource: at any later revision it looks the same. */
   #changedAt: Revision;
 
-  constructor(resource: GroupResource, loadedAt: Revision, readFields: FieldReader) {
+  constructor(options: {
+    resource: GroupResource;
+    loadedAt: Revision;
+    readFields: FieldReader;
+    frames: KeptFrames;
+  }) {
+    const { resource, loadedAt, readFields, frames } = options;
     this.resource = resource;
     this.#readFields = readFields;
+    this.#frames = frames;
     this.recent = new RecentEvents(loadedAt);
     this.#changedAt = loadedAt;
   }
@@ -82,18 +91,19 @@ export class ResourceCache {
     const before = this.#tree.get(position);
     const entry = this.toEntry(change);
     this.#changedAt = change.revision;
-    let event: SharedEvent;
+    let shown: { entry: Entry | undefined; previous: Entry | undefined };
     if (change.verb === 'delete') {
       this.#tree.delete(position);
       // The log's row has the last state, which may be newer than the one before it: deletion timestamps are set with it.
-      event = new SharedEvent(change.revision, undefined, entry);
+      shown = { entry: undefined, previous: entry };
     } else {
       this.#tree.set(position, entry);
-      event = new SharedEvent(change.revision, entry, change.verb === 'create' ? undefined : before);
+      shown = { entry, previous: change.verb === 'create' ? undefined : before };
     }
     for (const [field, index] of this.#indexes) {
       if (!index.noteChange(position)) this.#indexes.delete(field);
     }
+    const event = new SharedEvent({ revision: change.revision, ...shown }, this.#frames);
     this.recent.push(event);
     return event;
   }

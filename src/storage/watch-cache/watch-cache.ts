@@ -7,6 +7,7 @@ import type { Entry, Freshness, ListPage, ListQuery, Store, WatchQuery } from '.
 import type { FieldReader } from './cached-entry.ts';
 import { SharedCurrentRevision } from './current-revision.ts';
 import type { SharedEvent } from './event.ts';
+import { KeptFrames } from './kept-frames.ts';
 import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';
 import { ResourceCache } from './resource-cache.ts';
 import { Watcher } from './watcher.ts';
@@ -15,7 +16,7 @@ import { Watcher } from './watcher.ts';
 const NOT_OLDER_TIMEOUT_MS = 3000;
 /** How long a consistent read waits for the cache to follow the database. */
 const LATEST_TIMEOUT_MS = 20_000;
-const BOOKMARK_TICK_MS = 1000;
+const TICK_MS = 1000;
 /** Objects read at a time from history, for lists of the past. */
 const HISTORY_PAGE = 1000;
 
@@ -48,6 +49,7 @@ export class WatchCache implements Store, ChangeSink {
   readonly #options: WatchCacheOptions;
   readonly #current: SharedCurrentRevision;
   readonly #caches = new Map<string, ResourceCache>();
+  readonly #frames = new KeptFrames();
   #applied: Revision = NO_REVISION;
   #loadedAt: Revision = NO_REVISION;
   #loaded = false;
@@ -85,11 +87,11 @@ export class WatchCache implements Store, ChangeSink {
   /** Loads, then follows the feed until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#load();
-    const bookmarks = setInterval(() => this.#sendBookmarks(), BOOKMARK_TICK_MS);
+    const ticks = setInterval(() => this.#tick(), TICK_MS);
     try {
       await this.#options.feed.run(this.#applied, this, signal);
     } finally {
-      clearInterval(bookmarks);
+      clearInterval(ticks);
     }
   }
 
@@ -159,10 +161,7 @@ export class WatchCache implements Store, ChangeSink {
       events.push([cache, cache.apply(change)]);
     }
     this.#applied = changes.at(-1)?.revision ?? this.#applied;
-    for (const [cache, event] of events) {
-      cache.dispatch(event);
-      event.dropFrames();
-    }
+    for (const [cache, event] of events) cache.dispatch(event);
     this.#wakeWaiters();
   }
 
@@ -208,7 +207,8 @@ export class WatchCache implements Store, ChangeSink {
     let cache = caches.get(key);
     if (cache === undefined) {
       const groupResource = { group, resource };
-      cache = new ResourceCache(groupResource, loadedAt, this.#options.fieldsOf(groupResource));
+      const readFields = this.#options.fieldsOf(groupResource);
+      cache = new ResourceCache({ resource: groupResource, loadedAt, readFields, frames: this.#frames });
       caches.set(key, cache);
     }
     return cache;
@@ -282,7 +282,8 @@ export class WatchCache implements Store, ChangeSink {
     }
   }
 
-  #sendBookmarks(): void {
+  #tick(): void {
+    this.#frames.turn();
     const now = Date.now();
     for (const cache of this.#caches.values()) {
       for (const watcher of cache.allWatchers()) watcher.bookmarkIfDue(now);

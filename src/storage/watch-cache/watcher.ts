@@ -150,10 +150,8 @@ export class Watcher implements Audience {
     for (let at = recent.indexAfter(this.#position); ; at += 1) {
       const event = recent.at(at);
       if (event === undefined) return;
-      if (inScope(event, this.scope)) {
-        this.#send(event);
-        event.dropFrames();
-      } else this.#position = event.revision;
+      if (inScope(event, this.scope)) this.#send(event);
+      else this.#position = event.revision;
       if (this.#blocked) return;
     }
   }
@@ -178,11 +176,9 @@ export class Watcher implements Audience {
               json: change.previousJson,
               revision: change.previous ?? change.revision,
             });
-      const event =
-        change.verb === 'delete'
-          ? new SharedEvent(change.revision, undefined, entry)
-          : new SharedEvent(change.revision, entry, previous);
-      this.#send(event);
+      const { revision } = change;
+      const shown = change.verb === 'delete' ? { entry: undefined, previous: entry } : { entry, previous };
+      this.#send(new SharedEvent({ revision, ...shown }));
       if (this.#blocked) return;
     }
     if (changes.length < REPLAY_PAGE && this.#position < upTo) this.#position = upTo;

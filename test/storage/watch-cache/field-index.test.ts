@@ -3,6 +3,7 @@ import { toPosition } from '../../../src/storage/key.ts';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { Change } from '../../../src/storage/revision-log.ts';
 import type { ListQuery } from '../../../src/storage/store.ts';
+import { KeptFrames } from '../../../src/storage/watch-cache/kept-frames.ts';
 import { listFound, listTree } from '../../../src/storage/watch-cache/listing.ts';
 import { ResourceCache } from '../../../src/storage/watch-cache/resource-cache.ts';
 
@@ -12,9 +13,14 @@ const NODES = 5;
 /** Pods that come, go and change their nodes, at random but the same for the same seed. */
 class Pods {
   reads = 0;
-  readonly cache = new ResourceCache(PODS, toRevision(0), (object) => {
-    this.reads += 1;
-    return { node: String(object.node) };
+  readonly cache = new ResourceCache({
+    resource: PODS,
+    loadedAt: toRevision(0),
+    frames: new KeptFrames(),
+    readFields: (object) => {
+      this.reads += 1;
+      return { node: String(object.node) };
+    },
   });
   readonly #names: number;
   #revision = 0;

@@ -210,29 +210,50 @@ test('an object that leaves the selector is DELETED to its watcher, with the sta
   await watching;
 });
 
-test('a frame is encoded once for all watchers with the same encoder', async () => {
-  let encoded = 0;
+/** Watchers of everything from now on with one encoder, which counts what it is asked for. */
+async function watchTogether(count: number) {
+  const encoded: string[] = [];
   const counting: FrameEncoder = {
     ...encoder,
     id: 'counting',
     encode: (event) => {
-      encoded += 1;
+      encoded.push(event.entry.name);
       return encoder.encode(event);
     },
   };
-  const [start] = await writeMany('count-start', 1);
+  const [start] = await writeMany(`together-${Date.now()}`, 1);
   const end = new AbortController();
-  const sinks = Array.from({ length: 20 }, () => new Sink());
+  const sinks = Array.from({ length: count }, () => new Sink());
   const from = { kind: 'after', revision: start as Revision } as const;
   const watching = sinks.map((sink) =>
     cache.watch(watchQuery(sink, from, { encoder: counting }), end.signal),
   );
   await new Promise((resolve) => setImmediate(resolve));
+  const stopWatching = async (): Promise<void> => {
+    end.abort();
+    await Promise.all(watching);
+  };
+  return { encoded, sinks, stopWatching };
+}
+
+test('a frame is encoded once for all watchers with the same encoder', async () => {
+  const { encoded, sinks, stopWatching } = await watchTogether(20);
   await writeMany('count', 10);
   await Promise.all(sinks.map((sink) => sink.reached(10)));
-  expect(encoded).toBe(10);
-  end.abort();
-  await Promise.all(watching);
+  expect(encoded).toHaveLength(10);
+  await stopWatching();
+});
+
+test('a frame is encoded once for all watchers that fell behind together', async () => {
+  const { encoded, sinks, stopWatching } = await watchTogether(20);
+  for (const sink of sinks) sink.full = true;
+  await writeMany('behind', 10);
+  await Promise.all(sinks.map((sink) => sink.reached(1)));
+  expect(encoded).toHaveLength(1);
+  for (const sink of sinks) sink.drain();
+  await Promise.all(sinks.map((sink) => sink.reached(10)));
+  expect(encoded).toHaveLength(10);
+  await stopWatching();
 });
 
 test('a watch or list from before the history ends with compacted', async () => {
