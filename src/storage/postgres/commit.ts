@@ -84,8 +84,8 @@ export class BatchCommit {
   /** @throws what PostgreSQL or the network said */
   static async prepare(connection: Connection): Promise<BatchCommit> {
     const { client, prepares } = connection;
-    const statements = prepares ? [COMMIT, COMMIT_HOLDING] : [];
-    for (const { name, text } of statements) await client.query(`PREPARE ${name} AS ${text}`);
+    const statements = [COMMIT, COMMIT_HOLDING].map(({ name, text }) => `PREPARE ${name} AS ${text}`);
+    if (prepares) await client.query(statements.join('; '));
     return new BatchCommit(connection);
   }
 
