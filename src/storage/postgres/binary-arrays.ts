@@ -45,23 +45,32 @@ const HEADER_BYTES = 20;
 const SIZE_BYTES = 4;
 const NULL_SIZE = -1;
 
+/** How many bytes {@link writeArray} writes at most. */
+export function maxArrayBytes<Value>(
+  type: ElementType<Value>,
+  values: readonly (Value | undefined)[],
+): number {
+  let maxBytes = HEADER_BYTES;
+  for (const value of values) maxBytes += SIZE_BYTES + (value === undefined ? 0 : type.maxSizeOf(value));
+  return maxBytes;
+}
+
 /**
  * A one-dimensional array; undefined becomes null. Five int32: dimensions, has nulls, element type, length, lower bound. Then an
- * int32 size before each element.
+ * int32 size before each element. Answers where it ends.
  */
-export function encodeArray<Value>(type: ElementType<Value>, values: readonly (Value | undefined)[]): Buffer {
-  let maxBytes = HEADER_BYTES;
-  let hasNulls = 0;
-  for (const value of values) {
-    if (value === undefined) hasNulls = 1;
-    maxBytes += SIZE_BYTES + (value === undefined ? 0 : type.maxSizeOf(value));
-  }
-  const bytes = Buffer.allocUnsafe(maxBytes);
-  let at = 0;
+export function writeArray<Value>(
+  bytes: Buffer,
+  type: ElementType<Value>,
+  values: readonly (Value | undefined)[],
+  from: number,
+): number {
+  let at = from;
+  const hasNulls = values.includes(undefined) ? 1 : 0;
   for (const field of [1, hasNulls, type.oid, values.length, 1]) at = bytes.writeInt32BE(field, at);
   for (const value of values) {
     const size = value === undefined ? NULL_SIZE : type.write(bytes, value, at + SIZE_BYTES);
     at = bytes.writeInt32BE(size, at) + Math.max(size, 0);
   }
-  return bytes.subarray(0, at);
+  return at;
 }

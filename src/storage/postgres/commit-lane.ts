@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
-import { type CommitOutcome, commitBatch, findWrites, type PendingWrite } from './commit.ts';
+import { BatchCommit, type CommitOutcome, findWrites, type PendingWrite } from './commit.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
 import { CURRENT_REVISION } from './queries.ts';
 import { isConnectionFailure, isTransient } from './statements.ts';
@@ -18,6 +18,11 @@ export interface Progress {
   closed: boolean;
 }
 
+interface OpenLane {
+  readonly connection: Connection;
+  readonly commits: BatchCommit;
+}
+
 /** One connection, and what is under way on it: one batch at a time, until each of its writes has been answered. */
 export class CommitLane {
   readonly #options: ConnectionOptions;
@@ -25,7 +30,7 @@ export class CommitLane {
   readonly #whenUnreachable: (error: StorageError) => void;
   /** Of this lane alone, so that its backends can be told from all others, also behind a pooler. */
   readonly #purpose = `commits ${randomBytes(4).toString('hex')}`;
-  #connection: Connection | undefined;
+  #open: OpenLane | undefined;
 
   /** `whenUnreachable` is told of each failed attempt to reach the database. */
   constructor(
@@ -39,9 +44,9 @@ export class CommitLane {
   }
 
   async close(): Promise<void> {
-    const connection = this.#connection;
-    this.#connection = undefined;
-    await connection?.close();
+    const open = this.#open;
+    this.#open = undefined;
+    await open?.connection.close();
   }
 
   /** Never rejects: each write is told what became of it. */
@@ -51,9 +56,9 @@ export class CommitLane {
     let after: Revision | undefined;
     while (open.length > 0) {
       try {
-        const connection = await this.#connect();
+        const { commits } = await this.#connect();
         after ??= this.#progress.seen;
-        this.#settle(open, await commitBatch(connection, open));
+        this.#settle(open, await commits.commit(open));
         return;
       } catch (error) {
         if (!isConnectionFailure(error)) {
@@ -92,7 +97,7 @@ export class CommitLane {
     await this.close();
     while (open.length > 0) {
       try {
-        const connection = await this.#connect();
+        const { connection } = await this.#connect();
         await this.#endBackends(connection);
         const ids = open.map(({ id }) => id);
         const found = await findWrites(connection, ids, after ?? this.#progress.seen);
@@ -126,16 +131,17 @@ export class CommitLane {
     throw new Error('the backend of a broken connection does not end');
   }
 
-  async #connect(): Promise<Connection> {
-    if (this.#connection !== undefined) return this.#connection;
+  async #connect(): Promise<OpenLane> {
+    if (this.#open !== undefined) return this.#open;
     const connection = await connectWritable(this.#options, this.#purpose);
-    this.#connection = connection;
+    const open = { connection, commits: await prepareCommits(connection) };
+    this.#open = open;
     // Before the first batch of all: what is searched for a lost write begins behind what was there.
     if (this.#progress.seen === NO_REVISION) {
       const [row] = await CURRENT_REVISION.run(connection.client, {});
       this.#saw(toRevision(row?.revision ?? 0));
     }
-    return connection;
+    return open;
   }
 
   #settle(batch: readonly PendingWrite[], outcomes: readonly CommitOutcome[]): void {
@@ -148,6 +154,16 @@ export class CommitLane {
 
   #saw(revision: Revision): void {
     if (revision > this.#progress.seen) this.#progress.seen = revision;
+  }
+}
+
+/** A connection that cannot be used is not left open. */
+async function prepareCommits(connection: Connection): Promise<BatchCommit> {
+  try {
+    return await BatchCommit.prepare(connection);
+  } catch (error) {
+    await connection.close();
+    throw error;
   }
 }
 

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { PoolValue } from '../allocations.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import type { Write } from '../revision-log.ts';
-import { type ElementType, encodeArray, INT8, JSON_TEXT, TEXT, TIMESTAMPTZ, UUID } from './binary-arrays.ts';
+import { type ElementType, INT8, JSON_TEXT, TEXT, TIMESTAMPTZ, UUID } from './binary-arrays.ts';
+import { call, type TextFields } from './call.ts';
+import { CallMessages } from './call-messages.ts';
 import type { Connection } from './connection.ts';
 import { FIND_WRITES } from './queries.ts';
-import { LOCK_COMMITS, type TextRow } from './statements.ts';
+import { LOCK_COMMITS } from './statements.ts';
 
 /** A write on its way, with the id by which it is found again when the answer to its commit is lost. */
 export interface PendingWrite {
@@ -33,24 +35,22 @@ export type CommitOutcome =
   | { readonly taken: PoolValue };
 
 /** One array for each column, in the order of commit_revisions. */
-function encodeColumns(batch: readonly PendingWrite[]): Buffer[] {
+function writeColumns(messages: CallMessages, batch: readonly PendingWrite[]): void {
   const column = <Value>(
     type: ElementType<Value>,
     toValue: (pending: PendingWrite) => Value | undefined,
-  ): Buffer => encodeArray(type, batch.map(toValue));
-  return [
-    column(JSON_TEXT, ({ write }) => write.json),
-    column(TEXT, ({ write }) => write.verb),
-    column(TEXT, ({ write }) => write.key.group),
-    column(TEXT, ({ write }) => write.key.resource),
-    column(TEXT, ({ write }) => write.key.namespace),
-    column(TEXT, ({ write }) => write.key.name),
-    column(TEXT, ({ write }) => write.uid),
-    column(INT8, ({ write }) => write.expected ?? NO_REVISION),
-    column(UUID, ({ id }) => id),
-    column(TIMESTAMPTZ, ({ write }) => write.expiresAt),
-    ...ATTRIBUTIONS.map((name) => column(TEXT, ({ write }) => withoutNul(write.attribution[name]))),
-  ];
+  ): void => messages.array(type, batch.map(toValue));
+  column(JSON_TEXT, ({ write }) => write.json);
+  column(TEXT, ({ write }) => write.verb);
+  column(TEXT, ({ write }) => write.key.group);
+  column(TEXT, ({ write }) => write.key.resource);
+  column(TEXT, ({ write }) => write.key.namespace);
+  column(TEXT, ({ write }) => write.key.name);
+  column(TEXT, ({ write }) => write.uid);
+  column(INT8, ({ write }) => write.expected ?? NO_REVISION);
+  column(UUID, ({ id }) => id);
+  column(TIMESTAMPTZ, ({ write }) => write.expiresAt);
+  for (const name of ATTRIBUTIONS) column(TEXT, ({ write }) => withoutNul(write.attribution[name]));
 }
 
 const ATTRIBUTIONS = ['username', 'userAgent', 'sourceAddress', 'requestId', 'fieldManager'] as const;
@@ -68,28 +68,49 @@ const COLUMNS =
 const COMMIT = {
   name: 'commit_revisions',
   text: `SELECT accepted, live FROM commit_revisions(${COLUMNS})`,
+  values: 15,
 };
 const COMMIT_HOLDING = {
   name: 'commit_holding_revisions',
   text: `SELECT accepted, live, taken FROM commit_holding_revisions(${COLUMNS}, $16::json)`,
+  values: 16,
 };
 
-/** One call, one transaction, one fsync. Outcomes are in the order of the batch. */
-export async function commitBatch(
-  { client, prepares }: Connection,
-  batch: readonly PendingWrite[],
-): Promise<CommitOutcome[]> {
-  const isHolding = batch.some(({ write }) => write.holds !== undefined);
-  const { name, text } = isHolding ? COMMIT_HOLDING : COMMIT;
-  const values: (Buffer | string)[] = encodeColumns(batch);
-  if (isHolding) values.push(JSON.stringify(batch.map(({ write }) => write.holds ?? null)));
-  const { rows } = await client.query<OutcomeRow>({ ...(prepares ? { name } : {}), text, values });
-  return rows[0] === undefined ? [] : toOutcomes(rows[0]);
+/** Commits batches over one connection, one after the other. */
+export class BatchCommit {
+  readonly #connection: Connection;
+  #messages = new CallMessages();
+
+  /** @throws what PostgreSQL or the network said */
+  static async prepare(connection: Connection): Promise<BatchCommit> {
+    const { client, prepares } = connection;
+    const statements = [COMMIT, COMMIT_HOLDING].map(({ name, text }) => `PREPARE ${name} AS ${text}`);
+    if (prepares) await client.query(statements.join('; '));
+    return new BatchCommit(connection);
+  }
+
+  private constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** One call, one transaction, one fsync. Outcomes are in the order of the batch. */
+  async commit(batch: readonly PendingWrite[]): Promise<CommitOutcome[]> {
+    const { client, prepares } = this.#connection;
+    const isHolding = batch.some(({ write }) => write.holds !== undefined);
+    const { name, text, values } = isHolding ? COMMIT_HOLDING : COMMIT;
+    this.#messages.begin(prepares ? { name } : { text }, values);
+    writeColumns(this.#messages, batch);
+    if (isHolding) this.#messages.text(JSON.stringify(batch.map(({ write }) => write.holds ?? null)));
+    const row = await call(client, this.#messages.end()).catch((error: unknown) => {
+      // The end of what PostgreSQL refused may still be on its way to it.
+      this.#messages = new CallMessages();
+      throw error;
+    });
+    return row === undefined ? [] : toOutcomes(row);
+  }
 }
 
-type OutcomeRow = TextRow<'accepted' | 'live'> & { readonly taken?: string };
-
-function toOutcomes({ accepted, live, taken }: OutcomeRow): CommitOutcome[] {
+function toOutcomes([accepted, live, taken]: TextFields): CommitOutcome[] {
   const lives = parseRevisions(live);
   const outcomes = parseRevisions(accepted).map(
     (revision, at): CommitOutcome =>
@@ -101,15 +122,15 @@ function toOutcomes({ accepted, live, taken }: OutcomeRow): CommitOutcome[] {
 }
 
 /** A bigint[] as text: `{7,NULL,9}`. */
-function parseRevisions(text: string): (Revision | undefined)[] {
-  return text
+function parseRevisions(text: string | null | undefined): (Revision | undefined)[] {
+  return (text ?? '{}')
     .slice(1, -1)
     .split(',')
     .map((element) => (element === 'NULL' ? undefined : toRevision(element)));
 }
 
-function parseTaken(text = '[]'): (PoolValue & { readonly ordinal: number })[] {
-  return JSON.parse(text);
+function parseTaken(text: string | null | undefined): (PoolValue & { readonly ordinal: number })[] {
+  return JSON.parse(text ?? '[]');
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ObjectKey } from '../../../src/storage/key.ts';
-import { commitBatch, type PendingWrite, toPendingWrite } from '../../../src/storage/postgres/commit.ts';
+import { BatchCommit, type PendingWrite, toPendingWrite } from '../../../src/storage/postgres/commit.ts';
 import { type Connection, connectWritable } from '../../../src/storage/postgres/connection.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { WriteVerb } from '../../../src/storage/revision-log.ts';
@@ -39,6 +39,7 @@ export function toRowTemplate(kind: KindName, namespace: string, name: string, a
 /** Writes rows through commit_revisions, one batch after the other. Knows where each of its objects is. */
 export class RowWriter implements AsyncDisposable {
   readonly #connection: Connection;
+  readonly #commits: BatchCommit;
   readonly #template: RowTemplate;
   readonly #name: Template;
   readonly #json: Template;
@@ -46,11 +47,13 @@ export class RowWriter implements AsyncDisposable {
   readonly #uids = new Map<number, string>();
 
   static async connect(url: string, template: RowTemplate): Promise<RowWriter> {
-    return new RowWriter(await connectWritable({ urls: [url], poolSize: 1 }, 'bench'), template);
+    const connection = await connectWritable({ urls: [url], poolSize: 1 }, 'bench');
+    return new RowWriter(connection, await BatchCommit.prepare(connection), template);
   }
 
-  private constructor(connection: Connection, template: RowTemplate) {
+  private constructor(connection: Connection, commits: BatchCommit, template: RowTemplate) {
     this.#connection = connection;
+    this.#commits = commits;
     this.#template = template;
     this.#name = compileTemplate(template.name);
     this.#json = compileTemplate(template.json);
@@ -58,10 +61,7 @@ export class RowWriter implements AsyncDisposable {
 
   /** @throws Error when a row was refused: nobody else writes these objects */
   async write(verb: WriteVerb, objects: readonly number[]): Promise<void> {
-    const outcomes = await commitBatch(
-      this.#connection,
-      objects.map((object) => this.#toWrite(verb, object)),
-    );
+    const outcomes = await this.#commits.commit(objects.map((object) => this.#toWrite(verb, object)));
     for (const [at, object] of objects.entries()) {
       const outcome = outcomes[at];
       if (outcome === undefined || !('accepted' in outcome)) throw new Error(`${verb} ${object} was refused`);

@@ -66,3 +66,15 @@ test('each privilege that is missing is one line that says what to do', async ()
   expect(lines[2]).toContain('GRANT CREATE ON DATABASE');
   await database.query(`DROP ROLE ${role}`);
 });
+
+test('the statistics of tables that grow with every write are made from a small sample', async () => {
+  await using database = await createTestDatabase();
+  const targets = await database.query(
+    `SELECT DISTINCT attrelid::regclass::text AS "table", attstattarget AS target
+     FROM pg_attribute WHERE attrelid IN ('revisions'::regclass, 'heads'::regclass) AND attnum > 0 ORDER BY 1`,
+  );
+  expect(targets).toEqual([
+    { table: 'heads', target: 10 },
+    { table: 'revisions', target: 10 },
+  ]);
+});
