@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import { parseJsonBytes } from '../object/exact-json.ts';
+import { keptTextOf } from '../object/managed-fields/set-text.ts';
 import { findMetadata } from './metadata-scan.ts';
 
 /**
@@ -12,8 +13,30 @@ import { findMetadata } from './metadata-scan.ts';
  */
 
 export function toStoredJson(object: ApiObject): Buffer {
-  return Buffer.from(JSON.stringify(isAsStored(object) ? object : asStored(object)));
+  return Buffer.from(stringify(isAsStored(object) ? object : asStored(object)));
 }
+
+/** With the texts that are kept of what owners own: the object is written without these sets, which are then put in. */
+function stringify(object: ApiObject): string {
+  const { managedFields = [] } = object.metadata;
+  const texts: string[] = [];
+  const entries = managedFields.map((entry) => {
+    const text = keptTextOf(entry.fieldsV1);
+    if (text === undefined) return entry;
+    texts.push(text);
+    return { ...entry, fieldsV1: ELSEWHERE };
+  });
+  if (texts.length === 0) return JSON.stringify(object);
+  const pieces = JSON.stringify({
+    ...object,
+    metadata: { ...object.metadata, managedFields: entries },
+  }).split(GAP);
+  return pieces.reduce((before, after, at) => `${before}"fieldsV1":${texts[at - 1]}${after}`);
+}
+
+/** No number is ever written like this, and within texts quotes have a backslash before them: GAP is found nowhere else. */
+const ELSEWHERE = JSON.rawJSON('-0');
+const GAP = '"fieldsV1":-0';
 
 /** As decoding makes them, and nearly every object is when it is written: then nothing is copied. */
 function isAsStored(object: ApiObject): boolean {
@@ -29,7 +52,7 @@ function isAsStored(object: ApiObject): boolean {
 
 const FIRST_FIELDS = ['kind', 'apiVersion', 'metadata'];
 
-function asStored(object: ApiObject): JsonObject {
+function asStored(object: ApiObject): ApiObject {
   const { kind, apiVersion, metadata, ...rest } = object;
   const { resourceVersion: _, ...kept } = metadata;
   return { kind, apiVersion, metadata: kept, ...rest };

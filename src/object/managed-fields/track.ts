@@ -22,6 +22,7 @@ import {
   toEntries,
   withOwner,
 } from './managers.ts';
+import { keepText } from './set-text.ts';
 import { emptyObject, type Shape } from './shape.ts';
 import { everythingNewIn } from './whole-set.ts';
 
@@ -109,7 +110,7 @@ function newFields(object: ApiObject, { version, reset }: Writing): FieldSet {
   if (known?.reset !== reset) {
     known = { reset, fields: sorted(withoutServerFields(without(everything, reset))) };
     ownFields.set(everything, known);
-  }
+  } else keepText(known.fields);
   return known.fields;
 }
 
