@@ -1,5 +1,7 @@
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
-import { parseJsonBytes } from '../object/exact-json.ts';
+import type { ApiObject } from '../api/object-meta.ts';
+import { copyJson } from '../object/copy.ts';
+import { hasLongInteger, parseExactly, parseJsonBytes } from '../object/exact-json.ts';
+import { cutSets, putSets, stringify } from './stored-sets.ts';
 
 /**
  * The stored form of an object: canonical JSON that begins `{"kind":"Pod","apiVersion":"v1","metadata":{` and has no
@@ -11,7 +13,7 @@ import { parseJsonBytes } from '../object/exact-json.ts';
  */
 
 export function toStoredJson(object: ApiObject): Buffer {
-  return Buffer.from(JSON.stringify(isAsStored(object) ? object : asStored(object)));
+  return Buffer.from(stringify(isAsStored(object) ? object : asStored(object)));
 }
 
 /** As decoding makes them, and nearly every object is when it is written: then nothing is copied. */
@@ -28,17 +30,34 @@ function isAsStored(object: ApiObject): boolean {
 
 const FIRST_FIELDS = ['kind', 'apiVersion', 'metadata'];
 
-function asStored(object: ApiObject): JsonObject {
+function asStored(object: ApiObject): ApiObject {
   const { kind, apiVersion, metadata, ...rest } = object;
   const { resourceVersion: _, ...kept } = metadata;
   return { kind, apiVersion, metadata: kept, ...rest };
 }
 
-/** A new object, the caller's own. */
+/** A new object, the caller's own but for the sets in its managedFields: others have them too, and nobody can change them. */
 export function parseStored(json: Buffer, resourceVersion?: string): ApiObject {
-  const object = parseJsonBytes(json) as ApiObject;
+  const object = parseCut(json) ?? (parseJsonBytes(json) as ApiObject);
   if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
   return object;
+}
+
+function parseCut(json: Buffer): ApiObject | undefined {
+  const cut = cutSets(json.toString());
+  if (cut === undefined) return undefined;
+  const object = (hasLongInteger(json) ? parseExactly(cut.text) : JSON.parse(cut.text)) as ApiObject;
+  return putSets(object, cut.sets) ? object : undefined;
+}
+
+/** A copy of a stored object, the caller's own as that is. */
+export function copyStored(object: ApiObject): ApiObject {
+  const { managedFields } = object.metadata;
+  if (managedFields === undefined) return copyJson(object);
+  const rest: ApiObject = { ...object, metadata: { ...object.metadata, managedFields: [] } };
+  const copy = copyJson(rest);
+  copy.metadata.managedFields = managedFields.map((entry) => ({ ...entry }));
+  return copy;
 }
 
 export interface Head {
