@@ -211,7 +211,7 @@ export class ObjectWriter {
     const { definition } = context;
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
-    const copy = change.replaces === true ? old : copyStored(old);
+    const copy = change.leavesCopy === true ? old : copyStored(old);
     const object = await change.apply(copy);
     checkVersion(definition, object, entry);
     placeInNamespace(object.metadata, definition, context.namespace);
