@@ -4,7 +4,7 @@ import { knownTextOf, parseSet } from '../object/managed-fields/known-sets.ts';
 /**
  * The sets in metadata.managedFields of a stored object: more than half of a pod's JSON, and the same for many objects. They
  * are cut out of the text before it is parsed, and put into it after the rest was written, so that a set that is known is
- * neither parsed nor written anew: a pod of 7.8 kB is parsed in 44 µs instead of 72, and written in 26 instead of 50.
+ * neither parsed nor written anew: a pod of 7.8 kB is parsed in 45 µs instead of 72, and written in 26 instead of 45.
  *
  *   …,"managedFields":[{"manager":"web",…,"fieldsV1":{"f:metadata":…},"subresource":"status"}]},"spec":{…
  *   …,"managedFields":[{"manager":"web",…,"fieldsV1":-0,"subresource":"status"}]},"spec":{…
