@@ -1,7 +1,8 @@
-import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
-import { parseJsonBytes } from '../object/exact-json.ts';
-import { keptTextOf } from '../object/managed-fields/set-text.ts';
+import type { ApiObject, ObjectMeta } from '../api/object-meta.ts';
+import { copyJson } from '../object/copy.ts';
+import { hasLongInteger, parseExactly, parseJsonBytes } from '../object/exact-json.ts';
 import { findMetadata } from './metadata-scan.ts';
+import { cutSets, putSets, stringify } from './stored-sets.ts';
 
 /**
  * The stored form of an object: canonical JSON that begins `{"kind":"Pod","apiVersion":"v1","metadata":{` and has no
@@ -15,28 +16,6 @@ import { findMetadata } from './metadata-scan.ts';
 export function toStoredJson(object: ApiObject): Buffer {
   return Buffer.from(stringify(isAsStored(object) ? object : asStored(object)));
 }
-
-/** With the texts that are kept of what owners own: the object is written without these sets, which are then put in. */
-function stringify(object: ApiObject): string {
-  const { managedFields = [] } = object.metadata;
-  const texts: string[] = [];
-  const entries = managedFields.map((entry) => {
-    const text = keptTextOf(entry.fieldsV1);
-    if (text === undefined) return entry;
-    texts.push(text);
-    return { ...entry, fieldsV1: ELSEWHERE };
-  });
-  if (texts.length === 0) return JSON.stringify(object);
-  const pieces = JSON.stringify({
-    ...object,
-    metadata: { ...object.metadata, managedFields: entries },
-  }).split(GAP);
-  return pieces.reduce((before, after, at) => `${before}"fieldsV1":${texts[at - 1]}${after}`);
-}
-
-/** No number is ever written like this, and within texts quotes have a backslash before them: GAP is found nowhere else. */
-const ELSEWHERE = JSON.rawJSON('-0');
-const GAP = '"fieldsV1":-0';
 
 /** As decoding makes them, and nearly every object is when it is written: then nothing is copied. */
 function isAsStored(object: ApiObject): boolean {
@@ -58,9 +37,9 @@ function asStored(object: ApiObject): ApiObject {
   return { kind, apiVersion, metadata: kept, ...rest };
 }
 
-/** A new object, the caller's own. */
+/** A new object, the caller's own but for the sets in its managedFields: others have them too, and nobody can change them. */
 export function parseStored(json: Buffer, resourceVersion?: string): ApiObject {
-  const object = parseJsonBytes(json) as ApiObject;
+  const object = parseCut(json) ?? (parseJsonBytes(json) as ApiObject);
   if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
   return object;
 }
@@ -70,6 +49,23 @@ export function parseStoredMetadata(json: Buffer, end: number, resourceVersion: 
   const metadata = parseJsonBytes(json.subarray(findMetadata(json), end)) as ObjectMeta;
   if (resourceVersion !== '') metadata.resourceVersion = resourceVersion;
   return metadata;
+}
+
+function parseCut(json: Buffer): ApiObject | undefined {
+  const cut = cutSets(json.toString());
+  if (cut === undefined) return undefined;
+  const object = (hasLongInteger(json) ? parseExactly(cut.text) : JSON.parse(cut.text)) as ApiObject;
+  return putSets(object, cut.sets) ? object : undefined;
+}
+
+/** A copy of a stored object, the caller's own as that is. */
+export function copyStored(object: ApiObject): ApiObject {
+  const { managedFields } = object.metadata;
+  if (managedFields === undefined) return copyJson(object);
+  const rest: ApiObject = { ...object, metadata: { ...object.metadata, managedFields: [] } };
+  const copy = copyJson(rest);
+  copy.metadata.managedFields = managedFields.map((entry) => ({ ...entry }));
+  return copy;
 }
 
 export interface Head {

@@ -75,7 +75,7 @@ function replaceWith(
 ): Change {
   const take = (): ApiObject => toStorage(replacement.take(), served);
   const { allowCreateOnUpdate } = served.definition.strategy;
-  return { apply: take, replaces: true, ...(allowCreateOnUpdate ? { create } : {}) };
+  return { apply: take, leavesCopy: true, ...(allowCreateOnUpdate ? { create } : {}) };
   async function create(): Promise<ApiObject> {
     await assertMayCreate(context.authorizer, request);
     return take();
@@ -86,7 +86,8 @@ function changeThrough(view: ViewSubresource, replacement: Replacement, served: 
   const own = view.type === served.definition.storage.type;
   const take = (): ApiObject => (own ? toStorage(replacement.take(), served) : replacement.take());
   return {
-    apply: (copy) => view.write(take(), copy),
+    apply: (old) => view.write(take(), old),
+    leavesCopy: true,
     validate: (next, old) => view.validate?.(next, old) ?? [],
   };
 }

@@ -2,7 +2,7 @@ import type { AdmissionChain } from '../admission/admission.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { type FieldError, invalid, notFound, StatusError } from '../api/status.ts';
-import { parseStored, toStoredJson } from '../codec/stored-object.ts';
+import { copyStored, parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { copyJson } from '../object/copy.ts';
 import { equalExcept } from '../object/equality.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
@@ -211,7 +211,7 @@ export class ObjectWriter {
     const { definition } = context;
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
-    const copy = change.replaces === true ? old : copyJson(old);
+    const copy = change.leavesCopy === true ? old : copyStored(old);
     const object = await change.apply(copy);
     checkVersion(definition, object, entry);
     placeInNamespace(object.metadata, definition, context.namespace);

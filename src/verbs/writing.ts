@@ -43,8 +43,8 @@ export interface Change {
    * after a conflict. A resourceVersion or uid in what it returns is a precondition.
    */
   apply(copy: ApiObject): ApiObject | Promise<ApiObject>;
-  /** `apply` does not look at its copy, so none need be made. */
-  readonly replaces?: boolean;
+  /** `apply` does not change its copy, nor does anyone change the parts of it that are in what it returns: none need be made. */
+  readonly leavesCopy?: boolean;
   /** What to create when there is no object (server-side apply, create on update). */
   create?(): ApiObject | Promise<ApiObject>;
   /** Replaces the strategy's preparation and validation of updates (views such as status). */

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../api/object-meta.ts';
 import { type FieldSet, LEAF } from './field-set.ts';
 
 /**
@@ -30,5 +29,4 @@ function keep(set: FieldSet, text: string): void {
 }
 
 /** Undefined when it is not kept. `set`: as an entry of metadata.managedFields has it. */
-export const keptTextOf = (set: JsonObject | undefined): string | undefined =>
-  set === undefined ? undefined : texts.get(set);
+export const keptTextOf = (set: object): string | undefined => texts.get(set);
