@@ -1,19 +1,28 @@
 // The last step of the build: one file of what tsc has made and the packages it needs, beside the modules it is made from.
 // Loading 1,400 modules is half of the CPU of a start.
-import { rmSync } from 'node:fs';
+import { globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-// What Node has kept of an earlier bundle (main.ts) is of no use any more.
-rmSync(join(root, 'dist', '.compiled'), { recursive: true, force: true });
+// Nothing of an earlier bundle is of use any more, nor what Node has kept of it (main.ts).
+for (const old of globSync('dist/{pg-apiserver*.js,.compiled}', { cwd: root })) {
+  rmSync(join(root, old), { recursive: true, force: true });
+}
 await build({
   root,
   configFile: false,
   logLevel: 'warn',
-  ssr: { noExternal: true, target: 'node' },
+  // gRPC, which the exporter of traces speaks, does not work out of a bundle; it is loaded for --tracing-config-file alone.
+  ssr: {
+    noExternal: true,
+    external: ['api', 'exporter-trace-otlp-grpc', 'resources', 'sdk-trace'].map(
+      (name) => `@opentelemetry/${name}`,
+    ),
+    target: 'node',
+  },
   build: {
     ssr: 'dist/cli/command.js',
     outDir: 'dist',
