@@ -9,6 +9,7 @@ import { repairAllocations } from './controllers/allocation-repair.ts';
 import { publishAuthentication } from './controllers/authentication-publisher.ts';
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
+import { noteTokenTracking } from './controllers/legacy-token-tracking.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
 import { RoleAggregation } from './controllers/role-aggregation.ts';
 import { bootstrapRoles } from './controllers/role-bootstrap.ts';
@@ -157,6 +158,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const authentication = createAuthentication({ ...environment, serverAddress, store, noteUse });
   services.start('authentication', (signal) => authentication.run(signal));
   await publishAuthentication(registry, writer, authentication.published);
+  await noteTokenTracking(registry, writer, now());
   const { authenticator, tokens } = authentication;
   const { apiAudiences } = options.authentication;
   const { flowControl, dumps } = await createFlowControl({

@@ -302,3 +302,16 @@ test('whoever may impersonate acts as somebody else, and whoever may not is told
     'users "jane" is forbidden: User "system:serviceaccount:default:plain" cannot impersonate resource "users" in API group "" at the cluster scope',
   );
 });
+
+test('a cluster says since when it notes the use of tokens in secrets, and says it again when that is no date', async () => {
+  const path =
+    '/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking';
+  const today = /^\d{4}-\d{2}-\d{2}$/;
+  const { json } = await cluster.request('GET', path);
+  expect(json.data.since).toMatch(today);
+  await cluster.request('PUT', path, { ...json, data: { since: 'always', more: 'kept' } });
+  await cluster.stop();
+  await cluster.start();
+  const { json: again } = await cluster.request('GET', path);
+  expect(again.data).toEqual({ since: expect.stringMatching(today), more: 'kept' });
+});

@@ -1,0 +1,33 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import { StatusError } from '../api/status.ts';
+import { part } from '../object/parts.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { ObjectWriter } from '../verbs/writer.ts';
+import { ControllerIdentity } from './identity.ts';
+
+const CONFIG_MAPS = { group: '', resource: 'configmaps' };
+const NAMESPACE = 'kube-system';
+const NAME = 'kube-apiserver-legacy-service-account-token-tracking';
+
+/**
+ * Notes since when the use of service account tokens in secrets is recorded. A controller manager deletes those that were not
+ * used for a year, and must know that nobody was looking before.
+ * @throws StatusError
+ */
+export async function noteTokenTracking(registry: Registry, writer: ObjectWriter, now: Date): Promise<void> {
+  const definition = registry.findStorage(CONFIG_MAPS);
+  if (definition === undefined) throw new Error('the registry has no config maps');
+  const since = now.toISOString().slice(0, '2026-01-01'.length);
+  const context = new ControllerIdentity('pg-apiserver').context(definition, NAMESPACE);
+  const begin = (object: ApiObject): ApiObject => ({ ...object, data: { ...part(object, 'data'), since } });
+  const create = (): ApiObject =>
+    begin({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE } });
+  try {
+    await writer.update(context, NAME, { apply: (found) => (isDate(found) ? found : begin(found)), create });
+  } catch (error) {
+    // Another server was faster, and says the same.
+    if (!(error instanceof StatusError) || error.status.code !== 409) throw error;
+  }
+}
+
+const isDate = (object: ApiObject): boolean => /^\d{4}-\d{2}-\d{2}$/.test(String(part(object, 'data').since));
