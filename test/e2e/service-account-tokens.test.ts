@@ -240,7 +240,8 @@ test('a token of a secret lives with its secret, and its use is noted', async ()
   };
   expect((await whoami(token)).code).toBe(401);
   await cluster.request('POST', `${CORE}/secrets`, secret);
-  expect((await whoami(token)).json.status.userInfo.username).toBe('system:serviceaccount:default:robot');
+  const name = async (): Promise<unknown> => (await whoami(token)).json.status.userInfo?.username;
+  await expect.poll(name, SECOND).toBe('system:serviceaccount:default:robot');
   const label = async (): Promise<string | undefined> => {
     const { json } = await cluster.request('GET', `${CORE}/secrets/robot-token`);
     return json.metadata.labels?.['kubernetes.io/legacy-token-last-used'];
