@@ -1,7 +1,3 @@
-import { AdmissionChain } from './admission/admission.ts';
-import { createDefaultTolerations } from './admission/plugins/default-toleration-seconds.ts';
-import { createNamespaceLifecycle } from './admission/plugins/namespace-lifecycle.ts';
-import { refusePrivileged } from './admission/plugins/privileged-containers.ts';
 import type { Dialect } from './api/dialect.ts';
 import { loadTypes } from './api/idl/types.ts';
 import type { Auditor } from './audit/auditor.ts';
@@ -23,6 +19,7 @@ import { createPipeline } from './pipeline/pipeline.ts';
 import { GatedFields } from './registry/gated-fields.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
+import { createAdmission } from './server/admission.ts';
 import { findAdvertisedAddress } from './server/advertised-address.ts';
 import { createAllocation } from './server/allocation.ts';
 import { createAuditor } from './server/audit.ts';
@@ -104,12 +101,9 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const now = (): Date => new Date();
   const authorization = await createAuthorization(options, store, logger);
   services.start('authorization', (signal) => authorization.run(signal));
-  const admission = new AdmissionChain([
-    createNamespaceLifecycle(store),
-    createDefaultTolerations(options.tolerationSeconds),
-    ...(options.allowPrivileged ? [] : [refusePrivileged]),
-    authorization.guard,
-  ]);
+  const plugins = createAdmission({ options, store, logger, ...authorization });
+  services.start('admission', (signal) => plugins.run(signal));
+  const admission = plugins.chain;
   const ownership = new Ownership({ types, registry, now });
   const allocation = createAllocation(options, postgres.allocations);
   const writer = new ObjectWriter({
@@ -151,6 +145,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   });
   startRoleAggregation({ store, registry, writer, services, logger });
   await authorization.ready();
+  await plugins.ready();
   const { authorizer } = authorization;
   const serverAddress = externalAddress(options);
   const noteUse = createNoteUse(registry, writer, logger);

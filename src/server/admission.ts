@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { AdmissionChain, type AdmissionPlugin } from '../admission/admission.ts';
+import { type ClusterObjects, StoredClusterObjects } from '../admission/cluster-objects.ts';
+import { type PluginConfig, parseAdmissionConfig } from '../admission/config/admission-config.ts';
+import type { AdmissionPluginName } from '../admission/plugin-names.ts';
+import { createDefaultTolerations } from '../admission/plugins/default-toleration-seconds.ts';
+import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
+import { refusePrivileged } from '../admission/plugins/privileged-containers.ts';
+import type { JsonValue } from '../api/object-meta.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
+import { parseYamlText } from '../codec/yaml-text.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { ServerOptions } from '../options/options.ts';
+import { Follower } from '../storage/follower.ts';
+import type { Store } from '../storage/store.ts';
+
+/** What plugins are made from. */
+interface PluginParts {
+  readonly options: ServerOptions;
+  readonly store: Store;
+  readonly objects: ClusterObjects;
+  readonly authorizer: Authorizer;
+  /** Of the file --admission-control-config-file; undefined: the plugin's defaults. */
+  readonly config: JsonValue | undefined;
+}
+
+/** @throws Error that says what is wrong with its configuration */
+type PluginFactory = (parts: PluginParts) => AdmissionPlugin;
+
+const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
+  NamespaceLifecycle: ({ store }) => createNamespaceLifecycle(store),
+  DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
+};
+
+export interface Admission {
+  readonly chain: AdmissionChain;
+  /** Resolves when the plugins know the cluster. */
+  ready(): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface AdmissionParts {
+  readonly options: ServerOptions;
+  readonly store: Store;
+  readonly authorizer: Authorizer;
+  /** Looks at writes whatever the flags say. */
+  readonly guard: AdmissionPlugin;
+  readonly logger: Logger;
+}
+
+/** @throws Error that names the file or plugin that is wrong */
+export function createAdmission({ options, store, authorizer, guard, logger }: AdmissionParts): Admission {
+  const objects = new StoredClusterObjects(store);
+  const { plugins, configFile } = options.admission;
+  const configs = configFile === '' ? new Map<AdmissionPluginName, PluginConfig>() : readConfig(configFile);
+  const chain = new AdmissionChain([
+    ...plugins.flatMap((name) => {
+      const config = readPluginConfig(configFile, name, configs.get(name));
+      return FACTORIES[name]?.({ options, store, objects, authorizer, config }) ?? [];
+    }),
+    ...(options.allowPrivileged ? [] : [refusePrivileged]),
+    guard,
+  ]);
+  const onError = (error: unknown): void => logger.error('admission', error);
+  const follower = new Follower({ store, sources: objects.sources, onError });
+  return {
+    chain,
+    ready: () => (objects.sources.length === 0 ? Promise.resolve() : follower.ready()),
+    run: (signal) => follower.run(signal),
+  };
+}
+
+function readConfig(file: string): ReadonlyMap<AdmissionPluginName, PluginConfig> {
+  return explain(file, () => parseAdmissionConfig(readFileSync(file, 'utf8')));
+}
+
+function readPluginConfig(
+  configFile: string,
+  name: AdmissionPluginName,
+  config: PluginConfig | undefined,
+): JsonValue | undefined {
+  if (config === undefined || 'value' in config) return config?.value;
+  const path = resolve(dirname(configFile), config.path);
+  return explain(configFile, () => {
+    try {
+      return parseYamlText(readFileSync(path)).value;
+    } catch (error) {
+      throw new Error(`${name}: ${path}: ${textOf(error)}`);
+    }
+  });
+}
+
+function explain<Result>(file: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw new Error(`--admission-control-config-file: ${file}: ${textOf(error)}`);
+  }
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
