@@ -5,6 +5,7 @@ import { type ClusterObjects, StoredClusterObjects } from '../admission/cluster-
 import { type PluginConfig, parseAdmissionConfig } from '../admission/config/admission-config.ts';
 import type { AdmissionPluginName } from '../admission/plugin-names.ts';
 import { createDefaultTolerations } from '../admission/plugins/default-toleration-seconds.ts';
+import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
 import { refusePrivileged } from '../admission/plugins/privileged-containers.ts';
 import type { JsonValue } from '../api/object-meta.ts';
@@ -30,6 +31,7 @@ type PluginFactory = (parts: PluginParts) => AdmissionPlugin;
 
 const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   NamespaceLifecycle: ({ store }) => createNamespaceLifecycle(store),
+  LimitRanger: ({ objects }) => createLimitRanger(objects),
   DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
 };
 

@@ -8,8 +8,8 @@ import {
   required,
 } from '../../object/field-errors.ts';
 import { checkName, checkQualifiedName } from '../../object/formats.ts';
+import { count, part, text } from '../../object/parts.ts';
 import { parseQuantity } from '../../object/quantity.ts';
-import { count, part, text } from '../cells.ts';
 import {
   isExtendedResource,
   isNativeResource,

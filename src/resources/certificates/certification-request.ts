@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { constants, createPublicKey, verify } from 'node:crypto';
 import { Pkcs10CertificateRequest } from '@peculiar/x509';
-import { count, part, text } from '../cells.ts';
+import { count, part, text } from '../../object/parts.ts';
 import { toObject } from '../validation/fields.ts';
 import { parsePem } from './pem.ts';
 

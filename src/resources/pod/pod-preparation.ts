@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import { objectOf, objectsOf, part, parts, text } from '../cells.ts';
+import { objectOf, objectsOf, part, parts, text } from '../../object/parts.ts';
 import { strings } from '../validation/values.ts';
 import { CONTAINER_LISTS } from './containers-of.ts';
 import { withCondition } from './pod-conditions.ts';

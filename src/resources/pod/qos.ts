@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { objectOf, objectsOf, part, text } from '../../object/parts.ts';
 import { parseQuantity } from '../../object/quantity.ts';
-import { objectOf, objectsOf, part, text } from '../cells.ts';
 
 /** Guaranteed: limits everywhere, and requests as high. BestEffort: nothing is asked for. Burstable: the rest. */
 export function qosClass(spec: JsonObject): string {

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { forbiddenField } from '../../object/field-errors.ts';
-import { count } from '../cells.ts';
+import { count } from '../../object/parts.ts';
 import { validateImmutableField } from '../validation/immutable.ts';
 
 const HIGHEST_OF_USERS = 1_000_000_000;

@@ -8,8 +8,8 @@ import {
   required,
 } from '../../../object/field-errors.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
+import { objectsOf, text } from '../../../object/parts.ts';
 import { parseQuantity } from '../../../object/quantity.ts';
-import { objectsOf, text } from '../../cells.ts';
 import { addName, eachAt, stringMap } from '../../validation/values.ts';
 import {
   canOvercommit,
