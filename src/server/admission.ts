@@ -8,6 +8,7 @@ import { createDefaultTolerations } from '../admission/plugins/default-toleratio
 import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
 import { refusePrivileged } from '../admission/plugins/privileged-containers.ts';
+import { createServiceAccounts } from '../admission/plugins/service-account/service-account.ts';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
@@ -32,6 +33,7 @@ type PluginFactory = (parts: PluginParts) => AdmissionPlugin;
 const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   NamespaceLifecycle: ({ store }) => createNamespaceLifecycle(store),
   LimitRanger: ({ objects }) => createLimitRanger(objects),
+  ServiceAccount: ({ objects }) => createServiceAccounts(objects),
   DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
 };
 
