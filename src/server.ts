@@ -29,6 +29,7 @@ import { createBackends } from './server/backends.ts';
 import { createFlowControl } from './server/flow-control.ts';
 import { Front } from './server/front.ts';
 import { createKubernetesService } from './server/kubernetes-service.ts';
+import { createNamespaceObjects } from './server/namespace-objects.ts';
 import { createNoteUse } from './server/service-accounts.ts';
 import { createStorageMetrics } from './server/storage-metrics.ts';
 import { traceCommits } from './server/traced-commits.ts';
@@ -45,6 +46,8 @@ export interface ServerEnvironment {
   readonly options: ServerOptions;
   readonly databaseUrls: readonly string[];
   readonly serving: PairFiles;
+  /** What verifies the serving certificate, in PEM form. */
+  readonly servingCa: string;
   /** Authorities of client certificates, beside --client-ca-file. */
   readonly clientCaFiles: readonly string[];
   /** Signs service account tokens. */
@@ -146,6 +149,10 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   startRoleAggregation({ store, registry, writer, services, logger });
   await authorization.ready();
   await plugins.ready();
+  const { servingCa } = environment;
+  const namespaceObjects = createNamespaceObjects({ store, registry, writer, logger, servingCa });
+  await namespaceObjects.begin();
+  services.start('namespace objects', (signal) => namespaceObjects.run(signal));
   const { authorizer } = authorization;
   const serverAddress = externalAddress(options);
   const noteUse = createNoteUse(registry, writer, logger);

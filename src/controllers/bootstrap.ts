@@ -6,7 +6,13 @@ import { ControllerIdentity } from './identity.ts';
 const NAMESPACES = { group: '', resource: 'namespaces' };
 
 /** Namespaces every cluster has. kube-system and cluster-system are the same thing to two dialects, and both exist. */
-const SYSTEM_NAMESPACES = ['default', 'kube-system', 'cluster-system', 'kube-public', 'kube-node-lease'];
+export const SYSTEM_NAMESPACES = [
+  'default',
+  'kube-system',
+  'cluster-system',
+  'kube-public',
+  'kube-node-lease',
+];
 
 /** Creates what a cluster cannot be without, once; what is there already stays as it is. */
 export async function bootstrapNamespaces(registry: Registry, writer: ObjectWriter): Promise<void> {
