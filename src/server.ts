@@ -6,6 +6,8 @@ import { publishAuthentication } from './controllers/authentication-publisher.ts
 import { bootstrapNamespaces } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
+import { StoredQuotas } from './controllers/quota-ledger.ts';
+import { QuotaUsage } from './controllers/quota-usage.ts';
 import { RoleAggregation } from './controllers/role-aggregation.ts';
 import { bootstrapRoles } from './controllers/role-bootstrap.ts';
 import type { HealthCheck } from './diagnostics/health.ts';
@@ -19,6 +21,7 @@ import { createPipeline } from './pipeline/pipeline.ts';
 import { GatedFields } from './registry/gated-fields.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
+import { resourcequotas } from './resources/core/resource-quota.ts';
 import { createAdmission } from './server/admission.ts';
 import { findAdvertisedAddress } from './server/advertised-address.ts';
 import { createAllocation } from './server/allocation.ts';
@@ -104,7 +107,8 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const now = (): Date => new Date();
   const authorization = await createAuthorization(options, store, logger);
   services.start('authorization', (signal) => authorization.run(signal));
-  const plugins = createAdmission({ options, store, logger, ...authorization });
+  const quotas = new StoredQuotas(resourcequotas, () => writer);
+  const plugins = createAdmission({ options, store, quotas, logger, ...authorization });
   services.start('admission', (signal) => plugins.run(signal));
   const admission = plugins.chain;
   const ownership = new Ownership({ types, registry, now });
@@ -146,6 +150,12 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     leases: postgres.leases,
     logger,
   });
+  const quotaUsage = new QuotaUsage({
+    ...{ store, quotas, now },
+    definitions: () => [...registry.storages()],
+    onError: (error) => logger.error('quotas', error),
+  });
+  services.start('quotas', (signal) => quotaUsage.run(signal));
   startRoleAggregation({ store, registry, writer, services, logger });
   await authorization.ready();
   await plugins.ready();

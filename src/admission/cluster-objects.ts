@@ -22,6 +22,10 @@ export class FollowedObjects implements Followed {
     return this.#namespaces.get(namespace)?.get(name)?.object;
   }
 
+  isEmpty(namespace: string): boolean {
+    return !this.#namespaces.has(namespace);
+  }
+
   /** In no particular order. */
   in(namespace: string): ApiObject[] {
     return [...(this.#namespaces.get(namespace)?.values() ?? [])].map((lazy) => lazy.object);

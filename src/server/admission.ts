@@ -8,7 +8,9 @@ import { createDefaultTolerations } from '../admission/plugins/default-toleratio
 import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
 import { refusePrivileged } from '../admission/plugins/privileged-containers.ts';
+import { createResourceQuota, type QuotaLedger } from '../admission/plugins/resource-quota.ts';
 import { createServiceAccounts } from '../admission/plugins/service-account/service-account.ts';
+import { readQuotaConfig } from '../admission/quota/quota-config.ts';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
@@ -23,6 +25,7 @@ interface PluginParts {
   readonly store: Store;
   readonly objects: ClusterObjects;
   readonly authorizer: Authorizer;
+  readonly quotas: QuotaLedger;
   /** Of the file --admission-control-config-file; undefined: the plugin's defaults. */
   readonly config: JsonValue | undefined;
 }
@@ -34,6 +37,8 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   NamespaceLifecycle: ({ store }) => createNamespaceLifecycle(store),
   LimitRanger: ({ objects }) => createLimitRanger(objects),
   ServiceAccount: ({ objects }) => createServiceAccounts(objects),
+  ResourceQuota: ({ objects, quotas, config }) =>
+    createResourceQuota({ objects, ledger: quotas, limited: readQuotaConfig(config), now: () => new Date() }),
   DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
 };
 
@@ -48,20 +53,22 @@ export interface AdmissionParts {
   readonly options: ServerOptions;
   readonly store: Store;
   readonly authorizer: Authorizer;
+  readonly quotas: QuotaLedger;
   /** Looks at writes whatever the flags say. */
   readonly guard: AdmissionPlugin;
   readonly logger: Logger;
 }
 
 /** @throws Error that names the file or plugin that is wrong */
-export function createAdmission({ options, store, authorizer, guard, logger }: AdmissionParts): Admission {
+export function createAdmission(parts: AdmissionParts): Admission {
+  const { options, store, guard, logger } = parts;
   const objects = new StoredClusterObjects(store);
   const { plugins, configFile } = options.admission;
   const configs = configFile === '' ? new Map<AdmissionPluginName, PluginConfig>() : readConfig(configFile);
   const chain = new AdmissionChain([
     ...plugins.flatMap((name) => {
       const config = readPluginConfig(configFile, name, configs.get(name));
-      return FACTORIES[name]?.({ options, store, objects, authorizer, config }) ?? [];
+      return FACTORIES[name]?.({ ...parts, objects, config }) ?? [];
     }),
     ...(options.allowPrivileged ? [] : [refusePrivileged]),
     guard,

@@ -1,6 +1,5 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { part, parts, text } from '../../object/parts.ts';
-import { number, texts } from './cells.ts';
+import { number, part, parts, text, texts } from './cells.ts';
 
 /** A FlowSchema as classification needs it (flowcontrol.apiserver.k8s.io/v1). */
 export interface FlowSchema {

@@ -1,7 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { part, text } from '../../object/parts.ts';
 import { isDealable } from '../queueing/shuffle.ts';
-import { number } from './cells.ts';
+import { number, part, text } from './cells.ts';
 
 /** A PriorityLevelConfiguration as the queues need it (flowcontrol.apiserver.k8s.io/v1). */
 export interface PriorityLevel {

@@ -15,7 +15,7 @@ import {
   isNativeResource,
   isStandardContainerResource,
   isStandardResource,
-} from '../pod/resource-names.ts';
+} from '../../object/resource-names.ts';
 
 /** What the number of replicas follows (Kubernetes: autoscaling validation, validateMetricSpec). */
 

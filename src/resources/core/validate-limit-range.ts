@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid, forbiddenField, invalidValue, required } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
 import { part, parts, text } from '../../object/parts.ts';
-import { canOvercommit } from '../pod/resource-names.ts';
+import { canOvercommit } from '../../object/resource-names.ts';
 import { nanosOf } from '../validation/quantity-values.ts';
 import { each } from '../validation/values.ts';
 import { validateContainerResourceName, validateResourceName } from './validate-resource-name.ts';
