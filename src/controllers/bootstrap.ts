@@ -16,17 +16,21 @@ export const SYSTEM_NAMESPACES = [
 
 /** Creates what a cluster cannot be without, once; what is there already stays as it is. */
 export async function bootstrapNamespaces(registry: Registry, writer: ObjectWriter): Promise<void> {
-  const definition = registry.findStorage(NAMESPACES);
-  if (definition === undefined) throw new Error('the registry has no namespaces');
-  const identity = new ControllerIdentity('pg-apiserver');
   await Promise.all(
     SYSTEM_NAMESPACES.map(async (name) => {
       try {
-        const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} };
-        await writer.create(identity.context(definition, ''), namespace);
+        await createNamespace(registry, writer, name);
       } catch (error) {
         if (!(error instanceof StatusError) || error.status.reason !== 'AlreadyExists') throw error;
       }
     }),
   );
+}
+
+/** @throws StatusError */
+export async function createNamespace(registry: Registry, writer: ObjectWriter, name: string): Promise<void> {
+  const definition = registry.findStorage(NAMESPACES);
+  if (definition === undefined) throw new Error('the registry has no namespaces');
+  const namespace = { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} };
+  await writer.create(new ControllerIdentity('pg-apiserver').context(definition, ''), namespace);
 }
