@@ -3,9 +3,10 @@ import { loadTypes } from './api/idl/types.ts';
 import type { Auditor } from './audit/auditor.ts';
 import { repairAllocations } from './controllers/allocation-repair.ts';
 import { publishAuthentication } from './controllers/authentication-publisher.ts';
-import { bootstrapNamespaces } from './controllers/bootstrap.ts';
+import { bootstrapNamespaces, createNamespace } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
+import { bootstrapPriorities } from './controllers/priority-bootstrap.ts';
 import { StoredQuotas } from './controllers/quota-ledger.ts';
 import { QuotaUsage } from './controllers/quota-usage.ts';
 import { RoleAggregation } from './controllers/role-aggregation.ts';
@@ -71,6 +72,7 @@ const STARTUP_STEPS = [
   'start-watch-cache',
   'bootstrap-namespaces',
   'rbac/bootstrap-roles',
+  'scheduling/bootstrap-system-priority-classes',
   'start-kubernetes-service',
 ];
 
@@ -108,7 +110,10 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const authorization = await createAuthorization(options, store, logger);
   services.start('authorization', (signal) => authorization.run(signal));
   const quotas = new StoredQuotas(resourcequotas, () => writer);
-  const plugins = createAdmission({ options, store, quotas, logger, ...authorization });
+  const plugins = createAdmission({
+    ...{ options, store, quotas, logger, ...authorization },
+    createNamespace: (name) => createNamespace(registry, writer, name),
+  });
   services.start('admission', (signal) => plugins.run(signal));
   const admission = plugins.chain;
   const ownership = new Ownership({ types, registry, now });
@@ -128,6 +133,8 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   front.startup.finished('bootstrap-namespaces');
   await bootstrapRoles({ store, registry, writer, isOn: (gate) => options.featureGates.isEnabled(gate) });
   front.startup.finished('rbac/bootstrap-roles');
+  await bootstrapPriorities(registry, writer);
+  front.startup.finished('scheduling/bootstrap-system-priority-classes');
   await repairAllocations({
     ...{ store, registry, writer, now },
     ...{ allocations: postgres.allocations, pools: allocation.pools },

@@ -4,18 +4,35 @@ import { AdmissionChain, type AdmissionPlugin } from '../admission/admission.ts'
 import { type ClusterObjects, StoredClusterObjects } from '../admission/cluster-objects.ts';
 import { type PluginConfig, parseAdmissionConfig } from '../admission/config/admission-config.ts';
 import type { AdmissionPluginName } from '../admission/plugin-names.ts';
+import { alwaysAdmit } from '../admission/plugins/always-admit.ts';
+import { alwaysDeny } from '../admission/plugins/always-deny.ts';
+import { alwaysPullImages } from '../admission/plugins/always-pull-images.ts';
 import { createDefaultTolerations } from '../admission/plugins/default-toleration-seconds.ts';
+import { tolerateExtendedResources } from '../admission/plugins/extended-resource-toleration.ts';
+import { limitAntiAffinity } from '../admission/plugins/limit-anti-affinity.ts';
 import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
+import { type CreateNamespace, createAutoProvision } from '../admission/plugins/namespace-auto-provision.ts';
+import { createNamespaceExists } from '../admission/plugins/namespace-exists.ts';
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
+import { createPodNodeSelector, readNodeSelectors } from '../admission/plugins/pod-node-selector.ts';
+import {
+  createPodTolerationRestriction,
+  readClusterTolerations,
+} from '../admission/plugins/pod-toleration-restriction.ts';
+import { createPriority } from '../admission/plugins/priority.ts';
 import { refusePrivileged } from '../admission/plugins/privileged-containers.ts';
 import { createResourceQuota, type QuotaLedger } from '../admission/plugins/resource-quota.ts';
+import { createRuntimeClass } from '../admission/plugins/runtime-class.ts';
 import { createServiceAccounts } from '../admission/plugins/service-account/service-account.ts';
+import { taintNewNodes } from '../admission/plugins/taint-nodes-by-condition.ts';
 import { readQuotaConfig } from '../admission/quota/quota-config.ts';
-import type { JsonValue } from '../api/object-meta.ts';
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { FieldError } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
+import { validateTolerations } from '../resources/pod/validation/tolerations.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 
@@ -26,6 +43,7 @@ interface PluginParts {
   readonly objects: ClusterObjects;
   readonly authorizer: Authorizer;
   readonly quotas: QuotaLedger;
+  readonly createNamespace: CreateNamespace;
   /** Of the file --admission-control-config-file; undefined: the plugin's defaults. */
   readonly config: JsonValue | undefined;
 }
@@ -34,13 +52,32 @@ interface PluginParts {
 type PluginFactory = (parts: PluginParts) => AdmissionPlugin;
 
 const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
+  AlwaysAdmit: () => alwaysAdmit,
+  NamespaceAutoProvision: ({ objects, createNamespace }) => createAutoProvision(objects, createNamespace),
   NamespaceLifecycle: ({ store }) => createNamespaceLifecycle(store),
+  NamespaceExists: ({ objects }) => createNamespaceExists(objects),
+  LimitPodHardAntiAffinityTopology: () => limitAntiAffinity,
   LimitRanger: ({ objects }) => createLimitRanger(objects),
   ServiceAccount: ({ objects }) => createServiceAccounts(objects),
+  TaintNodesByCondition: () => taintNewNodes,
+  AlwaysPullImages: () => alwaysPullImages,
+  PodNodeSelector: ({ objects, config }) => createPodNodeSelector(objects, readNodeSelectors(config)),
+  Priority: ({ objects }) => createPriority(objects),
+  DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
+  PodTolerationRestriction: ({ objects, config }) =>
+    createPodTolerationRestriction(objects, readClusterTolerations(config, checkTolerations)),
+  ExtendedResourceToleration: () => tolerateExtendedResources,
+  RuntimeClass: ({ objects }) => createRuntimeClass(objects),
   ResourceQuota: ({ objects, quotas, config }) =>
     createResourceQuota({ objects, ledger: quotas, limited: readQuotaConfig(config), now: () => new Date() }),
-  DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
+  AlwaysDeny: () => alwaysDeny,
 };
+
+function checkTolerations(tolerations: readonly JsonObject[], path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  validateTolerations(tolerations, path, errors);
+  return errors;
+}
 
 export interface Admission {
   readonly chain: AdmissionChain;
@@ -54,6 +91,7 @@ export interface AdmissionParts {
   readonly store: Store;
   readonly authorizer: Authorizer;
   readonly quotas: QuotaLedger;
+  readonly createNamespace: CreateNamespace;
   /** Looks at writes whatever the flags say. */
   readonly guard: AdmissionPlugin;
   readonly logger: Logger;
