@@ -111,7 +111,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   services.start('authorization', (signal) => authorization.run(signal));
   const quotas = new StoredQuotas(resourcequotas, () => writer);
   const plugins = createAdmission({
-    ...{ options, store, quotas, logger, ...authorization },
+    ...{ options, store, registry, quotas, logger, ...authorization },
     createNamespace: (name) => createNamespace(registry, writer, name),
   });
   services.start('admission', (signal) => plugins.run(signal));

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../../api/object-meta.ts';
-import { part, text } from '../../../object/parts.ts';
+import { part } from '../../../object/parts.ts';
 import { parseQuantity, type Quantity } from '../../../object/quantity.ts';
+import { storageClassOf } from '../../plugins/claim-class.ts';
 import { countName, type Measure, ONE } from '../measure.ts';
 
 const CLAIMS = { group: '', resource: 'persistentvolumeclaims' };
@@ -8,7 +9,6 @@ const COUNT = countName(CLAIMS);
 const CLAIM = 'persistentvolumeclaims';
 const STORAGE = 'requests.storage';
 const OF_CLASS = '.storageclass.storage.k8s.io/';
-const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 const WHOLE = 1_000_000_000n;
 
 /** Claims and the storage they ask for, altogether and by storage class: `gold.storageclass.storage.k8s.io/requests.storage`. */
@@ -22,7 +22,7 @@ export const measureClaims: Measure = {
       [CLAIM, ONE],
       [COUNT, ONE],
     ]);
-    const storageClass = classOf(claim);
+    const storageClass = storageClassOf(claim);
     const storage = storageOf(claim);
     if (storage !== undefined) usage.set(STORAGE, storage);
     if (storageClass === '') return usage;
@@ -31,9 +31,6 @@ export const measureClaims: Measure = {
     return usage;
   },
 };
-
-const classOf = (claim: ApiObject): string =>
-  claim.metadata.annotations?.[CLASS_ANNOTATION] ?? text(part(claim, 'spec').storageClassName);
 
 /** In whole bytes, because a quota's numbers are. */
 function storageOf(claim: ApiObject): Quantity | undefined {
