@@ -23,39 +23,55 @@ export function createServiceAccounts(objects: ClusterObjects, waiting?: Waiting
     operations: ['CREATE', 'UPDATE'],
     mutate: (attributes) => {
       const pod = lookedAt(attributes);
-      if (pod === undefined || attributes.operation !== 'CREATE') return undefined;
-      if (isMirrorPod(pod)) return refuseMirrorPod(attributes, pod);
-      const spec = specOf(pod);
-      const name = text(spec.serviceAccountName, DEFAULT_ACCOUNT);
-      spec.serviceAccountName = name;
-      // The same under its first name.
-      spec.serviceAccount = name;
-      return withAccount(lookup, attributes, name, (account) => {
-        complete(spec, account);
-        refuseSecrets(attributes, account, spec);
-      });
+      return pod === undefined || attributes.operation !== 'CREATE'
+        ? undefined
+        : fill(lookup, attributes, pod);
     },
     validate: (attributes) => {
       const pod = lookedAt(attributes);
-      if (pod === undefined) return undefined;
-      if (attributes.operation === 'UPDATE' && attributes.subresource === '') return undefined;
-      if (attributes.operation === 'CREATE' && isMirrorPod(pod)) return refuseMirrorPod(attributes, pod);
-      const spec = specOf(pod);
-      const name = text(spec.serviceAccountName);
-      if (name === '')
-        throw refusal(attributes, `no service account specified for pod ${pathOf(attributes)}`);
-      return withAccount(lookup, attributes, name, (account) => refuseSecrets(attributes, account, spec));
+      return pod === undefined ? undefined : check(lookup, attributes, pod);
     },
   };
+}
+
+type Outcome = Promise<void> | undefined;
+
+function fill(lookup: AccountLookup, attributes: AdmissionAttributes, pod: ApiObject): Outcome {
+  if (isMirrorPod(pod)) {
+    refuseMirrorPod(attributes, pod);
+    return undefined;
+  }
+  const spec = specOf(pod);
+  const name = text(spec.serviceAccountName, DEFAULT_ACCOUNT);
+  spec.serviceAccountName = name;
+  // The same under its first name.
+  spec.serviceAccount = name;
+  return withAccount(lookup, attributes, name, (account) => {
+    complete(spec, account);
+    refuseSecrets(attributes, account, spec);
+  });
+}
+
+function check(lookup: AccountLookup, attributes: AdmissionAttributes, pod: ApiObject): Outcome {
+  if (attributes.operation === 'CREATE' && isMirrorPod(pod)) {
+    refuseMirrorPod(attributes, pod);
+    return undefined;
+  }
+  const spec = specOf(pod);
+  const name = text(spec.serviceAccountName);
+  if (name === '') throw refusal(attributes, `no service account specified for pod ${pathOf(attributes)}`);
+  return withAccount(lookup, attributes, name, (account) => refuseSecrets(attributes, account, spec));
 }
 
 const pathOf = ({ namespace, object }: AdmissionAttributes): string =>
   `${namespace}/${object?.metadata.name ?? ''}`;
 
 /** New pods, and those that get ephemeral containers. */
-function lookedAt({ definition, subresource, object }: AdmissionAttributes): ApiObject | undefined {
+function lookedAt(attributes: AdmissionAttributes): ApiObject | undefined {
+  const { definition, subresource, operation, object } = attributes;
   if (definition.resource !== 'pods' || definition.group !== '') return undefined;
-  return subresource === '' || subresource === 'ephemeralcontainers' ? object : undefined;
+  const wanted = operation === 'CREATE' ? '' : 'ephemeralcontainers';
+  return subresource === wanted ? object : undefined;
 }
 
 /** At once where the account is at hand, as it nearly always is. */
