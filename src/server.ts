@@ -1,16 +1,15 @@
-import { AdmissionChain } from './admission/admission.ts';
-import { createDefaultTolerations } from './admission/plugins/default-toleration-seconds.ts';
-import { createNamespaceLifecycle } from './admission/plugins/namespace-lifecycle.ts';
-import { refusePrivileged } from './admission/plugins/privileged-containers.ts';
 import type { Dialect } from './api/dialect.ts';
 import { loadTypes } from './api/idl/types.ts';
 import type { Auditor } from './audit/auditor.ts';
 import { repairAllocations } from './controllers/allocation-repair.ts';
 import { publishAuthentication } from './controllers/authentication-publisher.ts';
-import { bootstrapNamespaces } from './controllers/bootstrap.ts';
+import { bootstrapNamespaces, createNamespace } from './controllers/bootstrap.ts';
 import { ControllerIdentity } from './controllers/identity.ts';
 import { noteTokenTracking } from './controllers/legacy-token-tracking.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
+import { bootstrapPriorities } from './controllers/priority-bootstrap.ts';
+import { StoredQuotas } from './controllers/quota-ledger.ts';
+import { QuotaUsage } from './controllers/quota-usage.ts';
 import { RoleAggregation } from './controllers/role-aggregation.ts';
 import { bootstrapRoles } from './controllers/role-bootstrap.ts';
 import type { HealthCheck } from './diagnostics/health.ts';
@@ -24,6 +23,8 @@ import { createPipeline } from './pipeline/pipeline.ts';
 import { GatedFields } from './registry/gated-fields.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
+import { resourcequotas } from './resources/core/resource-quota.ts';
+import { createAdmission } from './server/admission.ts';
 import { findAdvertisedAddress } from './server/advertised-address.ts';
 import { createAllocation } from './server/allocation.ts';
 import { createAuditor } from './server/audit.ts';
@@ -33,6 +34,7 @@ import { createBackends } from './server/backends.ts';
 import { createFlowControl } from './server/flow-control.ts';
 import { Front } from './server/front.ts';
 import { createKubernetesService } from './server/kubernetes-service.ts';
+import { createNamespaceObjects } from './server/namespace-objects.ts';
 import { createNoteUse } from './server/service-accounts.ts';
 import { createStorageMetrics } from './server/storage-metrics.ts';
 import { traceCommits } from './server/traced-commits.ts';
@@ -49,6 +51,8 @@ export interface ServerEnvironment {
   readonly options: ServerOptions;
   readonly databaseUrls: readonly string[];
   readonly serving: PairFiles;
+  /** What verifies the serving certificate, in PEM form. */
+  readonly servingCa: string;
   /** Authorities of client certificates, beside --client-ca-file. */
   readonly clientCaFiles: readonly string[];
   /** Signs service account tokens. */
@@ -69,6 +73,7 @@ const STARTUP_STEPS = [
   'start-watch-cache',
   'bootstrap-namespaces',
   'rbac/bootstrap-roles',
+  'scheduling/bootstrap-system-priority-classes',
   'start-kubernetes-service',
 ];
 
@@ -105,12 +110,13 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const now = (): Date => new Date();
   const authorization = await createAuthorization(options, store, logger);
   services.start('authorization', (signal) => authorization.run(signal));
-  const admission = new AdmissionChain([
-    createNamespaceLifecycle(store),
-    createDefaultTolerations(options.tolerationSeconds),
-    ...(options.allowPrivileged ? [] : [refusePrivileged]),
-    authorization.guard,
-  ]);
+  const quotas = new StoredQuotas(resourcequotas, () => writer);
+  const plugins = createAdmission({
+    ...{ options, store, registry, quotas, logger, ...authorization },
+    createNamespace: (name) => createNamespace(registry, writer, name),
+  });
+  services.start('admission', (signal) => plugins.run(signal));
+  const admission = plugins.chain;
   const ownership = new Ownership({ types, registry, now });
   const allocation = createAllocation(options, postgres.allocations);
   const writer = new ObjectWriter({
@@ -128,6 +134,8 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   front.startup.finished('bootstrap-namespaces');
   await bootstrapRoles({ store, registry, writer, isOn: (gate) => options.featureGates.isEnabled(gate) });
   front.startup.finished('rbac/bootstrap-roles');
+  await bootstrapPriorities(registry, writer);
+  front.startup.finished('scheduling/bootstrap-system-priority-classes');
   await repairAllocations({
     ...{ store, registry, writer, now },
     ...{ allocations: postgres.allocations, pools: allocation.pools },
@@ -150,8 +158,19 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     leases: postgres.leases,
     logger,
   });
+  const quotaUsage = new QuotaUsage({
+    ...{ store, quotas, now },
+    definitions: () => [...registry.storages()],
+    onError: (error) => logger.error('quotas', error),
+  });
+  services.start('quotas', (signal) => quotaUsage.run(signal));
   startRoleAggregation({ store, registry, writer, services, logger });
   await authorization.ready();
+  await plugins.ready();
+  const { servingCa } = environment;
+  const namespaceObjects = createNamespaceObjects({ store, registry, writer, logger, servingCa });
+  await namespaceObjects.begin();
+  services.start('namespace objects', (signal) => namespaceObjects.run(signal));
   const { authorizer } = authorization;
   const serverAddress = externalAddress(options);
   const noteUse = createNoteUse(registry, writer, logger);

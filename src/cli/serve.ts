@@ -14,7 +14,7 @@ import { writeKubeconfig } from './kubeconfig.ts';
 import { lockDataDir } from './lock.ts';
 import { openLog } from './log.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
-import { chooseServingPair } from './serving-pair.ts';
+import { chooseServingPair, readServingCa } from './serving-pair.ts';
 
 /** What has been begun and must be ended, last first. */
 type Undo = () => Promise<void> | void;
@@ -52,6 +52,7 @@ async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServe
     options,
     databaseUrls,
     serving: chooseServingPair(options, certificates.serving),
+    servingCa: readServingCa(options, certificates),
     clientCaFiles: [certificates.caFile],
     serviceAccountKeyFile,
     logger: openLog(options),

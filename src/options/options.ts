@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { IpRange } from '../object/ip.ts';
+import { type AdmissionOptions, readAdmission } from './admission-options.ts';
 import { ALL_FLAGS } from './all-flags.ts';
 import { type AuditOptions, readAuditOptions } from './audit-options.ts';
 import { type AuthenticationOptions, readAuthentication } from './authentication.ts';
@@ -43,6 +44,7 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly deleteCollectionWorkers: number;
   /** Off: no delete waits for dependents. */
   readonly garbageCollector: boolean;
+  readonly admission: AdmissionOptions;
   readonly allowPrivileged: boolean;
   /** How long pods stay on nodes that are not ready, or not to be reached, unless they say otherwise. */
   readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
@@ -99,6 +101,7 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     minRequestTimeoutMs: flags.number('min-request-timeout') * 1000,
     deleteCollectionWorkers: flags.number('delete-collection-workers'),
     garbageCollector: flags.bool('enable-garbage-collector'),
+    admission: readAdmission(flags),
     allowPrivileged: flags.bool('allow-privileged'),
     tolerationSeconds: {
       notReady: flags.number('default-not-ready-toleration-seconds'),

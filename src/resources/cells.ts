@@ -1,45 +1,11 @@
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import { durationSince } from '../object/ages.ts';
 import { formatLabelRequirements, fromLabelSelector } from '../object/label-selector.ts';
+import { parts, text } from '../object/parts.ts';
 
 export { humanDuration } from '../object/ages.ts';
 
 /** What the tables of several resources show in the same way. */
-
-/** A part of an object as an object; empty when it is absent. */
-export function part(object: JsonObject | undefined, ...path: readonly string[]): JsonObject {
-  let value: JsonValue | undefined = object;
-  // By index: the compiler then makes no list of the arguments, and validators call this a hundred times for a pod.
-  for (let at = 0; at < path.length; at += 1) {
-    const name = path[at] ?? '';
-    value = typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined;
-  }
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-}
-
-const EMPTY: Readonly<JsonObject> = Object.freeze({});
-const NONE_OF_THEM: readonly JsonObject[] = Object.freeze([]);
-
-/** A value as an object to read; empty when it is none. Where a field is read by its name, the engine knows where it is. */
-export const objectOf = (value: JsonValue | undefined): Readonly<JsonObject> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : EMPTY;
-
-/** A value as a list of objects to read; empty when it is none. */
-export const objectsOf = (value: JsonValue | undefined): readonly JsonObject[] =>
-  Array.isArray(value) ? (value as JsonObject[]) : NONE_OF_THEM;
-
-/** A list of objects inside an object; empty when it is absent. */
-export function parts(object: JsonObject, name: string): JsonObject[] {
-  const value = object[name];
-  return Array.isArray(value) ? (value as JsonObject[]) : [];
-}
-
-export const text = (value: JsonValue | undefined, fallback = ''): string =>
-  value === undefined || value === null || value === '' ? fallback : String(value);
-
-/** Roughly, where it is beyond 2^53: for comparing, and not for showing. */
-export const count = (value: JsonValue | undefined): number =>
-  typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0;
 
 export const NONE = '<none>';
 

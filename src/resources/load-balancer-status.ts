@@ -4,8 +4,8 @@ import type { FieldError } from '../api/status.ts';
 import { eachInvalid, invalidValue } from '../object/field-errors.ts';
 import { checkName } from '../object/formats.ts';
 import { parseIp } from '../object/ip.ts';
+import { text } from '../object/parts.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
-import { text } from './cells.ts';
 import { writeStatus } from './define.ts';
 import { validateIp } from './validation/ip-fields.ts';
 

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import { formatLabelRequirements, fromLabelSelector } from '../object/label-selector.ts';
+import { count, part } from '../object/parts.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
-import { count, part } from './cells.ts';
 import { statedBy } from './stated.ts';
 
 /**

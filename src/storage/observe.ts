@@ -1,5 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
-import type { FrameEncoder, FrameSink, Store, WatchEvent } from './store.ts';
+import type { Entry, FrameEncoder, FrameSink, Store, WatchEvent } from './store.ts';
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -9,13 +9,14 @@ let observers = 0;
 /**
  * A watch for consumers inside the process: the current state as ADDED events, then every change, until the signal aborts.
  * It is an ordinary watch whose frames are empty, so it has the same order and the same bounds as those of clients; the
- * events come on the side.
+ * events come on the side. What does not match is as if it were not there.
  * @throws StorageError compacted when the consumer fell behind the history; begin again
  */
 export async function* observe(
   store: Store,
   resource: GroupResource,
   signal: AbortSignal,
+  matches?: (entry: Entry) => boolean,
 ): AsyncGenerator<WatchEvent> {
   observers += 1;
   const queue = new EventQueue(`observer-${observers}`);
@@ -30,6 +31,7 @@ export async function* observe(
       initialEventsEnd: false,
       deadline: Number.POSITIVE_INFINITY,
       onStart: () => {},
+      ...(matches === undefined ? {} : { matches }),
     },
     signal,
   );

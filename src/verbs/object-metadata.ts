@@ -1,21 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { ApiObject, ObjectMeta } from '../api/object-meta.ts';
 import { badRequest } from '../api/status.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 
 /** What the server does to metadata on every write, whatever the resource (Kubernetes: registry/rest, BeforeCreate and BeforeUpdate). */
-
-/** Without vowels and look-alikes, so that no word comes out of it. */
-const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
-const SUFFIX_CHARS = 5;
-const MAX_GENERATED_NAME_CHARS = 63;
-
-/** `web-` → `web-x7k2p`, cut so that the result stays a DNS label. */
-export function generateName(prefix: string): string {
-  let suffix = '';
-  for (const byte of randomBytes(SUFFIX_CHARS)) suffix += SUFFIX_ALPHABET[byte % SUFFIX_ALPHABET.length];
-  return prefix.slice(0, MAX_GENERATED_NAME_CHARS - SUFFIX_CHARS) + suffix;
-}
 
 let lastSecond = { second: 0, text: '1970-01-01T00:00:00Z' };
 

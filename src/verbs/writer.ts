@@ -5,6 +5,7 @@ import { type FieldError, invalid, notFound, StatusError } from '../api/status.t
 import { copyStored, parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { copyJson } from '../object/copy.ts';
 import { equalExcept } from '../object/equality.ts';
+import { generateName } from '../object/generated-name.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { GatedFields } from '../registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
@@ -17,7 +18,7 @@ import { toAttributes } from './admission-attributes.ts';
 import type { ValueAllocator } from './allocator.ts';
 import { assignAndFinish, holdsOf } from './assigning.ts';
 import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
-import { generateName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
+import { initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import type { Ownership } from './ownership.ts';
 import { assertFresh, checkVersion, type Read, refuseExpectations, retryFreshness } from './preconditions.ts';
 import { toStatusError } from './storage-status.ts';

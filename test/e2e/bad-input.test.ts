@@ -187,7 +187,8 @@ test('a list or watch from before the window is Expired, and compaction leaves l
     const patch = { data: { n: String(n) } };
     await cluster.request('PATCH', `${MAPS}/live`, patch, { 'content-type': 'application/merge-patch+json' });
   }
-  const live = "SELECT * FROM objects WHERE resource = 'configmaps' ORDER BY revision";
+  const live =
+    "SELECT * FROM objects WHERE resource = 'configmaps' AND namespace = 'default' ORDER BY revision";
   const before = await database.query(live);
   await compacted(Number(first));
   expect(await database.query(live)).toEqual(before);

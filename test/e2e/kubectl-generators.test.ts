@@ -73,10 +73,7 @@ describe('create makes', () => {
       { spec: { minAvailable: 1, selector: { matchLabels: { app: 'nothing' } } } },
     ],
     ['priorityclass high --value=1000 --description=high', { value: 1000, description: 'high' }],
-    [
-      'quota q --hard=cpu=1,memory=1Gi,pods=100 --scopes=NotTerminating',
-      { spec: { scopes: ['NotTerminating'] } },
-    ],
+    ['quota q --hard=pods=100 --scopes=NotTerminating', { spec: { scopes: ['NotTerminating'] } }],
     [
       'role reader --verb=get,list --resource=pods,pods/log',
       { rules: [{ resources: ['pods', 'pods/log'] }] },
@@ -414,6 +411,9 @@ describe('nodes', () => {
       target: { kind: 'Node', name: node },
     });
 
+  /** Of every new node, until its conditions say otherwise. */
+  const NOT_READY = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+
   test('taint puts taints on and takes them off', async () => {
     await ok('taint nodes n1 dedicated=db:NoSchedule');
     await ok('taint nodes n1 dedicated=web:NoSchedule --overwrite');
@@ -421,10 +421,11 @@ describe('nodes', () => {
     expect((await read('node n1')).spec.taints).toMatchObject([
       { key: 'spot', effect: 'PreferNoSchedule' },
       { key: 'dedicated', value: 'web', effect: 'NoSchedule' },
+      NOT_READY,
     ]);
     expect(await refused('taint nodes n1 dedicated=x:NoSchedule')).toContain('already has dedicated taint');
     await ok('taint nodes n1 dedicated- spot:PreferNoSchedule-');
-    expect((await read('node n1')).spec.taints).toBeUndefined();
+    expect((await read('node n1')).spec.taints).toEqual([NOT_READY]);
   });
 
   test('pods are placed by a binding of the pod, or of the namespace', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { conflict, MODIFIED, notFound, StatusError } from '../../src/api/status.ts';
+import { part } from '../../src/object/parts.ts';
 import type { ActionContext } from '../../src/registry/definition.ts';
-import { part } from '../../src/resources/cells.ts';
 import { pods } from '../../src/resources/core/pod.ts';
 import { created } from '../kit/manifests.ts';
 import { NO_TOKENS } from '../kit/tokens.ts';

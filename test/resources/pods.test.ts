@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
-import { part } from '../../src/resources/cells.ts';
+import { part } from '../../src/object/parts.ts';
 import { pods } from '../../src/resources/core/pod.ts';
 import { podtemplates } from '../../src/resources/core/pod-template.ts';
 import { problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';

@@ -16,17 +16,18 @@ export function createNamespaceLifecycle(store: Store): AdmissionPlugin {
   return {
     name: 'NamespaceLifecycle',
     operations: ['CREATE', 'UPDATE', 'DELETE'],
-    validate: (attributes) => check(store, attributes),
+    // Before anything else is looked for in the namespace.
+    mutate: (attributes) => check(store, attributes),
+    validate: (attributes) => {
+      if (attributes.operation === 'DELETE') refuseImmortal(attributes);
+    },
   };
 }
 
 async function check(store: Store, attributes: AdmissionAttributes): Promise<void> {
   const { definition, operation, namespace } = attributes;
-  if (operation === 'DELETE') {
-    refuseImmortal(attributes);
+  if (operation === 'DELETE' || !definition.namespaced || definition.resource === 'localsubjectaccessreviews')
     return;
-  }
-  if (!definition.namespaced || definition.resource === 'localsubjectaccessreviews') return;
   const entry = await findNamespace(store, namespace);
   if (entry === undefined) throw notFound(NAMESPACES, namespace);
   if (operation === 'CREATE' && entry.fields['status.phase'] === 'Terminating') throw terminating(attributes);

@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
+import { parseGoBool } from '../../object/go-bool.ts';
 import { AUTO_UPDATE } from './shape.ts';
 
 /**
@@ -26,12 +27,8 @@ export const isAbandoned = (object: ApiObject, shipped: ReadonlySet<string>): bo
 
 const mayUpdate = (object: ApiObject): boolean => readAutoUpdate(object) ?? object.metadata.generation === 1;
 
-/** The forms that Go's strconv.ParseBool reads. */
-function readAutoUpdate({ metadata }: ApiObject): boolean | undefined {
-  const value = metadata.annotations?.[AUTO_UPDATE] ?? '';
-  if (/^(1|t|T|TRUE|true|True)$/.test(value)) return true;
-  return /^(0|f|F|FALSE|false|False)$/.test(value) ? false : undefined;
-}
+const readAutoUpdate = ({ metadata }: ApiObject): boolean | undefined =>
+  parseGoBool(metadata.annotations?.[AUTO_UPDATE] ?? '');
 
 /** How much the exempt level counts in the division of seats is the operator's to say. */
 function sameSpec({ metadata, spec }: ApiObject, shipped: ApiObject): boolean {

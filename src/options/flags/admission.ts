@@ -7,20 +7,17 @@ export const admissionFlags = defineFlags('Admission', [
     type: 'string',
     default: '',
     meaning: 'admission control configuration file',
-    effective: false,
   },
   {
     name: 'enable-admission-plugins',
     type: 'strings',
     default: [],
     meaning: 'plugins enabled in addition to the defaults; order does not matter',
-    effective: false,
   },
   {
     name: 'disable-admission-plugins',
     type: 'strings',
     default: [],
     meaning: 'plugins disabled although default-enabled; order does not matter',
-    effective: false,
   },
 ]);

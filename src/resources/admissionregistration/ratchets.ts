@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import { part, parts } from '../cells.ts';
+import { part, parts } from '../../object/parts.ts';
 import { type Ratchet, ratchetOf } from '../validation/ratchet.ts';
 
 /** Expressions that nobody touches are not compiled anew: what they may use has changed, and will again. */

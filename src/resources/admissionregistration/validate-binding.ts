@@ -10,7 +10,7 @@ import {
 } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { goList, shown } from '../../object/go-value.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { has } from '../validation/fields.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 import { strings } from '../validation/values.ts';

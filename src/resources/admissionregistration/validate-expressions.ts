@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { text } from '../cells.ts';
+import { text } from '../../object/parts.ts';
 import { has } from '../validation/fields.ts';
 
 /** The parts of a validating admission policy that carry expressions. Whether an expression compiles is not checked here. */

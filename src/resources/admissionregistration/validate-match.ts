@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid, notSupported, required, tooMany } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { duplicates, has } from '../validation/fields.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 import { validateNamedRules } from './validate-rules.ts';

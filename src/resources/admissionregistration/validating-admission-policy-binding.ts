@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { age, part, selectorText, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
+import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { has } from '../validation/fields.ts';
 import { validatePolicyBinding } from './validate-binding.ts';

@@ -1,4 +1,5 @@
-import { age, part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { has } from '../validation/fields.ts';
 import { POLICY_RATCHETS } from './ratchets.ts';

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 
 /** Groups of the Kubernetes community are for APIs that it has reviewed, or that say they have not been. */
 const ANNOTATION = 'api-approved.kubernetes.io';

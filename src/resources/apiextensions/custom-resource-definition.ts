@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { copyJson } from '../../object/copy.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { define } from '../define.ts';
 import { strings } from '../validation/values.ts';
 import { validateDefinition, validateDefinitionUpdate } from './validate-definition.ts';

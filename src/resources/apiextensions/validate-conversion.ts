@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../object/field-errors.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { parsePem } from '../certificates/pem.ts';
 import { has } from '../validation/fields.ts';
 import { strings } from '../validation/values.ts';

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { has, joinedInvalid } from '../validation/fields.ts';
 import { validateImmutableField } from '../validation/immutable.ts';
 import { strings } from '../validation/values.ts';

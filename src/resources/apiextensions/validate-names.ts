@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
-import { text } from '../cells.ts';
+import { text } from '../../object/parts.ts';
 import { joinedInvalid } from '../validation/fields.ts';
 import { strings } from '../validation/values.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { has } from '../validation/fields.ts';
 import { validateDefaults } from './schema/defaults.ts';
 import { isOn, type Schema } from './schema/node.ts';

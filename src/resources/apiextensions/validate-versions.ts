@@ -4,7 +4,7 @@ import { equal } from '../../object/equality.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { goList, shown } from '../../object/go-value.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { has, joinedInvalid } from '../validation/fields.ts';
 import { validateSchema } from './validate-schema.ts';
 import {

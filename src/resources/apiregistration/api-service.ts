@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { age, part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { has } from '../validation/fields.ts';
 import { validateApiService, validateApiServiceStatus } from './validate-api-service.ts';

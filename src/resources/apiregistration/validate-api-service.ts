@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName, checkPort } from '../../object/formats.ts';
-import { count, part, parts, text } from '../cells.ts';
+import { count, part, parts, text } from '../../object/parts.ts';
 import { has } from '../validation/fields.ts';
 
 const MAX_GROUP_PRIORITY = 20000;

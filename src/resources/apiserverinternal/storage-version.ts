@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { age, part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { has } from '../validation/fields.ts';
 import { validateStorageVersion, validateStorageVersionStatus } from './validate-storage-version.ts';

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import { age, containerCells, count, labelsText, part, selectorText } from '../cells.ts';
+import { count, part } from '../../object/parts.ts';
+import { age, containerCells, labelsText, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { POD_RATCHETS } from '../pod/pod-ratchets.ts';

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { part, selectorText } from '../cells.ts';
+import { part } from '../../object/parts.ts';
+import { selectorText } from '../cells.ts';
 import { define } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { POD_RATCHETS } from '../pod/pod-ratchets.ts';

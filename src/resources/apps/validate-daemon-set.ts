@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { required } from '../../object/field-errors.ts';
-import { part, parts } from '../cells.ts';
+import { part, parts } from '../../object/parts.ts';
 import { validatePodTemplate } from '../pod/validation/pod-template.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 import { goIntOrString, goLabelSelector, invalidShown } from '../validation/notation.ts';

@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
-import { count, part } from '../cells.ts';
+import { count, part } from '../../object/parts.ts';
 import { goIntOrString, invalidShown } from '../validation/notation.ts';
 import {
   isZeroIntOrPercent,

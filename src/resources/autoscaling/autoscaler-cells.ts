@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { count, part, parts, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { age, count, part, parts, text } from '../cells.ts';
+import { age } from '../cells.ts';
 
 const UNKNOWN = '<unknown>';
 const SHOWN = 2;

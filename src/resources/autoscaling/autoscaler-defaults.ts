@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { part, parts } from '../cells.ts';
+import { part, parts } from '../../object/parts.ts';
 
 /** Without metrics, CPU at 80% of what is requested. */
 export function defaultAutoscaler(autoscaler: ApiObject): void {

@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { count, part, parts } from '../../object/parts.ts';
 import type { Conversion } from '../../registry/definition.ts';
-import { count, part, parts } from '../cells.ts';
 import { fromV1Metric, toV1Metric } from './metrics-v1.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { part } from '../cells.ts';
+import { part } from '../../object/parts.ts';
 
 /**
  * Metrics as autoscaling/v1 writes them into annotations, which is not how v2 has them

@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../object/field-errors.ts';
-import { count, part, parts, text } from '../cells.ts';
+import { count, part, parts, text } from '../../object/parts.ts';
 import { validateCounts } from '../validation/numbers.ts';
 import { type Ratchet, ratchetOf } from '../validation/ratchet.ts';
 import { validateMetric, validateReference } from './validate-metrics.ts';

@@ -8,14 +8,14 @@ import {
   required,
 } from '../../object/field-errors.ts';
 import { checkName, checkQualifiedName } from '../../object/formats.ts';
+import { count, part, text } from '../../object/parts.ts';
 import { parseQuantity } from '../../object/quantity.ts';
-import { count, part, text } from '../cells.ts';
 import {
   isExtendedResource,
   isNativeResource,
   isStandardContainerResource,
   isStandardResource,
-} from '../pod/resource-names.ts';
+} from '../../object/resource-names.ts';
 
 /** What the number of replicas follows (Kubernetes: autoscaling validation, validateMetricSpec). */
 

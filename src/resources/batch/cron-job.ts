@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { age, containerCells, NONE, part, parts, selectorText, since, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
+import { age, containerCells, NONE, selectorText, since } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { POD_RATCHETS } from '../pod/pod-ratchets.ts';

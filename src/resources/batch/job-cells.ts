@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { count, part } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { age, containerCells, count, humanDuration, part, selectorText, since } from '../cells.ts';
+import { age, containerCells, humanDuration, selectorText, since } from '../cells.ts';
 import { hasCondition } from './validate-job-status.ts';
 
 export function jobCells(job: ApiObject, now: number): readonly Cell[] {

@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { required } from '../../object/field-errors.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { goLabelSelector, goStrings, invalidShown } from '../validation/notation.ts';
 import type { Ratchet } from '../validation/ratchet.ts';
 

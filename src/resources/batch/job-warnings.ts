@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import { count, part } from '../cells.ts';
+import { count, part } from '../../object/parts.ts';
 import { podTemplateWarnings } from '../pod/pod-warnings.ts';
 
 const MANY_COMPLETIONS = 100_000;

@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { goLabelSelector, invalidShown } from '../validation/notation.ts';
 import { validateCounts } from '../validation/numbers.ts';
 import { type Ratchet, ratchetOf } from '../validation/ratchet.ts';

@@ -9,7 +9,7 @@ import {
   tooMany,
 } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { goList, invalidShown, invalidUnshown } from '../validation/notation.ts';
 
 /** Rules by which failed pods are counted, ignored, or end a job. */

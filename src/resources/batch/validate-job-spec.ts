@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
-import { count, part, text } from '../cells.ts';
+import { count, part, text } from '../../object/parts.ts';
 import { validatePodTemplate } from '../pod/validation/pod-template.ts';
 import { validateCounts } from '../validation/numbers.ts';
 import { validateFailurePolicy } from './validate-failure-policy.ts';

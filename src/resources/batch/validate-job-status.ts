@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, invalidValue } from '../../object/field-errors.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { invalidUnshown } from '../validation/notation.ts';
 import { validateCounts } from '../validation/numbers.ts';
 

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
-import { count, part } from '../cells.ts';
+import { count, part } from '../../object/parts.ts';
 import { validateImmutable, validateImmutableSelector } from '../validation/immutable.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 import { selectorOf, validateTemplateLabels } from '../workload/selected-template.ts';

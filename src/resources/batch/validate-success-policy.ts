@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required, tooLong, tooMany } from '../../object/field-errors.ts';
-import { count, part, parts, text } from '../cells.ts';
+import { count, part, parts, text } from '../../object/parts.ts';
 import { validateCounts } from '../validation/numbers.ts';
 import { parseIndexes } from './indexes.ts';
 

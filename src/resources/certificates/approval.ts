@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { part } from '../../object/parts.ts';
 import type { ViewSubresource } from '../../registry/definition.ts';
-import { part } from '../cells.ts';
 import { has } from '../validation/fields.ts';
 import { conditionsToStore, type StatusWriter, validateStatusChange } from './request-status.ts';
 

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { count, part, parts, text } from '../../object/parts.ts';
 import type { UserInfo } from '../../request/api-request.ts';
-import { age, count, humanDuration, NONE, part, parts, text } from '../cells.ts';
+import { age, humanDuration, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { has } from '../validation/fields.ts';
 import { approval, signing } from './approval.ts';

@@ -1,18 +1,9 @@
 import { constants, createPublicKey, verify } from 'node:crypto';
-import { createRequire } from 'node:module';
 import type { Pkcs10CertificateRequest } from '@peculiar/x509';
-import { count, part, text } from '../cells.ts';
+import { parseCertificationRequest } from '../../object/certification-request.ts';
+import { count, part, text } from '../../object/parts.ts';
 import { toObject } from '../validation/fields.ts';
 import { parsePem } from './pem.ts';
-
-const require = createRequire(import.meta.url);
-
-/** The library is 230 modules, a tenth of all that a start would load: it is loaded with the first request to be read. */
-function parseRequest(der: Buffer): Pkcs10CertificateRequest {
-  require('reflect-metadata');
-  const library = require('@peculiar/x509') as typeof import('@peculiar/x509');
-  return new library.Pkcs10CertificateRequest(der);
-}
 
 /**
  * What is wrong with a PKCS#10 request in PEM (RFC 2986), or undefined. It must be signed with the key it asks a certificate
@@ -22,7 +13,7 @@ export function whyNoRequest(pem: string): string | undefined {
   const [block] = parsePem(pem);
   if (block?.label !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';
   try {
-    const request = parseRequest(block.der);
+    const request = parseCertificationRequest(block.der);
     return isSignedByItsKey(request, block.der) ? undefined : signatureText(request);
   } catch {
     return 'asn1: structure error: not a PKCS#10 certification request';

@@ -1,4 +1,5 @@
-import { NONE, part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
+import { NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateImmutableField } from '../validation/immutable.ts';
 import { validateTrustBundle } from './validate-trust-bundle.ts';

@@ -3,7 +3,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { parsePem } from './pem.ts';
 
 /** Who may change what of a signing request's status: approvers the verdict, signers the certificate. */

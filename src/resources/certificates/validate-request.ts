@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, invalidValue, notSupported, required } from '../../object/field-errors.ts';
-import { count, part, parts, text } from '../cells.ts';
+import { count, part, parts, text } from '../../object/parts.ts';
 import { duplicates, has } from '../validation/fields.ts';
 import { strings } from '../validation/values.ts';
 import { whyNoRequest } from './certification-request.ts';

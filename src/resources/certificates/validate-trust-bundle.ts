@@ -3,7 +3,7 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, tooLong } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { type PemBlock, parsePem } from './pem.ts';
 import { validateSignerName } from './validate-signer-name.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { count, part, parts, text } from '../../object/parts.ts';
 import type { ConnectCall } from '../../registry/definition.ts';
-import { count, part, parts, text } from '../cells.ts';
 
 /** Where a node's agent listens unless the node says otherwise. */
 const DEFAULT_PORT = 10250;

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { badRequest } from '../../api/status.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { containersOf } from '../pod/containers-of.ts';
 
 /** The container that is meant; only a pod with one need not be told. @throws StatusError 400 */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { type FieldError, invalid } from '../../api/status.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
+import { part, text } from '../../object/parts.ts';
 import type { ConnectSubresource } from '../../registry/definition.ts';
-import { part, text } from '../cells.ts';
 import { agentOf } from './agent.ts';
 import { chooseContainer } from './container.ts';
 

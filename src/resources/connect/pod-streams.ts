@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { badRequest } from '../../api/status.ts';
+import { part, text } from '../../object/parts.ts';
 import type { ConnectCall, ConnectSubresource } from '../../registry/definition.ts';
 import type { Backend } from '../../request/backend.ts';
-import { part, text } from '../cells.ts';
 import { agentOf } from './agent.ts';
 import { chooseContainer } from './container.ts';
 

@@ -1,8 +1,8 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { badRequest, StatusError, serviceUnavailable } from '../../api/status.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import type { ConnectCall, ConnectSubresource } from '../../registry/definition.ts';
 import type { Backend } from '../../request/backend.ts';
-import { part, parts, text } from '../cells.ts';
 import { agentOf } from './agent.ts';
 import { isGlobalUnicast } from './global-address.ts';
 import { parseTargetName, type TargetName } from './target-name.ts';

@@ -1,4 +1,5 @@
-import { age, part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateImmutableField } from '../validation/immutable.ts';
 import { validateLeaseCandidate } from './validate-candidate.ts';

@@ -1,7 +1,8 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
-import { age, count, part, text } from '../cells.ts';
+import { count, part, text } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { has } from '../validation/fields.ts';
 import { validateLeaseStrategy } from './validate-strategy.ts';

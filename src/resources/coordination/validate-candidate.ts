@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
 import { checkConfigMapKey } from '../../object/formats.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { isOlder, parseSemanticVersion, type SemanticVersion } from '../validation/semantic-version.ts';
 import { strings } from '../validation/values.ts';
 import { OLDEST_EMULATION_VERSION, validateLeaseStrategy } from './validate-strategy.ts';

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { parts, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { parts, text } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 
 export const componentstatuses = define({

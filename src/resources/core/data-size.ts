@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../api/object-meta.ts';
-import { text } from '../cells.ts';
+import { text } from '../../object/parts.ts';
 
 /** What a config map or a secret may hold at most, keys not counted. */
 export const MAX_DATA_BYTES = 1024 * 1024;

@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { count, part, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { count, part, since, text } from '../cells.ts';
+import { since } from '../cells.ts';
 import { column, nameColumn, type Table } from '../define.ts';
 
 function eventCells(event: ApiObject, now: number): readonly Cell[] {

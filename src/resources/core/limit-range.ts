@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { part, parts } from '../cells.ts';
+import { part, parts } from '../../object/parts.ts';
 import { define } from '../define.ts';
 import { roundUpToMilli } from '../validation/quantity-values.ts';
 import { validateLimitRange } from './validate-limit-range.ts';

@@ -1,5 +1,5 @@
+import { part } from '../../object/parts.ts';
 import type { ViewSubresource } from '../../registry/definition.ts';
-import { part } from '../cells.ts';
 import { labelWithName } from './namespace-label.ts';
 
 /** Where the duties in spec.finalizers are taken off, and with them those in metadata; the status stays. */

@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { age, NONE, part, parts, text } from '../cells.ts';
+import { age, NONE } from '../cells.ts';
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
 

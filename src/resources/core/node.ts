@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { nodeProxy } from '../connect/proxies.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { roundUpToMilli } from '../validation/quantity-values.ts';

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { part } from '../cells.ts';
+import { part } from '../../object/parts.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { quantitiesOf, roundUpToMilli, validateBasicQuantity } from '../validation/quantity-values.ts';
 import { selectorRatchet } from '../validation/ratchet.ts';

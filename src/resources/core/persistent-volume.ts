@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { part } from '../cells.ts';
+import { part } from '../../object/parts.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { roundUpToMilli } from '../validation/quantity-values.ts';
 import { validateVolume, validateVolumeUpdate, warnOfVolume } from './validate-persistent-volume.ts';

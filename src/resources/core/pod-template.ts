@@ -1,5 +1,6 @@
 import { equal } from '../../object/equality.ts';
-import { containerCells, labelsText, part } from '../cells.ts';
+import { part } from '../../object/parts.ts';
+import { containerCells, labelsText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { POD_RATCHETS } from '../pod/pod-ratchets.ts';

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { part, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { age, part, text } from '../cells.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { roundUpToMilli } from '../validation/quantity-values.ts';
 import { validateQuota, validateQuotaStatus, validateQuotaUpdate } from './validate-resource-quota.ts';

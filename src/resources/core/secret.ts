@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { invalidValue } from '../../object/field-errors.ts';
-import { age, part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateImmutableData } from './immutable-data.ts';
 import { checkKeyPair } from './key-pair.ts';

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { age, parts } from '../cells.ts';
+import { parts } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { token } from './token-request.ts';
 

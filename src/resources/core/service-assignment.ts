@@ -3,6 +3,7 @@ import { internalError, invalid, type StatusError } from '../../api/status.ts';
 import { formatIp } from '../../object/canonical-ip.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { isIpv6, parseIp } from '../../object/ip.ts';
+import { part } from '../../object/parts.ts';
 import {
   type AssignedValue,
   type AssignedValues,
@@ -10,7 +11,6 @@ import {
   type ValueSource,
 } from '../../registry/assigned-values.ts';
 import { NODE_PORTS } from '../../registry/value-pool.ts';
-import { part } from '../cells.ts';
 import { strings } from '../validation/values.ts';
 import { chooseFamilies, staysPreferred } from './service-families.ts';
 import { isExternalName, isHeadless } from './service-kind.ts';

@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { age, labelsText, NONE, part, parts, text } from '../cells.ts';
+import { age, labelsText, NONE } from '../cells.ts';
 import { ingressPointTexts } from '../load-balancer-status.ts';
 import { strings } from '../validation/values.ts';
 

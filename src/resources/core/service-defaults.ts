@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { part, parts } from '../cells.ts';
+import { part, parts } from '../../object/parts.ts';
 import { isExternallyAccessible, isExternalName, isLoadBalancer } from './service-kind.ts';
 
 /** Three hours. */

@@ -3,7 +3,7 @@ import { type FieldError, invalid } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { isIpv6 } from '../../object/ip.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { strings } from '../validation/values.ts';
 import { isExternalName, typeOf } from './service-kind.ts';
 import { validateClusterIps } from './validation/service-addresses.ts';

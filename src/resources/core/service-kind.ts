@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { text } from '../cells.ts';
+import { text } from '../../object/parts.ts';
 import { strings } from '../validation/values.ts';
 
 /** What a service is, read from its spec: type decides which of the other fields mean anything. */

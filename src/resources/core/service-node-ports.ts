@@ -1,9 +1,9 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { internalError, invalid, type StatusError } from '../../api/status.ts';
 import { invalidValue } from '../../object/field-errors.ts';
+import { count, part, parts } from '../../object/parts.ts';
 import { type AssignedValue, PoolFull, type ValueSource } from '../../registry/assigned-values.ts';
 import { NODE_PORTS, type ValuePool } from '../../registry/value-pool.ts';
-import { count, part, parts } from '../cells.ts';
 import { needsHealthCheckNodePort, needsNodePorts, usesNodePorts } from './service-kind.ts';
 
 /**

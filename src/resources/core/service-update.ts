@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import { count, part, parts, text } from '../cells.ts';
+import { count, part, parts, text } from '../../object/parts.ts';
 import { strings } from '../validation/values.ts';
 import {
   isExternallyAccessible,

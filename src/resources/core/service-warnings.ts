@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { cidrWarnings, ipWarnings } from '../validation/ip-fields.ts';
 import { strings } from '../validation/values.ts';
 import { isExternalName } from './service-kind.ts';

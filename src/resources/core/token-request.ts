@@ -2,9 +2,9 @@ import { toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { badRequest, conflict, type FieldError, invalid, StatusError } from '../../api/status.ts';
 import { invalidValue } from '../../object/field-errors.ts';
+import { count, part, text } from '../../object/parts.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/definition.ts';
 import type { TokenSubject } from '../../registry/token-issuing.ts';
-import { count, part, text } from '../cells.ts';
 import { strings } from '../validation/values.ts';
 
 const KIND = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } as const;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { validateAccessModes } from '../storage/validation/access-modes.ts';
 import { requireFields } from '../storage/validation/required-fields.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
-import { part, parts } from '../cells.ts';
+import { part, parts } from '../../object/parts.ts';
 import { each } from '../validation/values.ts';
 import { goJsonError } from './go-json-error.ts';
 import { validateTaints } from './validate-taints.ts';

@@ -4,7 +4,7 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { duplicate, eachInvalid, forbiddenField, invalidValue } from '../../object/field-errors.ts';
 import { checkCidr } from '../../object/formats.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { goNodeAddress } from '../validation/go-structs.ts';
 import { quantitiesOf } from '../validation/quantity-values.ts';
 import { each, strings } from '../validation/values.ts';

@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { nodeTermWarnings } from '../pod/placement-warnings.ts';
 import { SOURCE_FIELDS } from '../storage/validation/volume-source.ts';
 import { validateVolumeSpec } from '../storage/validation/volume-spec.ts';

@@ -7,7 +7,7 @@ import {
   isNativeResource,
   isStandardContainerResource,
   isStandardResource,
-} from '../pod/resource-names.ts';
+} from '../../object/resource-names.ts';
 import { nanosOf, validateNonNegativeQuantity } from '../validation/quantity-values.ts';
 
 /** Names of what can be counted, and how much of it: in quotas, limit ranges and nodes. */

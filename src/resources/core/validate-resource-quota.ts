@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { goScopes } from '../validation/go-structs.ts';
 import { quantitiesOf } from '../validation/quantity-values.ts';
 import { strings } from '../validation/values.ts';

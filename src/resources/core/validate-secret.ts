@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required, tooLong } from '../../object/field-errors.ts';
 import { checkConfigMapKey } from '../../object/formats.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { decodedBytes, MAX_DATA_BYTES } from './data-size.ts';
 import { goJsonError } from './go-json-error.ts';
 

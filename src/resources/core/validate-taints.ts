@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
-import { text } from '../cells.ts';
+import { text } from '../../object/parts.ts';
 import { goTaint } from '../validation/go-structs.ts';
 import { each } from '../validation/values.ts';
 

@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { part, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { age, part, text } from '../cells.ts';
+import { age } from '../cells.ts';
 import { optionalText } from '../validation/optional-text.ts';
 import { strings } from '../validation/values.ts';
 

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { parts, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { age, parts, text } from '../cells.ts';
+import { age } from '../cells.ts';
 import { strings } from '../validation/values.ts';
 
 const SHOWN = 3;

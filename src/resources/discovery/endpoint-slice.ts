@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import { parts } from '../cells.ts';
+import { parts } from '../../object/parts.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { endpointSliceCells } from './endpoint-slice-cells.ts';
 import { validateEndpointSlice, validateEndpointSliceUpdate } from './validate-endpoint-slice.ts';

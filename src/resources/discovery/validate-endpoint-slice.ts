@@ -10,7 +10,7 @@ import {
 } from '../../object/field-errors.ts';
 import { checkLabelValue, checkName, checkQualifiedName } from '../../object/formats.ts';
 import { parseIp } from '../../object/ip.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { validateImmutableField } from '../validation/immutable.ts';
 import { validateNonSpecialIp } from '../validation/ip-fields.ts';
 import { strings } from '../validation/values.ts';

@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
 import { invalidValue } from '../../object/field-errors.ts';
-import { part } from '../cells.ts';
+import { part } from '../../object/parts.ts';
 
 /**
  * The objects that keep a cluster reachable whatever else is configured: requests of administrators are never queued, and

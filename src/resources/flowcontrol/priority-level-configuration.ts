@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { age, count, NONE, part, text } from '../cells.ts';
+import { count, part, text } from '../../object/parts.ts';
+import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { has } from '../validation/fields.ts';
 import { validateConditionTypes } from './conditions.ts';

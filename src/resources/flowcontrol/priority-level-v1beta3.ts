@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { count, part } from '../../object/parts.ts';
 import type { Conversion } from '../../registry/definition.ts';
-import { count, part } from '../cells.ts';
 import { has } from '../validation/fields.ts';
 
 /**

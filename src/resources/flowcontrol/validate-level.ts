@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../object/field-errors.ts';
-import { count, part, text } from '../cells.ts';
+import { count, part, text } from '../../object/parts.ts';
 import { has } from '../validation/fields.ts';
 import { validateMandatoryLevel } from './mandatory.ts';
 import { KEEP_ZERO_SHARES } from './priority-level-v1beta3.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
-import { parts } from '../cells.ts';
+import { parts } from '../../object/parts.ts';
 import { strings } from '../validation/values.ts';
 import { validateSubject } from './validate-subject.ts';
 

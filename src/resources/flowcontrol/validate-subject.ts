@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, forbiddenField, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { has } from '../validation/fields.ts';
 
 /** The kinds of subjects and the field each has of its own. */

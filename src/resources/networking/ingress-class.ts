@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { part, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { age, NONE, part, text } from '../cells.ts';
+import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateIngressClass, validateIngressClassUpdate } from './validation/ingress-class.ts';
 

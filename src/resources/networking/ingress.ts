@@ -1,4 +1,4 @@
-import { part } from '../cells.ts';
+import { part } from '../../object/parts.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { keepStatus, loadBalancerStatusView, resetLoadBalancerStatus } from '../load-balancer-status.ts';
 import { ingressCells } from './ingress-cells.ts';

@@ -1,4 +1,5 @@
-import { age, part, parts, selectorText } from '../cells.ts';
+import { part, parts } from '../../object/parts.ts';
+import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { selectorRatchet } from '../validation/ratchet.ts';
 import { validateNetworkPolicy } from './validation/network-policy.ts';

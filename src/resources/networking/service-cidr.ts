@@ -1,4 +1,5 @@
-import { age, part } from '../cells.ts';
+import { part } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { strings } from '../validation/values.ts';
 import { validateServiceCidr, validateServiceCidrUpdate } from './validation/service-cidr.ts';

@@ -1,4 +1,5 @@
-import { age, text } from '../cells.ts';
+import { text } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateImmutableField } from '../validation/immutable.ts';
 import { validateRuntimeClass } from './validate-runtime-class.ts';

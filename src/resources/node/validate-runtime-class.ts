@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid } from '../../object/field-errors.ts';
 import { checkLabelValue, checkName, checkQualifiedName } from '../../object/formats.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { validateOverhead } from '../pod/validation/resource-requirements.ts';
 import { validateTolerations } from '../pod/validation/tolerations.ts';
 import { goToleration } from '../validation/go-structs.ts';

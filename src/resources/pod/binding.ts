@@ -1,8 +1,8 @@
 import type { ApiObject, JsonObject, ObjectMeta } from '../../api/object-meta.ts';
 import { badRequest, conflict, type FieldError, invalid, type StatusError } from '../../api/status.ts';
 import { notSupported, required } from '../../object/field-errors.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import type { ActionSubresource } from '../../registry/definition.ts';
-import { part, parts, text } from '../cells.ts';
 import { withCondition } from './pod-conditions.ts';
 
 const SUCCESS: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };

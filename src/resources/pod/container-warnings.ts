@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { count, objectsOf, text } from '../cells.ts';
+import { count, objectsOf, text } from '../../object/parts.ts';
 import { eachAt } from '../validation/values.ts';
 import { CONTAINER_LISTS } from './containers-of.ts';
 

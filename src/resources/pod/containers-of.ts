@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { objectsOf } from '../cells.ts';
+import { objectsOf } from '../../object/parts.ts';
 
 /** Where a pod spec has its containers, in the order they begin. */
 export const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;

@@ -1,8 +1,8 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { forbidden, StatusError } from '../../api/status.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
+import { count, part, parts, text } from '../../object/parts.ts';
 import type { ActionContext } from '../../registry/definition.ts';
-import { count, part, parts, text } from '../cells.ts';
 import { hasCondition, timestamp } from './pod-conditions.ts';
 
 const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' };

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { part, parts } from '../../object/parts.ts';
 import type { ViewSubresource } from '../../registry/definition.ts';
-import { part, parts } from '../cells.ts';
 import { defaultPodSpec } from './pod-defaults.ts';
 import { validateEphemeralUpdate } from './validation/ephemeral-containers.ts';
 

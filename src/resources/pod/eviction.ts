@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { badRequest, StatusError } from '../../api/status.ts';
+import { part, text } from '../../object/parts.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/definition.ts';
-import { part, text } from '../cells.ts';
 import { strings } from '../validation/values.ts';
 import { spendBudget, stillProcessing } from './disruption-budget.ts';
 import { withCondition } from './pod-conditions.ts';

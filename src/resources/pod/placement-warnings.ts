@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { objectOf, objectsOf, part, parts, text } from '../cells.ts';
+import { objectOf, objectsOf, part, parts, text } from '../../object/parts.ts';
 import { addAll } from '../validation/values.ts';
 
 /** Labels of nodes that have newer names. */

@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { count, part, parts, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
-import { age, count, NONE, part, parts, since, text } from '../cells.ts';
+import { age, NONE, since } from '../cells.ts';
 import { isSet } from '../validation/values.ts';
 import { hasCondition } from './pod-conditions.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { parts } from '../cells.ts';
+import { parts } from '../../object/parts.ts';
 
 interface Condition {
   readonly type: string;

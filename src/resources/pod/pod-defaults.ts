@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { formatQuantity, parseQuantity } from '../../object/quantity.ts';
-import { part, parts, text } from '../cells.ts';
 
 /**
  * Defaults of pods that depend on other fields (Kubernetes: apis/core/v1/defaults.go). Constants are in the IDL. All change

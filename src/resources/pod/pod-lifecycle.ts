@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { count, part, text } from '../cells.ts';
+import { count, part, text } from '../../object/parts.ts';
 
 /**
  * How long a pod is given to end: what the caller asks for, or else what the pod itself says. One that was never placed on a

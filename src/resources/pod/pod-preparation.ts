@@ -1,11 +1,11 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import { objectOf, objectsOf, part, parts, text } from '../cells.ts';
+import { objectOf, objectsOf, part, parts, text } from '../../object/parts.ts';
+import { qosClass } from '../../object/pod-qos.ts';
 import { strings } from '../validation/values.ts';
 import { CONTAINER_LISTS } from './containers-of.ts';
 import { withCondition } from './pod-conditions.ts';
 import { APP_ARMOR_PREFIX, fromAnnotation, holdsAppArmor, toAnnotation } from './profiles.ts';
-import { qosClass } from './qos.ts';
 
 /** What the server makes of a pod before it is stored for the first time (Kubernetes: pod strategy, PrepareForCreate). */
 export function preparePod(pod: ApiObject): void {

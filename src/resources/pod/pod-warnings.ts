@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { checkName } from '../../object/formats.ts';
+import { objectOf, objectsOf, part, text } from '../../object/parts.ts';
 import { parseQuantity } from '../../object/quantity.ts';
-import { objectOf, objectsOf, part, text } from '../cells.ts';
 import { eachAt, stringMap } from '../validation/values.ts';
 import { addEnvWarnings, addPortWarnings } from './container-warnings.ts';
 import { CONTAINER_LISTS, containersOf } from './containers-of.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { text } from '../cells.ts';
+import { text } from '../../object/parts.ts';
 
 /** Seccomp and AppArmor profiles, which were annotations before they were fields. */
 

@@ -1,4 +1,5 @@
-import { age, count, part, text } from '../cells.ts';
+import { count, part, text } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { selectorRatchet } from '../validation/ratchet.ts';
 import { validateBudget, validateBudgetStatus } from './validate-budget.ts';

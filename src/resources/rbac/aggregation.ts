@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { required } from '../../object/field-errors.ts';
-import { part, parts } from '../cells.ts';
+import { part, parts } from '../../object/parts.ts';
 import { has } from '../validation/fields.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { parts, text } from '../cells.ts';
+import { parts, text } from '../../object/parts.ts';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 export const SUBJECT_KINDS = ['ServiceAccount', 'User', 'Group'] as const;

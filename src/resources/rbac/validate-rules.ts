@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
-import { parts } from '../cells.ts';
+import { parts } from '../../object/parts.ts';
 import { strings } from '../validation/values.ts';
 
 /** What a role allows. A rule is about resources or about URLs, and a role in a namespace has no say over URLs. */

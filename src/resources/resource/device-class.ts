@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { age, part, parts } from '../cells.ts';
+import { part, parts } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/node-selector.ts';
 import { has } from '../validation/fields.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { has } from '../validation/fields.ts';
 import { strings } from '../validation/values.ts';
 import { validateDistinct, validateDriverName, validateSize } from './validate-names.ts';

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { goList, shown } from '../../object/go-value.ts';
-import { count, part, parts, text } from '../cells.ts';
+import { count, part, parts, text } from '../../object/parts.ts';
 import { validateNodeSelector } from '../pod/validation/node-selector.ts';
 import { has } from '../validation/fields.ts';
 import { validateImmutableField } from '../validation/immutable.ts';

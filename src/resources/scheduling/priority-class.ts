@@ -1,4 +1,5 @@
-import { age, count } from '../cells.ts';
+import { count } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validatePriorityClass, validatePriorityClassUpdate } from './validate-priority.ts';
 

@@ -1,16 +1,12 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import { SYSTEM_PRIORITIES } from '../../api/system-priorities.ts';
 import { forbiddenField } from '../../object/field-errors.ts';
-import { count } from '../cells.ts';
+import { count } from '../../object/parts.ts';
 import { validateImmutableField } from '../validation/immutable.ts';
 
 const HIGHEST_OF_USERS = 1_000_000_000;
 const SYSTEM_PREFIX = 'system-';
-/** The classes the server itself makes: the only ones with the prefix, and above what users can reach. */
-const SYSTEM_VALUES: Readonly<Record<string, number>> = {
-  'system-node-critical': 2_000_001_000,
-  'system-cluster-critical': 2_000_000_000,
-};
 
 export function validatePriorityClass(priority: ApiObject): FieldError[] {
   const { name = '' } = priority.metadata;
@@ -25,7 +21,7 @@ export function validatePriorityClass(priority: ApiObject): FieldError[] {
 }
 
 function whyNoSystemClass(name: string, value: number, isDefault: boolean): string | undefined {
-  const known = SYSTEM_VALUES[name];
+  const known = SYSTEM_PRIORITIES[name]?.value;
   if (known === undefined) return `${name} is not a known system priority class`;
   if (value !== known) return `value of ${name} PriorityClass must be ${known}`;
   return isDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;

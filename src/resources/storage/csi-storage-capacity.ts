@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue } from '../../object/field-errors.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { define } from '../define.ts';
 import { deprecatedLabel, nodeTermWarnings } from '../pod/placement-warnings.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, invalidValue, notSupported } from '../../object/field-errors.ts';
-import { parts, text } from '../cells.ts';
+import { parts, text } from '../../object/parts.ts';
 import { optionalText } from '../validation/optional-text.ts';
 import { each, strings } from '../validation/values.ts';
 

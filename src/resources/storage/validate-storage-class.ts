@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { duplicate, eachInvalid, notSupported, required } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { each, strings } from '../validation/values.ts';
 import { validateParameters, validateProvisioner } from './validation/class-parameters.ts';
 

@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { forbiddenField, invalidValue, required, tooLong } from '../../object/field-errors.ts';
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { optionalText } from '../validation/optional-text.ts';
 import { validateName } from '../validation/values.ts';
 import { sizeOfEntries } from './validation/class-parameters.ts';

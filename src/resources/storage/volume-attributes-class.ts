@@ -2,7 +2,8 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { forbiddenField, required } from '../../object/field-errors.ts';
-import { age, part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateParameters, validateProvisioner } from './validation/class-parameters.ts';
 

@@ -1,4 +1,4 @@
-import { part, text } from '../cells.ts';
+import { part, text } from '../../object/parts.ts';
 import { column, define } from '../define.ts';
 import { validateMigration, validateMigrationStatus, validateMigrationUpdate } from './validate-migration.ts';
 

@@ -9,7 +9,7 @@ import {
   tooLong,
 } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { count, text } from '../cells.ts';
+import { count, text } from '../../object/parts.ts';
 
 /** Conditions of meta/v1 (Kubernetes: apis/meta/v1/validation, ValidateConditions). */
 

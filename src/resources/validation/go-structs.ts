@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { type GoText, goList, goStruct, goValue, shown } from '../../object/go-value.ts';
-import { text } from '../cells.ts';
+import { text } from '../../object/parts.ts';
 import { goIntOrString } from './notation.ts';
 
 /** Structs of messages: every field of the type, in its order, as the internal types of Kubernetes have them. */

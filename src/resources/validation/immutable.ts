@@ -4,7 +4,7 @@ import { equal } from '../../object/equality.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import type { GoText } from '../../object/go-value.ts';
 import { isObject } from '../../object/merge-patch.ts';
-import { part } from '../cells.ts';
+import { part } from '../../object/parts.ts';
 import { goLabelSelector, invalidShown } from './notation.ts';
 
 const WHY = 'field is immutable';

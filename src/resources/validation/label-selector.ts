@@ -2,8 +2,8 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, forbiddenField, invalidValue, required } from '../../object/field-errors.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { validateLabels } from '../../registry/validate-metadata.ts';
-import { part, parts, text } from '../cells.ts';
 import { each, stringMap, strings } from './values.ts';
 
 /** A LabelSelector, wherever it stands (apimachinery, apis/meta/v1/validation). */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
-import { text } from '../cells.ts';
+import { text } from '../../object/parts.ts';
 
 /** What volumes of pods and persistent volumes say of disks over the network in the same words. */
 

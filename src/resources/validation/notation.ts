@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { goList, goQuote, goStrings } from '../../object/go-value.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 
 export { goList, goStrings } from '../../object/go-value.ts';
 

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue } from '../../object/field-errors.ts';
+import { text } from '../../object/parts.ts';
 import { formatQuantity, parseQuantity } from '../../object/quantity.ts';
-import { text } from '../cells.ts';
 
 /** Quantities as decoded objects have them: canonical texts. An absent one is zero, as in Kubernetes. */
 

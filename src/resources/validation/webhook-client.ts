@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName, checkPort } from '../../object/formats.ts';
-import { count, part, text } from '../cells.ts';
+import { count, part, text } from '../../object/parts.ts';
 import { has } from './fields.ts';
 import { strings } from './values.ts';
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { age, containerCells, count, part } from '../cells.ts';
+import { count, part } from '../../object/parts.ts';
+import { age, containerCells } from '../cells.ts';
 import { column, nameColumn, type Table } from '../define.ts';
 
 /** What ReplicaSets and ReplicationControllers show alike; their selectors differ in form. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { forbiddenField, notSupported, required } from '../../object/field-errors.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
-import { part, parts, text } from '../cells.ts';
+import { part, parts, text } from '../../object/parts.ts';
 import { validatePodTemplate } from '../pod/validation/pod-template.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 import { goLabelSelector, goStrings, invalidShown } from '../validation/notation.ts';

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import { part } from '../cells.ts';
+import { part } from '../../object/parts.ts';
 import { podTemplateWarnings } from '../pod/pod-warnings.ts';
 import { podNameWarnings } from './pod-name-warning.ts';
 

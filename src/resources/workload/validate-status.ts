@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue } from '../../object/field-errors.ts';
-import { count, part } from '../cells.ts';
+import { count, part } from '../../object/parts.ts';
 import { validateCounts } from '../validation/numbers.ts';
 
 /** What a controller may report of its replicas: of all there are, some are ready, and of those some available. */

@@ -1,6 +1,6 @@
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../../object/field-errors.ts';
-import { text } from '../../cells.ts';
+import { text } from '../../../object/parts.ts';
 import { has } from '../../validation/fields.ts';
 import { strings } from '../../validation/values.ts';
 import { isOn, itemsOf, propertyOf, type Schema } from './node.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
-import { part, parts } from '../../cells.ts';
+import { part, parts } from '../../../object/parts.ts';
 import { has, toObject } from '../../validation/fields.ts';
 
 /** Reading of JSONSchemaProps. Nothing is certain of schemas below `items` and `additionalProperties`: they are any JSON. */

@@ -1,6 +1,6 @@
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue, notSupported } from '../../../object/field-errors.ts';
-import { part, text } from '../../cells.ts';
+import { part, text } from '../../../object/parts.ts';
 import { has, toObject } from '../../validation/fields.ts';
 import { validateListAndMapTypes } from './list-types.ts';
 import {

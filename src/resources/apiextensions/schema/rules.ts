@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { invalidValue, notSupported, required } from '../../../object/field-errors.ts';
-import { parts, text } from '../../cells.ts';
+import { parts, text } from '../../../object/parts.ts';
 import { has } from '../../validation/fields.ts';
 import { followFieldPath } from './field-path.ts';
 import type { Schema } from './node.ts';

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
 import { compilePattern, PatternError } from '../../../object/go-pattern.ts';
-import { text } from '../../cells.ts';
+import { text } from '../../../object/parts.ts';
 import { has } from '../../validation/fields.ts';
 import { additionalOf, clausesOf, isOn, itemsOf, propertiesOf, propertyOf, type Schema } from './node.ts';
 

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../api/status.ts';
 import { equal } from '../../../object/equality.ts';
 import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
-import { parts, text } from '../../cells.ts';
+import { parts, text } from '../../../object/parts.ts';
 import { has } from '../../validation/fields.ts';
 import {
   additionalOf,

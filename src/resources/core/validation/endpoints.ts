@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, required } from '../../../object/field-errors.ts';
 import { checkName, checkPort, checkQualifiedName } from '../../../object/formats.ts';
-import { count, parts, text } from '../../cells.ts';
+import { count, parts, text } from '../../../object/parts.ts';
 import { validateIp, validateNonSpecialIp } from '../../validation/ip-fields.ts';
 
 export function validateEndpoints(endpoints: ApiObject): FieldError[] {

@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/status.ts';
 import { equal } from '../../../object/equality.ts';
 import { eachInvalid, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkName, checkQualifiedName } from '../../../object/formats.ts';
-import { count, part, text } from '../../cells.ts';
+import { count, part, text } from '../../../object/parts.ts';
 import { goObjectReference } from '../../validation/go-structs.ts';
 import { validateImmutableField } from '../../validation/immutable.ts';
 

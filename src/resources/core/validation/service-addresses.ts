@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { duplicate, invalidValue, notSupported, required } from '../../../object/field-errors.ts';
 import { isIpv6 } from '../../../object/ip.ts';
-import { text } from '../../cells.ts';
+import { text } from '../../../object/parts.ts';
 import { validateIp } from '../../validation/ip-fields.ts';
 import { strings } from '../../validation/values.ts';
 import { isHeadless } from '../service-kind.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { duplicate, eachInvalid, forbiddenField, required } from '../../../object/field-errors.ts';
 import { checkName, checkPort, checkPortName, checkQualifiedName } from '../../../object/formats.ts';
-import { count, parts, text } from '../../cells.ts';
+import { count, parts, text } from '../../../object/parts.ts';
 import { goServicePort } from '../../validation/go-structs.ts';
 import { typeOf } from '../service-kind.ts';
 

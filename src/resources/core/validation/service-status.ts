@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, notSupported, required } from '../../../object/field-errors.ts';
-import { part, parts, text } from '../../cells.ts';
+import { part, parts, text } from '../../../object/parts.ts';
 import { validateIngressPoint } from '../../load-balancer-status.ts';
 import { isLoadBalancer } from '../service-kind.ts';
 

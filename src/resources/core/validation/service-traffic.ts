@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported } from '../../../object/field-errors.ts';
 import { checkPort } from '../../../object/formats.ts';
-import { count, text } from '../../cells.ts';
+import { count, text } from '../../../object/parts.ts';
 import { isExternallyAccessible, needsHealthCheckNodePort } from '../service-kind.ts';
 
 /** Which pods traffic goes to, and how a load balancer finds out. The values of the policies are checked with the type. */

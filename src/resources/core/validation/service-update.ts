@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue } from '../../../object/field-errors.ts';
 import { goList, shown } from '../../../object/go-value.ts';
-import { count, part } from '../../cells.ts';
+import { count, part } from '../../../object/parts.ts';
 import { strings } from '../../validation/values.ts';
 import { isExternalName, isHeadless, isLoadBalancer, needsHealthCheckNodePort } from '../service-kind.ts';
 

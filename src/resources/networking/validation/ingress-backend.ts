@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkName, checkPort, checkPortName } from '../../../object/formats.ts';
-import { count, part, text } from '../../cells.ts';
+import { count, part, text } from '../../../object/parts.ts';
 import { validateObjectReference } from './object-reference.ts';
 
 /** Where the traffic of a path goes: a port of a service, or another object that the controller knows what to do with. */

@@ -9,7 +9,7 @@ import {
   tooLong,
 } from '../../../object/field-errors.ts';
 import { checkName } from '../../../object/formats.ts';
-import { part, text } from '../../cells.ts';
+import { part, text } from '../../../object/parts.ts';
 import { validateImmutableField } from '../../validation/immutable.ts';
 import { validateObjectReference } from './object-reference.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
-import { part, parts, text } from '../../cells.ts';
+import { part, parts, text } from '../../../object/parts.ts';
 import { type Ratchet, ratchetOf } from '../../validation/ratchet.ts';
 
 /** What was not looked at once: names of secrets, and what stands below a host with a wildcard. */

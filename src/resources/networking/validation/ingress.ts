@@ -4,7 +4,7 @@ import { eachInvalid, invalidValue, required } from '../../../object/field-error
 import { checkName, checkWildcardSubdomain } from '../../../object/formats.ts';
 import { goList, shown } from '../../../object/go-value.ts';
 import { parseIp } from '../../../object/ip.ts';
-import { part, parts, text } from '../../cells.ts';
+import { part, parts, text } from '../../../object/parts.ts';
 import { validateIngressPoint } from '../../load-balancer-status.ts';
 import { strings } from '../../validation/values.ts';
 import { validateIngressBackend } from './ingress-backend.ts';

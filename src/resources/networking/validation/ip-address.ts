@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/status.ts';
 import { readStrictIp } from '../../../object/canonical-ip.ts';
 import { eachInvalid, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkName } from '../../../object/formats.ts';
-import { part, text } from '../../cells.ts';
+import { part, text } from '../../../object/parts.ts';
 import { goParentReference } from '../../validation/go-structs.ts';
 import { validateImmutableField } from '../../validation/immutable.ts';
 

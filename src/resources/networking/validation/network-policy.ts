@@ -10,7 +10,7 @@ import {
 import { checkPort, checkPortName } from '../../../object/formats.ts';
 import { goList, shown } from '../../../object/go-value.ts';
 import { contains, parseCidr } from '../../../object/ip.ts';
-import { count, part, parts, text } from '../../cells.ts';
+import { count, part, parts, text } from '../../../object/parts.ts';
 import { validateCidr } from '../../validation/ip-fields.ts';
 import { validateLabelSelector } from '../../validation/label-selector.ts';
 import { strings } from '../../validation/values.ts';

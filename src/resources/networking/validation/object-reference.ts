@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, required } from '../../../object/field-errors.ts';
 import { checkName } from '../../../object/formats.ts';
-import { text } from '../../cells.ts';
+import { text } from '../../../object/parts.ts';
 
 /** An object of any kind, in the same namespace or in none. */
 export function validateObjectReference(reference: JsonObject, path: string): FieldError[] {

@@ -4,7 +4,7 @@ import { readStrictCidr } from '../../../object/canonical-ip.ts';
 import { invalidValue, required } from '../../../object/field-errors.ts';
 import { goStruct, shown } from '../../../object/go-value.ts';
 import { parseCidr } from '../../../object/ip.ts';
-import { part } from '../../cells.ts';
+import { part } from '../../../object/parts.ts';
 import { validateImmutableField } from '../../validation/immutable.ts';
 import { strings } from '../../validation/values.ts';
 

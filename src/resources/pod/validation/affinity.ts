@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
-import { part, parts, text } from '../../cells.ts';
+import { part, parts, text } from '../../../object/parts.ts';
 import { validateOptionalSelector } from '../../validation/label-selector.ts';
 import { each, stringMap, strings, validateName } from '../../validation/values.ts';
 import { validateNodeSelector, validateNodeSelectorTerm } from './node-selector.ts';

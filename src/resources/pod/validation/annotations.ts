@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { addInvalid, forbiddenField, invalidValue, tooLong } from '../../../object/field-errors.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
-import { text } from '../../cells.ts';
+import { text } from '../../../object/parts.ts';
 import { containersOf } from '../containers-of.ts';
 import { APP_ARMOR_PREFIX, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD } from '../profiles.ts';
 import { validateDescendingPath } from './paths.ts';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField } from '../../../object/field-errors.ts';
+import { part } from '../../../object/parts.ts';
 import { validateLabels } from '../../../registry/validate-metadata.ts';
-import { part } from '../../cells.ts';
 import { validateClaimSpec } from '../../core/validate-claim-spec.ts';
 import { isSet, stringMap } from '../../validation/values.ts';
 import { validateAnnotations } from './annotations.ts';

@@ -7,7 +7,7 @@ import {
   notSupported,
   required,
 } from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, text } from '../../cells.ts';
+import { objectOf, objectsOf, text } from '../../../object/parts.ts';
 import { addName, eachAt } from '../../validation/values.ts';
 import { validateEnv, validateEnvFrom } from './env.ts';
 import { validateHostPorts, validatePorts } from './ports.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkIp } from '../../../object/formats.ts';
-import { part, parts, text } from '../../cells.ts';
+import { part, parts, text } from '../../../object/parts.ts';
 import { each, strings, validateName } from '../../validation/values.ts';
 
 /** How a pod finds names: /etc/resolv.conf and /etc/hosts. */

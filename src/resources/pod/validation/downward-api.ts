@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported, required } from '../../../object/field-errors.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
-import { text } from '../../cells.ts';
+import { text } from '../../../object/parts.ts';
 
 /** What a pod may learn of itself, through variables and files. Lists are in the order messages show them. */
 export const FIELDS_OF_VARIABLES = [

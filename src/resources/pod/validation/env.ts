@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { addInvalid, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkConfigMapKey, checkEnvironmentName } from '../../../object/formats.ts';
-import { objectOf, text } from '../../cells.ts';
+import { objectOf, text } from '../../../object/parts.ts';
 import { addName, eachAt } from '../../validation/values.ts';
 import { FIELDS_OF_VARIABLES, validateFieldRef, validateResourceFieldRef } from './downward-api.ts';
 

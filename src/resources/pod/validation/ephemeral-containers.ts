@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { equal } from '../../../object/equality.ts';
 import { duplicate, forbiddenField, notFoundValue } from '../../../object/field-errors.ts';
-import { objectsOf, part, parts, text } from '../../cells.ts';
+import { objectsOf, part, parts, text } from '../../../object/parts.ts';
 import { addAll, each, eachAt } from '../../validation/values.ts';
 import { isMirrorPod } from './annotations.ts';
 import { type PodContext, validateContainer, validateImageText } from './containers.ts';

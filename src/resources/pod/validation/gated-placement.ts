@@ -3,7 +3,7 @@ import type { FieldError } from '../../../api/status.ts';
 import { equal } from '../../../object/equality.ts';
 import { invalidValue } from '../../../object/field-errors.ts';
 import { goStrings, shown } from '../../../object/go-value.ts';
-import { part, parts } from '../../cells.ts';
+import { part, parts } from '../../../object/parts.ts';
 import { stringMap } from '../../validation/values.ts';
 
 /** While gates hold a pod back, the nodes it may run on can become fewer, but not others. */

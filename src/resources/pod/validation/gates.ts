@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { addInvalid, duplicate } from '../../../object/field-errors.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
-import { objectsOf, text } from '../../cells.ts';
+import { objectsOf, text } from '../../../object/parts.ts';
 import { eachAt } from '../../validation/values.ts';
 
 /** What others must agree to before a pod is ready, and before it is placed. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { invalidValue, notSupported, required } from '../../../object/field-errors.ts';
-import { part, text } from '../../cells.ts';
+import { part, text } from '../../../object/parts.ts';
 import { strings, validateName, validateRange } from '../../validation/values.ts';
 
 /** Volumes that are somewhere else: file servers, and disks over the network. */

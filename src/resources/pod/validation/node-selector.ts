@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
-import { parts, text } from '../../cells.ts';
+import { parts, text } from '../../../object/parts.ts';
 import { each, strings, validateName } from '../../validation/values.ts';
 
 /** A NodeSelector: nodes for which one of its terms holds. Volumes have one, too. */

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { notSupported, required } from '../../../object/field-errors.ts';
+import { count, objectOf, objectsOf, text } from '../../../object/parts.ts';
 import { validateLabels } from '../../../registry/validate-metadata.ts';
-import { count, objectOf, objectsOf, text } from '../../cells.ts';
 import { addAll, addName, stringMap, validateRange } from '../../validation/values.ts';
 import { validateAffinity } from './affinity.ts';
 import { type PodContext, validateContainers, validateInitContainers } from './containers.ts';

@@ -9,7 +9,7 @@ import {
   notSupported,
 } from '../../../object/field-errors.ts';
 import { checkIp, checkQualifiedName } from '../../../object/formats.ts';
-import { count, part, parts, text } from '../../cells.ts';
+import { count, part, parts, text } from '../../../object/parts.ts';
 import { goAddress, goAddresses } from '../../validation/go-structs.ts';
 import { each, isSet, numbers, validateName, validateRange } from '../../validation/values.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField } from '../../../object/field-errors.ts';
+import { objectsOf, part } from '../../../object/parts.ts';
 import { validateLabels } from '../../../registry/validate-metadata.ts';
-import { objectsOf, part } from '../../cells.ts';
 import { stringMap } from '../../validation/values.ts';
 import { validateAnnotations, validatePodAnnotations } from './annotations.ts';
 import { validatePodSpec } from './pod-spec.ts';

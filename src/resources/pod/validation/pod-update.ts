@@ -2,8 +2,9 @@ import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { equal, equalExcept } from '../../../object/equality.ts';
 import { forbiddenField, invalidValue } from '../../../object/field-errors.ts';
-import { part, parts, text } from '../../cells.ts';
-import { qosClass, qosClassOf } from '../qos.ts';
+import { part, parts, text } from '../../../object/parts.ts';
+import { qosClass } from '../../../object/pod-qos.ts';
+import { qosClassOf } from '../qos.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 import { validateGatedPlacement } from './gated-placement.ts';
 

@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { equal } from '../../../object/equality.ts';
 import { forbiddenField } from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, part, text } from '../../cells.ts';
+import { objectOf, objectsOf, part, text } from '../../../object/parts.ts';
 import { eachAt } from '../../validation/values.ts';
 import { validatePodAnnotations } from './annotations.ts';
 import { validateImageText } from './containers.ts';

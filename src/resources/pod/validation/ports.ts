@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { addInvalid, duplicate, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkPort, checkPortName } from '../../../object/formats.ts';
-import { count, objectsOf, text } from '../../cells.ts';
+import { count, objectsOf, text } from '../../../object/parts.ts';
 import { eachAt } from '../../validation/values.ts';
 
 export function validatePorts(ports: readonly JsonObject[], path: string, errors: FieldError[]): void {

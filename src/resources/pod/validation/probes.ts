@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { addInvalid, forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkHttpHeaderName } from '../../../object/formats.ts';
-import { count, objectOf, objectsOf, text } from '../../cells.ts';
+import { count, objectOf, objectsOf, text } from '../../../object/parts.ts';
 import { addNonNegative, isNumber } from '../../validation/values.ts';
 import { validatePortOrName } from './ports.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
-import { count, part, parts, text } from '../../cells.ts';
+import { count, part, parts, text } from '../../../object/parts.ts';
 import { validateOptionalSelector } from '../../validation/label-selector.ts';
 import { each } from '../../validation/values.ts';
 import { FIELDS_OF_FILES, validateFieldRef, validateResourceFieldRef } from './downward-api.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { duplicate, invalidValue, required } from '../../../object/field-errors.ts';
-import { text } from '../../cells.ts';
+import { text } from '../../../object/parts.ts';
 import { addName, eachAt } from '../../validation/values.ts';
 
 const REFERENCES = ['resourceClaimName', 'resourceClaimTemplateName'];

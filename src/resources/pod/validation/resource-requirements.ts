@@ -8,9 +8,8 @@ import {
   required,
 } from '../../../object/field-errors.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
+import { objectsOf, text } from '../../../object/parts.ts';
 import { parseQuantity } from '../../../object/quantity.ts';
-import { objectsOf, text } from '../../cells.ts';
-import { addName, eachAt, stringMap } from '../../validation/values.ts';
 import {
   canOvercommit,
   isExtendedResource,
@@ -20,7 +19,8 @@ import {
   isOfEveryContainer,
   isStandardContainerResource,
   isStandardResource,
-} from '../resource-names.ts';
+} from '../../../object/resource-names.ts';
+import { addName, eachAt, stringMap } from '../../validation/values.ts';
 
 /** What a container asks for and may use at most. */
 export function validateResources(

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { duplicate, invalidValue, required } from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, text } from '../../cells.ts';
+import { objectOf, objectsOf, text } from '../../../object/parts.ts';
 import { addAll, addRange, eachAt, numbers, strings } from '../../validation/values.ts';
 import { validateAppArmorProfile, validateSeccompProfile } from './security-profiles.ts';
 import { validateWindowsOptions } from './windows-options.ts';

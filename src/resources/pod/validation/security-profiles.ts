@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, part, text } from '../../cells.ts';
+import { objectOf, objectsOf, part, text } from '../../../object/parts.ts';
 import { addAll, eachAt } from '../../validation/values.ts';
 import { CONTAINER_LISTS } from '../containers-of.ts';
 import {

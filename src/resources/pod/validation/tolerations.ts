@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { addInvalid, invalidValue, notSupported } from '../../../object/field-errors.ts';
 import { checkLabelValue, checkQualifiedName } from '../../../object/formats.ts';
-import { text } from '../../cells.ts';
+import { text } from '../../../object/parts.ts';
 import { goToleration } from '../../validation/go-structs.ts';
 import { eachAt } from '../../validation/values.ts';
 

@@ -9,7 +9,7 @@ import {
   required,
 } from '../../../object/field-errors.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
-import { count, part, parts, text } from '../../cells.ts';
+import { count, part, parts, text } from '../../../object/parts.ts';
 import { validateOptionalSelector } from '../../validation/label-selector.ts';
 import { each, stringMap, strings } from '../../validation/values.ts';
 

@@ -7,7 +7,7 @@ import {
   notSupported,
   required,
 } from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, text } from '../../cells.ts';
+import { objectOf, objectsOf, text } from '../../../object/parts.ts';
 import { eachAt } from '../../validation/values.ts';
 import { addDescendingPath, hasBacksteps } from './paths.ts';
 

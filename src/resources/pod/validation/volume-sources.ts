@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
-import { part, parts, text } from '../../cells.ts';
+import { part, parts, text } from '../../../object/parts.ts';
 import { validateFlocker, validateQuobyteRegistry } from '../../validation/network-disks.ts';
 import { each, validateName, validateRange } from '../../validation/values.ts';
 import { validateClaimTemplate } from './claim-template.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { duplicate, forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
 import { checkName } from '../../../object/formats.ts';
-import { objectOf, text } from '../../cells.ts';
+import { objectOf, text } from '../../../object/parts.ts';
 import { addAll, addName, eachAt } from '../../validation/values.ts';
 import { VOLUME_KINDS } from './volume-sources.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidValue } from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, part, text } from '../../cells.ts';
+import { objectOf, objectsOf, part, text } from '../../../object/parts.ts';
 import { validateName } from '../../validation/values.ts';
 import { CONTAINER_LISTS, containersOf } from '../containers-of.ts';
 

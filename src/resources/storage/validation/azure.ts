@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { notSupported } from '../../../object/field-errors.ts';
-import { text } from '../../cells.ts';
+import { text } from '../../../object/parts.ts';
 import { requireFields } from './required-fields.ts';
 
 const MANAGED_DISK =

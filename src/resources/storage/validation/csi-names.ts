@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, required, tooLong } from '../../../object/field-errors.ts';
 import { checkName } from '../../../object/formats.ts';
-import { text } from '../../cells.ts';
+import { text } from '../../../object/parts.ts';
 
 const MAX_DRIVER_NAME_BYTES = 63;
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
-import { part, text } from '../../cells.ts';
+import { part, text } from '../../../object/parts.ts';
 import { validateDriverName, validateSecretReference } from './csi-names.ts';
 import { requireField } from './required-fields.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { invalidValue, required } from '../../../object/field-errors.ts';
-import { count, part, text } from '../../cells.ts';
+import { count, part, text } from '../../../object/parts.ts';
 import { optionalText } from '../../validation/optional-text.ts';
 import { requireField } from './required-fields.ts';
 

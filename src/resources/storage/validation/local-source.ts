@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { invalidValue, required } from '../../../object/field-errors.ts';
-import { count, text } from '../../cells.ts';
+import { count, text } from '../../../object/parts.ts';
 import { validateNoBacksteps } from '../../pod/validation/paths.ts';
 import { requireField } from './required-fields.ts';
 

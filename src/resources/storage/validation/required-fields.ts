@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { required } from '../../../object/field-errors.ts';
-import { text } from '../../cells.ts';
+import { text } from '../../../object/parts.ts';
 
 export const requireField = (holder: JsonObject, field: string, path: string): FieldError[] =>
   text(holder[field]) === '' ? [required(`${path}.${field}`)] : [];

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, required } from '../../../object/field-errors.ts';
-import { part } from '../../cells.ts';
+import { part } from '../../../object/parts.ts';
 import { validateFlocker } from '../../validation/network-disks.ts';
 import { validateAzureDisk, validateAzureFile } from './azure.ts';
 import { validateCsi } from './csi-source.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, forbiddenField, notSupported, required } from '../../../object/field-errors.ts';
 import { checkName } from '../../../object/formats.ts';
-import { part, text } from '../../cells.ts';
+import { part, text } from '../../../object/parts.ts';
 import { validateNodeSelector } from '../../pod/validation/node-selector.ts';
 import {
   quantitiesOf,

@@ -1,4 +1,4 @@
-import { checkQualifiedName } from '../../object/formats.ts';
+import { checkQualifiedName } from './formats.ts';
 
 /** Kinds of resource names (Kubernetes: apis/core/helper). */
 

@@ -1,0 +1,101 @@
+import type { GroupResource } from '../api/names.ts';
+import type { ApiObject } from '../api/object-meta.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import type { Followed } from '../storage/follower.ts';
+import { toResourceVersion } from '../storage/revision.ts';
+import type { Entry, Store, WatchEvent } from '../storage/store.ts';
+
+/** What plugins know of the cluster beside the write they look at. Nobody may change an object received from here. */
+export interface ClusterObjects {
+  /** All objects of a resource of which there are few: at hand without waiting. Asked for while the plugins are made. */
+  follow(resource: GroupResource): FollowedObjects;
+  /** One of a resource of which there may be many, or that may have been made a moment ago on another server. */
+  find(resource: GroupResource, namespace: string, name: string): Promise<ApiObject | undefined>;
+}
+
+/** The objects of one resource, as new as the watch cache. An object is parsed when somebody first looks at it. */
+export class FollowedObjects implements Followed {
+  readonly #namespaces = new Map<string, Map<string, Lazy>>();
+
+  /** Of resources without namespaces, `namespace` is empty. */
+  get(namespace: string, name: string): ApiObject | undefined {
+    return this.#namespaces.get(namespace)?.get(name)?.object;
+  }
+
+  isEmpty(namespace: string): boolean {
+    return !this.#namespaces.has(namespace);
+  }
+
+  /** In no particular order. */
+  in(namespace: string): ApiObject[] {
+    return [...(this.#namespaces.get(namespace)?.values() ?? [])].map((lazy) => lazy.object);
+  }
+
+  replace(entries: readonly Entry[]): void {
+    this.#namespaces.clear();
+    for (const entry of entries) this.#set(entry);
+  }
+
+  apply({ type, entry }: WatchEvent): void {
+    if (type !== 'DELETED') {
+      this.#set(entry);
+      return;
+    }
+    const objects = this.#namespaces.get(entry.namespace);
+    objects?.delete(entry.name);
+    if (objects?.size === 0) this.#namespaces.delete(entry.namespace);
+  }
+
+  #set(entry: Entry): void {
+    const objects = this.#namespaces.get(entry.namespace) ?? new Map<string, Lazy>();
+    this.#namespaces.set(entry.namespace, objects);
+    objects.set(entry.name, new Lazy(entry));
+  }
+}
+
+class Lazy {
+  readonly #entry: Entry;
+  #object: ApiObject | undefined;
+
+  constructor(entry: Entry) {
+    this.#entry = entry;
+  }
+
+  get object(): ApiObject {
+    this.#object ??= parseEntry(this.#entry);
+    return this.#object;
+  }
+}
+
+const parseEntry = ({ json, revision }: Entry): ApiObject => parseStored(json, toResourceVersion(revision));
+
+export class StoredClusterObjects implements ClusterObjects {
+  readonly #store: Store;
+  readonly #followed = new Map<
+    string,
+    { readonly resource: GroupResource; readonly index: FollowedObjects }
+  >();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** What a Follower has to feed. */
+  get sources(): { readonly resource: GroupResource; readonly index: FollowedObjects }[] {
+    return [...this.#followed.values()];
+  }
+
+  follow(resource: GroupResource): FollowedObjects {
+    const key = `${resource.group}/${resource.resource}`;
+    const source = this.#followed.get(key) ?? { resource, index: new FollowedObjects() };
+    this.#followed.set(key, source);
+    return source.index;
+  }
+
+  async find(resource: GroupResource, namespace: string, name: string): Promise<ApiObject | undefined> {
+    const key = { ...resource, namespace, name };
+    const entry =
+      (await this.#store.get(key, { kind: 'any' })) ?? (await this.#store.get(key, { kind: 'latest' }));
+    return entry === undefined ? undefined : parseEntry(entry);
+  }
+}

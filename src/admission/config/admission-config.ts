@@ -1,0 +1,65 @@
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { parseYamlText } from '../../codec/yaml-text.ts';
+import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
+import { duplicate, invalidValue, notSupported } from '../../object/field-errors.ts';
+import { ADMISSION_PLUGINS, type AdmissionPluginName, isPluginName } from '../plugin-names.ts';
+
+/**
+ * The file of --admission-control-config-file, in YAML or JSON:
+ *
+ *   apiVersion: apiserver.config.k8s.io/v1
+ *   kind: AdmissionConfiguration
+ *   plugins:
+ *   - name: PodSecurity
+ *     configuration: {…}        # or `path`, a file of its own, relative to this one
+ */
+const API_VERSIONS = ['k8s.io', 'cluster.io'].flatMap((domain) => [
+  `apiserver.config.${domain}/v1`,
+  `apiserver.${domain}/v1alpha1`,
+]);
+
+/** What one plugin is told: what stands in the file, or where it stands. */
+export type PluginConfig = { readonly value: JsonValue } | { readonly path: string };
+
+/** @throws Error that names everything that is wrong */
+export function parseAdmissionConfig(text: string): ReadonlyMap<AdmissionPluginName, PluginConfig> {
+  const { value, duplicates } = parseYamlText(Buffer.from(text));
+  const file = asObject(value);
+  const problems: FieldError[] = duplicates.map((field) => duplicate(field, field));
+  checkOneOf(file.apiVersion, API_VERSIONS, 'apiVersion', problems);
+  checkOneOf(file.kind, ['AdmissionConfiguration'], 'kind', problems);
+  checkFields(file, ['apiVersion', 'kind', 'plugins'], '', problems);
+  const configs = new Map<AdmissionPluginName, PluginConfig>();
+  const plugins = Array.isArray(file.plugins) ? file.plugins.map(asObject) : [];
+  for (const [at, plugin] of plugins.entries()) {
+    const path = `plugins[${at}]`;
+    checkFields(plugin, ['name', 'path', 'configuration'], path, problems);
+    const { name } = plugin;
+    if (typeof name !== 'string' || !isPluginName(name)) {
+      problems.push(notSupported(`${path}.name`, name ?? '', ADMISSION_PLUGINS));
+    } else if (configs.has(name)) {
+      problems.push(duplicate(`${path}.name`, name));
+    } else {
+      const config = readPluginConfig(plugin, path, problems);
+      if (config !== undefined) configs.set(name, config);
+    }
+  }
+  if (problems.length > 0) {
+    const texts = problems.map(({ field, message }) => `${field}: ${message}`);
+    throw new Error(`admission configuration: ${texts.join(', ')}`);
+  }
+  return configs;
+}
+
+/** `configuration` goes before `path`, as in Kubernetes. */
+function readPluginConfig(
+  { path: file = '', configuration }: JsonObject,
+  path: string,
+  problems: FieldError[],
+): PluginConfig | undefined {
+  if (configuration !== undefined && configuration !== null) return { value: configuration };
+  if (typeof file === 'string') return file === '' ? undefined : { path: file };
+  problems.push(invalidValue(`${path}.path`, file, 'must be the path of a file'));
+  return undefined;
+}

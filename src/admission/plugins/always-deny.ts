@@ -1,0 +1,18 @@
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { refusal } from '../refusal.ts';
+
+/** The server's own writes; without them it could not start. */
+const SERVER = 'system:apiserver';
+
+/** Nothing is written, for tests of clients (Kubernetes: plugin/pkg/admission/deny). */
+export const alwaysDeny: AdmissionPlugin = {
+  name: 'AlwaysDeny',
+  operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
+  mutate: deny,
+  validate: deny,
+};
+
+function deny(attributes: AdmissionAttributes): void {
+  if (attributes.user.username === SERVER) return;
+  throw refusal(attributes, 'admission control is denying all modifications');
+}

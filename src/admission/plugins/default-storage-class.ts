@@ -1,0 +1,32 @@
+import { part } from '../../object/parts.ts';
+import type { AdmissionPlugin } from '../admission.ts';
+import type { ClusterObjects } from '../cluster-objects.ts';
+import { CLASS_ANNOTATION } from './claim-class.ts';
+import { newestDefault } from './newest-default.ts';
+
+const DEFAULT_ANNOTATIONS = [
+  'storageclass.kubernetes.io/is-default-class',
+  'storageclass.beta.kubernetes.io/is-default-class',
+];
+
+/** A claim that names no storage class gets the default one, if there is one (Kubernetes: storage/storageclass/setdefault). */
+export function createDefaultStorageClass(objects: ClusterObjects): AdmissionPlugin {
+  const classes = objects.follow({ group: 'storage.k8s.io', resource: 'storageclasses' });
+  return {
+    name: 'DefaultStorageClass',
+    operations: ['CREATE'],
+    mutate: ({ definition, subresource, object }) => {
+      if (definition.resource !== 'persistentvolumeclaims' || definition.group !== '') return;
+      if (object === undefined || subresource !== '') return;
+      const spec = part(object, 'spec');
+      // An empty name is a choice too: no class.
+      if (
+        spec.storageClassName !== undefined ||
+        object.metadata.annotations?.[CLASS_ANNOTATION] !== undefined
+      )
+        return;
+      const name = newestDefault(classes.in(''), DEFAULT_ANNOTATIONS);
+      if (name !== undefined) object.spec = { ...spec, storageClassName: name };
+    },
+  };
+}

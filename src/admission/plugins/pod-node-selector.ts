@@ -1,0 +1,112 @@
+import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { forbidden, internalError, unknownError } from '../../api/status.ts';
+import { invalidValue } from '../../object/field-errors.ts';
+import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
+import { isObject } from '../../object/merge-patch.ts';
+import { part, text } from '../../object/parts.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import type { ClusterObjects } from '../cluster-objects.ts';
+import { ObjectLookup } from '../object-lookup.ts';
+import { isPodWrite, specOf } from './written-pod.ts';
+
+const ANNOTATION = 'scheduler.alpha.kubernetes.io/node-selector';
+const CLUSTER_DEFAULT = 'clusterDefaultNodeSelector';
+
+/** By namespace: the labels of nodes that its pods may ask for; beside them the selector of namespaces without their own. */
+export type NodeSelectors = ReadonlyMap<string, string>;
+type Labels = ReadonlyMap<string, string>;
+
+/**
+ * Pods of a namespace go to the nodes that its annotation selects, or a default for the cluster
+ * (Kubernetes: plugin/pkg/admission/podnodeselector).
+ */
+export function createPodNodeSelector(objects: ClusterObjects, selectors: NodeSelectors): AdmissionPlugin {
+  const namespaces = new ObjectLookup(objects, { group: '', resource: 'namespaces' });
+  const withSelector = (
+    attributes: AdmissionAttributes,
+    use: (spec: JsonObject, selector: Labels) => void,
+  ): Promise<void> | undefined => {
+    const { namespace, object, definition } = attributes;
+    if (!isPodWrite(attributes) || object === undefined) return undefined;
+    return namespaces.with('', namespace, (found) => {
+      if (found === undefined) throw internalError(`namespace ${namespace} does not exist`);
+      const selector = selectorOf(found, selectors);
+      const spec = specOf(object);
+      const why = 'pod node label selector conflicts with its namespace node label selector';
+      if (conflicts(selector, labelsOf(spec))) throw forbidden(definition, attributes.name, why);
+      use(spec, selector);
+    });
+  };
+  return {
+    name: 'PodNodeSelector',
+    operations: ['CREATE'],
+    mutate: (attributes) =>
+      withSelector(attributes, (spec, selector) => {
+        const merged = new Map([...selector, ...labelsOf(spec)]);
+        if (merged.size > 0) spec.nodeSelector = Object.fromEntries(merged);
+        refuseUnlisted(attributes, spec, selectors);
+      }),
+    validate: (attributes) => withSelector(attributes, (spec) => refuseUnlisted(attributes, spec, selectors)),
+  };
+}
+
+const labelsOf = (spec: JsonObject): Labels =>
+  new Map(Object.entries(part(spec, 'nodeSelector')).map(([key, value]) => [key, text(value)]));
+
+const conflicts = (some: Labels, others: Labels): boolean =>
+  [...some].some(([key, value]) => others.has(key) && others.get(key) !== value);
+
+function selectorOf({ metadata }: ApiObject, selectors: NodeSelectors): Labels {
+  return parseLabels(metadata.annotations?.[ANNOTATION] ?? selectors.get(CLUSTER_DEFAULT) ?? '');
+}
+
+function refuseUnlisted(
+  { definition, namespace, name }: AdmissionAttributes,
+  spec: JsonObject,
+  selectors: NodeSelectors,
+): void {
+  const listed = parseLabels(selectors.get(namespace) ?? '');
+  if (listed.size === 0 || [...labelsOf(spec)].every(([key, value]) => listed.get(key) === value)) return;
+  throw forbidden(definition, name, 'pod node label selector labels conflict with its namespace whitelist');
+}
+
+/** `env=prod,zone=a`. @throws StatusError 500, the text as it is, for whoever wrote the annotation */
+function parseLabels(selector: string): Labels {
+  const labels = new Map<string, string>();
+  if (selector === '') return labels;
+  for (const pair of selector.split(',')) {
+    const [key = '', value, more] = pair.split('=').map((side) => side.trim());
+    if (value === undefined || more !== undefined)
+      throw unknownError(`invalid selector: [${pair.split('=').join(' ')}]`);
+    refuseInvalid('<nil>', key, checkQualifiedName(key));
+    refuseInvalid(`[${key}]`, value, checkLabelValue(value));
+    labels.set(key, value);
+  }
+  return labels;
+}
+
+function refuseInvalid(path: string, value: string, reasons: readonly string[]): void {
+  if (reasons.length === 0) return;
+  const { field, message } = invalidValue(path, value, reasons.join('; '));
+  throw unknownError(`${field}: ${message}`);
+}
+
+/**
+ *   podNodeSelectorPluginConfig:
+ *     clusterDefaultNodeSelector: env=development
+ *     <namespace>: env=production,zone=a
+ *
+ * @throws Error
+ */
+export function readNodeSelectors(config: JsonValue | undefined): NodeSelectors {
+  const name = 'podNodeSelectorPluginConfig';
+  if (config === undefined) return new Map();
+  const selectors = isObject(config) ? (config[name] ?? {}) : undefined;
+  if (!isObject(selectors)) throw new Error(`PodNodeSelector configuration: ${name} must hold selectors`);
+  return new Map(
+    Object.entries(selectors).map(([namespace, selector]) => {
+      if (typeof selector === 'string') return [namespace, selector];
+      throw new Error(`PodNodeSelector configuration: ${name}.${namespace} must be a text`);
+    }),
+  );
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from '../../api/object-meta.ts';
+import { objectOf, objectsOf } from '../../object/parts.ts';
+import {
+  addLists,
+  maxLists,
+  NOTHING,
+  type ResourceList,
+  toResourceList,
+} from '../../object/resource-list.ts';
+
+/** What a pod asks for, or may use at most, as the scheduler counts it (Kubernetes: pkg/api/v1/resource). */
+export function podResources(spec: JsonObject, of: 'requests' | 'limits'): ResourceList {
+  let running = NOTHING;
+  for (const container of objectsOf(spec.containers)) running = addLists(running, resourcesOf(container, of));
+  // Those that go on running beside the others; the rest run one after the other, before the containers do.
+  let sidecars = NOTHING;
+  let most = NOTHING;
+  for (const container of objectsOf(spec.initContainers)) {
+    const own = resourcesOf(container, of);
+    if (container.restartPolicy === 'Always') {
+      running = addLists(running, own);
+      sidecars = addLists(sidecars, own);
+      most = maxLists(most, sidecars);
+    } else {
+      most = maxLists(most, addLists(own, sidecars));
+    }
+  }
+  return maxLists(running, most);
+}
+
+export const resourcesOf = (container: JsonObject, of: 'requests' | 'limits'): ResourceList =>
+  toResourceList(objectOf(container.resources)[of]);

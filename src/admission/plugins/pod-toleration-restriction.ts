@@ -1,0 +1,138 @@
+import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { type FieldError, notFound, unknownError } from '../../api/status.ts';
+import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
+import { copyJson } from '../../object/copy.ts';
+import { isObject } from '../../object/merge-patch.ts';
+import { objectsOf, part } from '../../object/parts.ts';
+import { qosClass } from '../../object/pod-qos.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import type { ClusterObjects } from '../cluster-objects.ts';
+import { ObjectLookup } from '../object-lookup.ts';
+import { areAllowed, mergeTolerations } from './tolerations.ts';
+import { isPodWrite, specOf } from './written-pod.ts';
+
+const NAMESPACES = { group: '', resource: 'namespaces' };
+const DEFAULT = 'scheduler.alpha.kubernetes.io/defaultTolerations';
+const ALLOWED = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist';
+const MEMORY_PRESSURE = {
+  key: 'node.kubernetes.io/memory-pressure',
+  operator: 'Exists',
+  effect: 'NoSchedule',
+};
+
+/** For namespaces whose annotations say nothing. */
+export interface ClusterTolerations {
+  readonly default: readonly JsonObject[];
+  readonly whitelist: readonly JsonObject[];
+}
+
+/**
+ * Pods tolerate what their namespace says, and nothing beyond what it allows
+ * (Kubernetes: plugin/pkg/admission/podtolerationrestriction).
+ */
+export function createPodTolerationRestriction(
+  objects: ClusterObjects,
+  cluster: ClusterTolerations,
+): AdmissionPlugin {
+  const namespaces = new ObjectLookup(objects, NAMESPACES);
+  const withNamespace = (
+    attributes: AdmissionAttributes,
+    use: (pod: ApiObject, namespace: ApiObject) => void,
+  ): Promise<void> | undefined => {
+    const { namespace, object } = attributes;
+    if (!isPodWrite(attributes) || object === undefined) return undefined;
+    return namespaces.with('', namespace, (found) => {
+      if (found === undefined) throw notFound(NAMESPACES, namespace);
+      use(object, found);
+    });
+  };
+  return {
+    name: 'PodTolerationRestriction',
+    operations: ['CREATE', 'UPDATE'],
+    mutate: (attributes) =>
+      withNamespace(attributes, (pod, namespace) => {
+        const given =
+          attributes.operation === 'CREATE' ? (tolerationsIn(namespace, DEFAULT) ?? cluster.default) : [];
+        addTolerations(pod, given);
+        refuseOthers(pod, namespace, cluster);
+      }),
+    validate: (attributes) =>
+      withNamespace(attributes, (pod, namespace) => refuseOthers(pod, namespace, cluster)),
+  };
+}
+
+function addTolerations(pod: ApiObject, given: readonly JsonObject[]): void {
+  const spec = specOf(pod);
+  const known = part(pod, 'status').qosClass;
+  const isBestEffort = (typeof known === 'string' && known !== '' ? known : qosClass(spec)) === 'BestEffort';
+  const added = isBestEffort ? given : [...given, MEMORY_PRESSURE];
+  if (added.length === 0) return;
+  const copies = added.map((toleration) => copyJson(toleration));
+  spec.tolerations = [...mergeTolerations(objectsOf(spec.tolerations), copies)];
+}
+
+/** Kubernetes' refusal is no Status, and clients get it as an unknown error. */
+function refuseOthers(pod: ApiObject, namespace: ApiObject, cluster: ClusterTolerations): void {
+  const tolerations = objectsOf(specOf(pod).tolerations);
+  if (tolerations.length === 0) return;
+  const own = tolerationsIn(namespace, ALLOWED);
+  if (areAllowed(tolerations, own ?? cluster.whitelist)) return;
+  const scope = own === undefined ? 'cluster' : 'namespace';
+  throw unknownError(
+    `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${scope} whitelist`,
+  );
+}
+
+/** Undefined: the namespace says nothing about it. An empty text says that there are none. */
+function tolerationsIn({ metadata }: ApiObject, annotation: string): readonly JsonObject[] | undefined {
+  const value = metadata.annotations?.[annotation];
+  if (value === undefined) return undefined;
+  if (value === '') return [];
+  const list = parseJson(value);
+  if (list === null) return [];
+  if (Array.isArray(list) && list.every(isObject)) return list;
+  throw unknownError(
+    `annotation ${annotation} of namespace ${metadata.name ?? ''} is no list of tolerations`,
+  );
+}
+
+function parseJson(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch (error) {
+    throw unknownError(error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+/** What is wrong with a list of tolerations; each field begins with the path. */
+export type CheckTolerations = (tolerations: readonly JsonObject[], path: string) => FieldError[];
+
+const API_VERSIONS = ['k8s.io', 'cluster.io'].map(
+  (domain) => `podtolerationrestriction.admission.${domain}/v1alpha1`,
+);
+
+/**
+ *   apiVersion: podtolerationrestriction.admission.k8s.io/v1alpha1
+ *   kind: Configuration
+ *   default: [{key: dedicated, operator: Exists}]
+ *   whitelist: [{key: dedicated, operator: Exists}]
+ *
+ * @throws Error that names everything that is wrong
+ */
+export function readClusterTolerations(
+  config: JsonValue | undefined,
+  check: CheckTolerations,
+): ClusterTolerations {
+  if (config === undefined) return { default: [], whitelist: [] };
+  const file = asObject(config);
+  const problems: FieldError[] = [];
+  checkOneOf(file.apiVersion, API_VERSIONS, 'apiVersion', problems);
+  checkOneOf(file.kind, ['Configuration'], 'kind', problems);
+  checkFields(file, ['apiVersion', 'kind', 'default', 'whitelist'], '', problems);
+  const tolerations = { default: objectsOf(file.default), whitelist: objectsOf(file.whitelist) };
+  problems.push(...check(tolerations.default, 'podtolerationrestriction.default'));
+  problems.push(...check(tolerations.whitelist, 'podtolerationrestriction.whitelist'));
+  if (problems.length === 0) return tolerations;
+  const texts = problems.map(({ field, message }) => `${field}: ${message}`);
+  throw new Error(`PodTolerationRestriction configuration: ${texts.join(', ')}`);
+}

@@ -1,0 +1,111 @@
+import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
+import { parseGoBool } from '../../../object/go-bool.ts';
+import { objectsOf, text } from '../../../object/parts.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
+import type { ClusterObjects } from '../../cluster-objects.ts';
+import { refusal } from '../../refusal.ts';
+import { isMirrorPod, specOf } from '../written-pod.ts';
+import { AccountLookup, DEFAULT_ACCOUNT, type Waiting } from './account-lookup.ts';
+import { refuseMirrorPod } from './mirror-pods.ts';
+import { forbiddenEphemeralSecret, forbiddenSecret } from './mountable-secrets.ts';
+import { mountToken } from './token-volume.ts';
+
+const ENFORCED = 'kubernetes.io/enforce-mountable-secrets';
+
+/**
+ * Every pod runs as a service account of its namespace, which must be there; it gets that account's token and pull secrets
+ * where it does not say otherwise (Kubernetes: plugin/pkg/admission/serviceaccount).
+ */
+export function createServiceAccounts(objects: ClusterObjects, waiting?: Waiting): AdmissionPlugin {
+  const lookup = new AccountLookup(objects, waiting);
+  return {
+    name: 'ServiceAccount',
+    operations: ['CREATE', 'UPDATE'],
+    mutate: (attributes) => {
+      const pod = lookedAt(attributes);
+      return pod === undefined || attributes.operation !== 'CREATE'
+        ? undefined
+        : fill(lookup, attributes, pod);
+    },
+    validate: (attributes) => {
+      const pod = lookedAt(attributes);
+      return pod === undefined ? undefined : check(lookup, attributes, pod);
+    },
+  };
+}
+
+type Outcome = Promise<void> | undefined;
+
+function fill(lookup: AccountLookup, attributes: AdmissionAttributes, pod: ApiObject): Outcome {
+  if (isMirrorPod(pod)) {
+    refuseMirrorPod(attributes, pod);
+    return undefined;
+  }
+  const spec = specOf(pod);
+  const name = text(spec.serviceAccountName, DEFAULT_ACCOUNT);
+  spec.serviceAccountName = name;
+  // The same under its first name.
+  spec.serviceAccount = name;
+  return withAccount(lookup, attributes, name, (account) => {
+    complete(spec, account);
+    refuseSecrets(attributes, account, spec);
+  });
+}
+
+function check(lookup: AccountLookup, attributes: AdmissionAttributes, pod: ApiObject): Outcome {
+  if (attributes.operation === 'CREATE' && isMirrorPod(pod)) {
+    refuseMirrorPod(attributes, pod);
+    return undefined;
+  }
+  const spec = specOf(pod);
+  const name = text(spec.serviceAccountName);
+  if (name === '') throw refusal(attributes, `no service account specified for pod ${pathOf(attributes)}`);
+  return withAccount(lookup, attributes, name, (account) => refuseSecrets(attributes, account, spec));
+}
+
+const pathOf = ({ namespace, object }: AdmissionAttributes): string =>
+  `${namespace}/${object?.metadata.name ?? ''}`;
+
+/** New pods, and those that get ephemeral containers. */
+function lookedAt(attributes: AdmissionAttributes): ApiObject | undefined {
+  const { definition, subresource, operation, object } = attributes;
+  if (definition.resource !== 'pods' || definition.group !== '') return undefined;
+  const wanted = operation === 'CREATE' ? '' : 'ephemeralcontainers';
+  return subresource === wanted ? object : undefined;
+}
+
+/** At once where the account is at hand, as it nearly always is. */
+function withAccount(
+  lookup: AccountLookup,
+  attributes: AdmissionAttributes,
+  name: string,
+  use: (account: ApiObject) => void,
+): Promise<void> | undefined {
+  const { namespace } = attributes;
+  const known = lookup.known(namespace, name);
+  if (known !== undefined) {
+    use(known);
+    return undefined;
+  }
+  return lookup.seek(namespace, name).then((found) => {
+    if (found !== undefined) return use(found);
+    const why = `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`;
+    throw refusal(attributes, why);
+  });
+}
+
+function complete(spec: JsonObject, account: ApiObject): void {
+  // The pod's wish goes before the account's.
+  const mounts = spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true;
+  if (mounts === true) mountToken(spec);
+  const pullSecrets = objectsOf(account.imagePullSecrets);
+  if (pullSecrets.length > 0 && objectsOf(spec.imagePullSecrets).length === 0)
+    spec.imagePullSecrets = pullSecrets.map(({ name }) => (name === undefined ? {} : { name }));
+}
+
+function refuseSecrets(attributes: AdmissionAttributes, account: ApiObject, spec: JsonObject): void {
+  if (parseGoBool(account.metadata.annotations?.[ENFORCED] ?? '') !== true) return;
+  const isNew = attributes.operation === 'CREATE';
+  const why = isNew ? forbiddenSecret(account, spec) : forbiddenEphemeralSecret(account, spec);
+  if (why !== undefined) throw refusal(attributes, why);
+}

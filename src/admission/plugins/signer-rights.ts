@@ -1,0 +1,87 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import { equal, equalExcept } from '../../object/equality.ts';
+import { part, text } from '../../object/parts.ts';
+import type { UserInfo } from '../../request/api-request.ts';
+import type { Access } from '../access.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { refusal } from '../refusal.ts';
+
+/** Plugins that ask for rights on `signers`, by name or by `domain/*` (Kubernetes: plugin/pkg/admission/certificates). */
+
+/** Whoever approves or denies a request must be allowed to `approve` for its signer. */
+export function createCertificateApproval(access: Access): AdmissionPlugin {
+  return {
+    name: 'CertificateApproval',
+    operations: ['UPDATE'],
+    validate: (attributes) => {
+      if (!isRequest(attributes, 'approval')) return undefined;
+      // The signer as it is stored: the caller cannot choose another in the same breath.
+      const signer = text(part(attributes.old, 'spec').signerName);
+      const why = `user not permitted to approve requests with signerName "${signer}"`;
+      return refuseUnless(access, attributes, { verb: 'approve', signer, why });
+    },
+  };
+}
+
+/** Whoever issues a certificate must be allowed to `sign` for the signer. */
+export function createCertificateSigning(access: Access): AdmissionPlugin {
+  return {
+    name: 'CertificateSigning',
+    operations: ['UPDATE'],
+    validate: (attributes) => {
+      const { object, old } = attributes;
+      if (!isRequest(attributes, 'status')) return undefined;
+      const [status, before] = [part(object, 'status'), part(old, 'status')];
+      if (status.certificate === before.certificate && equal(status.conditions, before.conditions))
+        return undefined;
+      const signer = text(part(old, 'spec').signerName);
+      const why = `user not permitted to sign requests with signerName "${signer}"`;
+      return refuseUnless(access, attributes, { verb: 'sign', signer, why });
+    },
+  };
+}
+
+/** Whoever says which certificates a signer's clients may trust must be allowed to `attest` for it. */
+export function createTrustBundleAttest(access: Access): AdmissionPlugin {
+  return {
+    name: 'ClusterTrustBundleAttest',
+    operations: ['CREATE', 'UPDATE'],
+    validate: (attributes) => {
+      const { definition, object, old } = attributes;
+      if (definition.group !== 'certificates.k8s.io' || definition.resource !== 'clustertrustbundles')
+        return undefined;
+      const signer = text(part(object, 'spec').signerName);
+      if (object === undefined || signer === '' || isHousekeeping(object, old)) return undefined;
+      const why = `user not permitted to attest for signerName "${signer}"`;
+      return refuseUnless(access, attributes, { verb: 'attest', signer, why });
+    },
+  };
+}
+
+const isRequest = ({ definition, subresource }: AdmissionAttributes, wanted: string): boolean =>
+  subresource === wanted &&
+  definition.resource === 'certificatesigningrequests' &&
+  definition.group === 'certificates.k8s.io';
+
+/** The garbage collector's changes, and those that change nothing. */
+const isHousekeeping = (object: ApiObject, old: ApiObject | undefined): boolean =>
+  old !== undefined &&
+  equalExcept(object, old, ['metadata']) &&
+  equalExcept(object.metadata, old.metadata, ['finalizers', 'ownerReferences', 'managedFields']);
+
+async function refuseUnless(
+  access: Access,
+  attributes: AdmissionAttributes,
+  { verb, signer, why }: { readonly verb: string; readonly signer: string; readonly why: string },
+): Promise<void> {
+  const [domain = ''] = signer.split('/');
+  for (const name of [signer, `${domain}/*`]) {
+    if (await isSigner(access, attributes.user, verb, name)) return;
+  }
+  throw refusal(attributes, why);
+}
+
+async function isSigner(access: Access, user: UserInfo, verb: string, name: string): Promise<boolean> {
+  const right = { verb, group: 'certificates.k8s.io', version: '*', resource: 'signers', name };
+  return (await access.whyNot(user, right)) === undefined;
+}

@@ -1,0 +1,21 @@
+import type { AdmissionPlugin } from '../admission.ts';
+
+const FINALIZERS: Readonly<Record<string, string>> = {
+  persistentvolumes: 'kubernetes.io/pv-protection',
+  persistentvolumeclaims: 'kubernetes.io/pvc-protection',
+};
+
+/**
+ * New volumes and claims get the finalizer that keeps them while something uses them; the controllers of volumes remove it
+ * (Kubernetes: storage/storageobjectinuseprotection).
+ */
+export const storageProtection: AdmissionPlugin = {
+  name: 'StorageObjectInUseProtection',
+  operations: ['CREATE'],
+  mutate: ({ definition, subresource, object }) => {
+    const finalizer = definition.group === '' ? FINALIZERS[definition.resource] : undefined;
+    if (finalizer === undefined || object === undefined || subresource !== '') return;
+    const { finalizers = [] } = object.metadata;
+    if (!finalizers.includes(finalizer)) object.metadata.finalizers = [...finalizers, finalizer];
+  },
+};

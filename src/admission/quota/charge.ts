@@ -1,0 +1,116 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import { formatQuantity } from '../../object/quantity.ts';
+import { addLists, type ResourceList } from '../../object/resource-list.ts';
+import type { AdmissionAttributes } from '../admission.ts';
+import { refusal } from '../refusal.ts';
+import type { Measure } from './measure.ts';
+import { only, type Quota } from './quota.ts';
+import type { LimitedResource } from './quota-config.ts';
+
+/** One write, to be held against the quotas of its namespace. */
+export interface Charged {
+  readonly attributes: AdmissionAttributes;
+  readonly object: ApiObject;
+  readonly measure: Measure;
+  readonly now: Date;
+}
+
+/**
+ * What the write adds to each quota that counts it, by the quota's name.
+ * @throws StatusError 403 when a quota does not allow it, or must allow it and does not exist
+ */
+export function chargesOf(
+  quotas: readonly Quota[],
+  write: Charged,
+  limited: readonly LimitedResource[],
+): ReadonlyMap<string, ResourceList> {
+  const { attributes, object, measure, now } = write;
+  const counting = quotas.filter((quota) => isCounted(quota, measure, object));
+  for (const quota of counting) refuseUnclear(quota, write);
+  const usage = measure.usage(object, now);
+  const negative = [...usage].filter(([, { nanos }]) => nanos < 0n).map(([name]) => name);
+  if (negative.length > 0)
+    throw refusal(attributes, `quota usage is negative for resource(s): ${negative.sort().join(',')}`);
+  const added = addedTo(usage, write);
+  if (added.size === 0) return new Map();
+  refuseUncovered(quotas, counting, write, limited);
+  for (const quota of counting) refuseExcess(quota, added, attributes);
+  return new Map(counting.map((quota) => [quota.name, only(added, (name) => quota.hard.has(name))]));
+}
+
+/** @throws StatusError 403 when the quota's limits do not allow so much more */
+export function refuseExcess(quota: Quota, added: ResourceList, attributes: AdmissionAttributes): void {
+  const exceeded = (name: string): boolean => {
+    const most = quota.hard.get(name)?.nanos;
+    const more = added.get(name)?.nanos;
+    return most !== undefined && more !== undefined && (quota.used.get(name)?.nanos ?? 0n) + more > most;
+  };
+  if (![...added.keys()].some(exceeded)) return;
+  const amounts = (list: ResourceList): string => formatAmounts(only(list, exceeded));
+  throw refusal(
+    attributes,
+    `exceeded quota: ${quota.name}, requested: ${amounts(added)}, used: ${amounts(quota.used)}, limited: ${amounts(quota.hard)}`,
+  );
+}
+
+const isCounted = ({ hard, scopes }: Quota, measure: Measure, object: ApiObject): boolean =>
+  [...hard.keys()].some((name) => measure.counts(name)) &&
+  scopes.every((selector) => measure.isInScope?.(selector, object) === true);
+
+function refuseUnclear({ name, hard, used }: Quota, { attributes, object, measure }: Charged): void {
+  const names = [...hard.keys()].filter((one) => measure.counts(one));
+  const missing = measure.missing?.(names, object);
+  if (missing !== undefined) throw refusal(attributes, `failed quota: ${name}: ${missing}`);
+  if (!names.every((one) => used.has(one)))
+    throw refusal(attributes, `status unknown for quota: ${name}, resources: ${names.sort().join(',')}`);
+}
+
+/** What an update adds to what the object counted before; less is given back when usage is next computed. */
+function addedTo(usage: ResourceList, { attributes, measure, now }: Charged): ResourceList {
+  const before = attributes.old === undefined ? undefined : measure.usage(attributes.old, now);
+  const added = [...usage].map(([name, quantity]) => {
+    const nanos = quantity.nanos - (before?.get(name)?.nanos ?? 0n);
+    return [name, { ...quantity, nanos }] as const;
+  });
+  return new Map(added.filter(([, { nanos }]) => nanos > 0n));
+}
+
+/** Some things may only be had where a quota allows them (the plugin's configuration). */
+function refuseUncovered(
+  quotas: readonly Quota[],
+  counting: readonly Quota[],
+  { attributes, object, measure, now }: Charged,
+  limited: readonly LimitedResource[],
+): void {
+  const own = limited.filter(
+    ({ group, resource }) => group === measure.resource.group && resource === measure.resource.resource,
+  );
+  const consumed = [...measure.usage(object, now)].filter(([, { nanos }]) => nanos > 0n);
+  const names = consumed.flatMap(([name]) =>
+    own.some(({ matchContains }) => matchContains.some((part) => name.includes(part))) ? [name] : [],
+  );
+  const isCovered = (name: string): boolean =>
+    counting.some(({ hard }) => hard.has(name) && measure.counts(name));
+  const uncovered = names.filter((name) => !isCovered(name));
+  if (uncovered.length > 0)
+    throw refusal(attributes, `insufficient quota to consume: ${uncovered.sort().join(',')}`);
+  const inScope = (selectors: Quota['scopes']) =>
+    selectors.filter((selector) => measure.isInScope?.(selector, object) === true);
+  const covered = new Set(quotas.flatMap(({ scopes }) => inScope(scopes)).map(({ scope }) => scope));
+  const open = own
+    .flatMap(({ matchScopes }) => inScope(matchScopes))
+    .filter(({ scope }) => !covered.has(scope));
+  if (open.length === 0) return;
+  const texts = open.map(({ scope, operator, values }) => `{${scope} ${operator} [${values.join(' ')}]}`);
+  throw refusal(attributes, `insufficient quota to match these scopes: [${texts.join(' ')}]`);
+}
+
+/** With the write's charge taken from it. */
+export const withCharge = (quota: Quota, added: ResourceList | undefined): Quota =>
+  added === undefined ? quota : { ...quota, used: addLists(quota.used, added) };
+
+const formatAmounts = (list: ResourceList): string =>
+  [...list]
+    .map(([name, quantity]) => `${name}=${formatQuantity(quantity)}`)
+    .sort()
+    .join(',');

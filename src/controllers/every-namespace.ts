@@ -1,0 +1,181 @@
+import type { GroupResource } from '../api/names.ts';
+import type { ApiObject } from '../api/object-meta.ts';
+import { StatusError } from '../api/status.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import type { Registry } from '../registry/registry.ts';
+import { observe } from '../storage/observe.ts';
+import { toResourceVersion } from '../storage/revision.ts';
+import type { Entry, Store } from '../storage/store.ts';
+import { pause } from '../util/pause.ts';
+import { Slots } from '../util/slots.ts';
+import type { ObjectWriter } from '../verbs/writer.ts';
+import type { WriteContext } from '../verbs/writing.ts';
+import { ControllerIdentity } from './identity.ts';
+
+const NAMESPACES = { group: '', resource: 'namespaces' };
+const RETRY_MS = 1000;
+const MAX_RETRY_MS = 300_000;
+/** How many namespaces are looked at at once: a cluster may come with thousands that lack the object. */
+const AT_ONCE = 16;
+/** Servers see a new namespace at the same moment. They look after a short time each of its own, and most find it done. */
+const SPREAD_MS = 20;
+
+/** What every namespace has. */
+export interface NamespaceObject {
+  readonly resource: GroupResource;
+  readonly name: string;
+  create(): ApiObject;
+  /** What it should be instead; undefined: it may stay. `fully`: also where it only has become old. */
+  mend(current: ApiObject, fully: boolean): ApiObject | undefined;
+}
+
+/** Of one namespace. What becomes due while it is being done is done once more. */
+interface Task {
+  due: boolean;
+  fully: boolean;
+}
+
+/**
+ * Sees to it that every active namespace has an object, as controllers of a controller manager do, so that a cluster without
+ * one is complete. All servers do so, and a controller manager may as well: whoever comes second finds it there.
+ */
+export class EveryNamespace {
+  readonly #object: NamespaceObject;
+  readonly #store: Store;
+  readonly #writer: ObjectWriter;
+  readonly #onError: (error: unknown) => void;
+  readonly #context: (namespace: string) => WriteContext;
+  readonly #slots = new Slots(AT_ONCE);
+  readonly #tasks = new Map<string, Task>();
+
+  constructor(options: {
+    object: NamespaceObject;
+    /** Who writes, as managed fields name it. */
+    manager: string;
+    store: Store;
+    registry: Registry;
+    writer: ObjectWriter;
+    onError: (error: unknown) => void;
+  }) {
+    const { object, store, registry, writer, onError } = options;
+    const definition = registry.findStorage(object.resource);
+    if (definition === undefined) throw new Error(`the registry has no ${object.resource.resource}`);
+    const identity = new ControllerIdentity(options.manager);
+    this.#object = object;
+    this.#store = store;
+    this.#writer = writer;
+    this.#onError = onError;
+    this.#context = (namespace) => ({ ...identity.context(definition, namespace), ownership: 'track' });
+  }
+
+  /** Of one namespace, at once. @throws StatusError, StorageError */
+  async ensure(namespace: string, fully = true): Promise<void> {
+    if (!(await this.#isActive(namespace))) return;
+    const current = await this.#read(namespace);
+    if (current !== undefined) return this.#mend(current, fully);
+    try {
+      await this.#writer.create(this.#context(namespace), this.#object.create());
+    } catch (error) {
+      if (!isSettled(error)) throw error;
+    }
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([
+      this.#forever(signal, () => this.#followNamespaces(signal)),
+      this.#forever(signal, () => this.#followObjects(signal)),
+    ]);
+  }
+
+  async #forever(signal: AbortSignal, follow: () => Promise<void>): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await follow();
+      } catch (error) {
+        this.#onError(error);
+        await pause(RETRY_MS, signal);
+      }
+    }
+  }
+
+  async #followNamespaces(signal: AbortSignal): Promise<void> {
+    for await (const { type, entry } of observe(this.#store, NAMESPACES, signal)) {
+      if (type !== 'DELETED' && isActive(entry)) this.#begin(entry.name, type === 'ADDED', signal);
+    }
+  }
+
+  async #followObjects(signal: AbortSignal): Promise<void> {
+    const isIt = ({ name }: Entry): boolean => name === this.#object.name;
+    for await (const { type, entry } of observe(this.#store, this.#object.resource, signal, isIt)) {
+      if (type !== 'ADDED') this.#begin(entry.namespace, false, signal);
+    }
+  }
+
+  #begin(namespace: string, fully: boolean, signal: AbortSignal): void {
+    const task = this.#tasks.get(namespace);
+    if (task !== undefined) {
+      task.due = true;
+      task.fully ||= fully;
+      return;
+    }
+    const begun = { due: true, fully };
+    this.#tasks.set(namespace, begun);
+    void this.#untilDone(namespace, begun, signal).finally(() => this.#tasks.delete(namespace));
+  }
+
+  /** What is refused is asked for again, less and less often: by then somebody may have made room in a quota. */
+  async #untilDone(namespace: string, task: Task, signal: AbortSignal): Promise<void> {
+    let retryMs = RETRY_MS;
+    while (task.due && !signal.aborted) {
+      task.due = false;
+      try {
+        await this.#slots.run(() => this.#look(namespace, task.fully, signal));
+      } catch (error) {
+        if (signal.aborted) return;
+        task.due = true;
+        this.#onError(error);
+        await pause(retryMs, signal);
+        retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
+      }
+    }
+  }
+
+  async #look(namespace: string, fully: boolean, signal: AbortSignal): Promise<void> {
+    if (!(await this.#isActive(namespace))) return;
+    if ((await this.#read(namespace)) === undefined) await pause(Math.random() * SPREAD_MS, signal);
+    if (!signal.aborted) await this.ensure(namespace, fully);
+  }
+
+  async #mend(current: ApiObject, fully: boolean): Promise<void> {
+    if (this.#object.mend(current, fully) === undefined) return;
+    const context = this.#context(current.metadata.namespace ?? '');
+    try {
+      await this.#writer.update(context, this.#object.name, {
+        apply: (copy) => this.#object.mend(copy, fully) ?? copy,
+      });
+    } catch (error) {
+      if (!isSettled(error)) throw error;
+    }
+  }
+
+  async #isActive(name: string): Promise<boolean> {
+    const entry = await this.#store.get({ ...NAMESPACES, namespace: '', name }, { kind: 'any' });
+    return entry !== undefined && isActive(entry);
+  }
+
+  async #read(namespace: string): Promise<ApiObject | undefined> {
+    const { resource, name } = this.#object;
+    const entry = await this.#store.get({ ...resource, namespace, name }, { kind: 'any' });
+    return entry === undefined ? undefined : parseStored(entry.json, toResourceVersion(entry.revision));
+  }
+}
+
+const isActive = ({ fields }: Entry): boolean => fields['status.phase'] === 'Active';
+
+/** Somebody else made it meanwhile, or the namespace is going or gone. */
+function isSettled(error: unknown): boolean {
+  if (!(error instanceof StatusError)) return false;
+  const { reason, details } = error.status;
+  const isEnding = details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true;
+  return reason === 'AlreadyExists' || reason === 'NotFound' || isEnding;
+}

@@ -1,0 +1,67 @@
+import { X509Certificate } from 'node:crypto';
+import type { ApiObject } from '../api/object-meta.ts';
+import { part } from '../object/parts.ts';
+import type { NamespaceObject } from './every-namespace.ts';
+
+/**
+ * What the controllers of a controller manager give every namespace, without which no pod could run in it (Kubernetes:
+ * pkg/controller/serviceaccount and pkg/controller/certificates/rootcacertpublisher).
+ */
+
+/** The account of pods that name none. */
+export const DEFAULT_ACCOUNT: NamespaceObject = {
+  resource: { group: '', resource: 'serviceaccounts' },
+  name: 'default',
+  create: () => ({ kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: 'default' } }),
+  mend: () => undefined,
+};
+
+export const CA_MANAGER = 'root-ca-certificate-publisher';
+const CA_NAME = 'kube-root-ca.crt';
+const CA_KEY = 'ca.crt';
+const CA_ANNOTATIONS = {
+  'kubernetes.io/description':
+    'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.',
+};
+
+/**
+ * The certificate by which pods know this server. Where a controller manager publishes another one its stays, and both never
+ * write in turns: only what is no certificate is replaced at once, and an older one of ours at the next start.
+ */
+export function rootCertificate(certificate: string): NamespaceObject {
+  const data = { [CA_KEY]: certificate };
+  return {
+    resource: { group: '', resource: 'configmaps' },
+    name: CA_NAME,
+    create: () => ({
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name: CA_NAME, annotations: { ...CA_ANNOTATIONS } },
+      data: { ...data },
+    }),
+    mend: (current, fully) => {
+      const published = part(current, 'data')[CA_KEY];
+      if (published === certificate) return undefined;
+      if (isCertificate(published) && !(fully && isOurs(current))) return undefined;
+      const annotations = { ...CA_ANNOTATIONS, ...current.metadata.annotations };
+      return { ...current, metadata: { ...current.metadata, annotations }, data: { ...data } };
+    },
+  };
+}
+
+function isCertificate(text: unknown): boolean {
+  if (typeof text !== 'string') return false;
+  try {
+    return new X509Certificate(text).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the certificate that is there was written by a server of this cluster. */
+function isOurs({ metadata: { managedFields = [] } }: ApiObject): boolean {
+  const owners = managedFields.filter(
+    ({ fieldsV1 }) => part(fieldsV1, 'f:data')[`f:${CA_KEY}`] !== undefined,
+  );
+  return owners.length > 0 && owners.every(({ manager }) => manager === CA_MANAGER);
+}

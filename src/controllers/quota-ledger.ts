@@ -1,0 +1,31 @@
+import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import { part } from '../object/parts.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
+import type { ObjectWriter } from '../verbs/writer.ts';
+import { ControllerIdentity } from './identity.ts';
+
+/** Writes the status of quotas, for those who charge and for who computes anew. */
+export class StoredQuotas implements QuotaLedger {
+  readonly #writer: () => ObjectWriter;
+  readonly #definition: ResourceDefinition;
+  readonly #identity = new ControllerIdentity('resource-quota');
+
+  /** `writer` is asked for when it is needed: it has the plugin that has this. */
+  constructor(definition: ResourceDefinition, writer: () => ObjectWriter) {
+    this.#definition = definition;
+    this.#writer = writer;
+  }
+
+  write(namespace: string, name: string, used: (quota: ApiObject) => JsonObject): Promise<void> {
+    return this.change(namespace, name, (quota) => ({ ...part(quota, 'status'), used: used(quota) }));
+  }
+
+  /** `status` may answer what is there already; then nothing is written. */
+  async change(namespace: string, name: string, status: (quota: ApiObject) => JsonObject): Promise<void> {
+    await this.#writer().update(this.#identity.context(this.#definition, namespace, 'status'), name, {
+      apply: (quota) => ({ ...quota, status: status(quota) }),
+      validate: () => [],
+    });
+  }
+}

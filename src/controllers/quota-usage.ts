@@ -1,0 +1,178 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import { StatusError } from '../api/status.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import { part } from '../object/parts.ts';
+import { fromResourceList, toResourceList } from '../object/resource-list.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
+import { observe } from '../storage/observe.ts';
+import { toResourceVersion } from '../storage/revision.ts';
+import type { Entry, Store, WatchEvent } from '../storage/store.ts';
+import { pause } from '../util/pause.ts';
+import { type CountedResource, countUsage, resourcesCountedBy } from './quota-count.ts';
+import type { StoredQuotas } from './quota-ledger.ts';
+
+const QUOTAS = { group: '', resource: 'resourcequotas' };
+/** Everything is counted again this often, whatever was seen or missed. */
+const PERIOD_MS = 5 * 60_000;
+const RETRY_MS = 1000;
+/** Objects that end together are counted together. */
+const GATHER_MS = 100;
+
+/**
+ * Keeps the status of ResourceQuotas true where no controller manager does: `hard` follows the spec, and `used` is counted anew
+ * when a quota changes, when what it counts goes away or changes, and from time to time. Beside a controller manager, which
+ * counts in the same way, it finds nothing to write.
+ */
+export class QuotaUsage {
+  readonly #store: Store;
+  readonly #quotas: StoredQuotas;
+  readonly #definitions: () => readonly ResourceDefinition[];
+  readonly #now: () => Date;
+  readonly #onError: (error: unknown) => void;
+  /** Names of the quotas of each namespace. */
+  readonly #known = new Map<string, Set<string>>();
+  /** Quotas to be counted, as `namespace/name`. */
+  readonly #due = new Set<string>();
+  readonly #followed = new Set<string>();
+  readonly #running = new Set<Promise<void>>();
+  #wake = Promise.withResolvers<void>();
+
+  constructor(options: {
+    store: Store;
+    quotas: StoredQuotas;
+    /** All resources there are. */
+    definitions: () => readonly ResourceDefinition[];
+    now: () => Date;
+    onError: (error: unknown) => void;
+  }) {
+    this.#store = options.store;
+    this.#quotas = options.quotas;
+    this.#definitions = options.definitions;
+    this.#now = options.now;
+    this.#onError = options.onError;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#wake.resolve(), { once: true });
+    await Promise.all([
+      this.#keepDoing(() => this.#followQuotas(signal), signal),
+      this.#keepDoing(() => this.#countDue(signal), signal),
+      this.#repeat(signal),
+    ]);
+    await Promise.all(this.#running);
+  }
+
+  async #keepDoing(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await work();
+      } catch (error) {
+        this.#onError(error);
+        await pause(RETRY_MS, signal);
+      }
+    }
+  }
+
+  async #followQuotas(signal: AbortSignal): Promise<void> {
+    this.#known.clear();
+    for await (const { type, entry } of observe(this.#store, QUOTAS, signal)) {
+      const names = this.#known.get(entry.namespace) ?? new Set();
+      if (type === 'DELETED') names.delete(entry.name);
+      else names.add(entry.name);
+      if (names.size === 0) this.#known.delete(entry.namespace);
+      else this.#known.set(entry.namespace, names);
+      if (type !== 'DELETED') this.#look(entry, signal);
+    }
+  }
+
+  #look(entry: Entry, signal: AbortSignal): void {
+    const quota = parseStored(entry.json);
+    const hard = part(quota, 'spec', 'hard');
+    for (const counted of resourcesCountedBy(Object.keys(hard), this.#definitions())) {
+      this.#followCounted(counted, signal);
+    }
+    if (!isSettled(quota)) this.#count(entry.namespace, entry.name);
+  }
+
+  #followCounted({ measure, definition }: CountedResource, signal: AbortSignal): void {
+    const key = `${definition.group}/${definition.resource}`;
+    if (this.#followed.has(key)) return;
+    this.#followed.add(key);
+    const follow = async (): Promise<void> => {
+      for await (const event of observe(this.#store, measure.resource, signal)) {
+        const names = this.#known.get(event.entry.namespace);
+        if (names === undefined || !givesBack(event, definition)) continue;
+        for (const name of names) this.#count(event.entry.namespace, name);
+      }
+    };
+    const work = this.#keepDoing(follow, signal);
+    this.#running.add(work);
+  }
+
+  #count(namespace: string, name: string): void {
+    this.#due.add(`${namespace}/${name}`);
+    this.#wake.resolve();
+  }
+
+  async #countDue(signal: AbortSignal): Promise<void> {
+    await this.#wake.promise;
+    await pause(GATHER_MS, signal);
+    this.#wake = Promise.withResolvers();
+    if (signal.aborted) return;
+    const due = [...this.#due];
+    this.#due.clear();
+    for (const key of due) {
+      const [namespace = '', name = ''] = key.split('/');
+      if (!(await this.#recount(namespace, name))) {
+        await pause(RETRY_MS, signal);
+        this.#count(namespace, name);
+      }
+    }
+  }
+
+  async #repeat(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await pause(PERIOD_MS, signal);
+      for (const [namespace, names] of this.#known) {
+        for (const name of names) this.#count(namespace, name);
+      }
+    }
+  }
+
+  /** False: somebody charged it meanwhile, which this count may not have seen. */
+  async #recount(namespace: string, name: string): Promise<boolean> {
+    const entry = await this.#store.get({ ...QUOTAS, namespace, name }, { kind: 'latest' });
+    if (entry === undefined) return true;
+    const quota = parseStored(entry.json, toResourceVersion(entry.revision));
+    const hard = part(quota, 'spec', 'hard');
+    const used = await countUsage(this.#store, quota, this.#definitions(), this.#now());
+    let isCurrent = true;
+    const ignoreGone = (error: unknown): void => {
+      if (!(error instanceof StatusError && error.status.reason === 'NotFound')) throw error;
+    };
+    await this.#quotas
+      .change(namespace, name, (now) => {
+        isCurrent = now.metadata.resourceVersion === quota.metadata.resourceVersion;
+        return isCurrent ? { hard: { ...hard }, used: fromResourceList(used) } : part(now, 'status');
+      })
+      .catch(ignoreGone);
+    return isCurrent;
+  }
+}
+
+/** Whether the status is of this spec. */
+function isSettled(quota: ApiObject): boolean {
+  const wanted = toResourceList(part(quota, 'spec').hard);
+  const { hard, used } = part(quota, 'status');
+  const [held, counted] = [toResourceList(hard), toResourceList(used)];
+  if (held.size !== wanted.size || counted.size !== wanted.size) return false;
+  return [...wanted].every(([name, { nanos }]) => held.get(name)?.nanos === nanos && counted.has(name));
+}
+
+/** Whether there may be less in use after this. More is charged by whoever asks for it. */
+function givesBack({ type, entry }: WatchEvent, { group, resource }: ResourceDefinition): boolean {
+  if (type !== 'MODIFIED') return type === 'DELETED';
+  if (group !== '') return false;
+  if (resource === 'pods') return ['Succeeded', 'Failed'].includes(entry.fields['status.phase'] ?? '');
+  return resource === 'services' || resource === 'persistentvolumeclaims';
+}

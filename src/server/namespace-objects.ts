@@ -1,0 +1,39 @@
+import { SYSTEM_NAMESPACES } from '../controllers/bootstrap.ts';
+import { EveryNamespace } from '../controllers/every-namespace.ts';
+import { CA_MANAGER, DEFAULT_ACCOUNT, rootCertificate } from '../controllers/namespace-objects.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Store } from '../storage/store.ts';
+import type { ObjectWriter } from '../verbs/writer.ts';
+
+export interface NamespaceObjects {
+  /** Resolves when the cluster's own namespaces have theirs. */
+  begin(): Promise<void>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** A service account and the certificate of the authority, in every namespace. */
+export function createNamespaceObjects(parts: {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly writer: ObjectWriter;
+  readonly logger: Logger;
+  /** What verifies the serving certificate, in PEM form. */
+  readonly servingCa: string;
+}): NamespaceObjects {
+  const { logger, servingCa, ...rest } = parts;
+  const onError = (error: unknown): void => logger.error('namespace objects', error);
+  const all = [
+    new EveryNamespace({ ...rest, object: DEFAULT_ACCOUNT, manager: 'service-account-controller', onError }),
+    new EveryNamespace({ ...rest, object: rootCertificate(servingCa), manager: CA_MANAGER, onError }),
+  ];
+  return {
+    begin: async () => {
+      const tasks = all.flatMap((one) => SYSTEM_NAMESPACES.map((name) => one.ensure(name).catch(onError)));
+      await Promise.all(tasks);
+    },
+    run: async (signal) => {
+      await Promise.all(all.map((one) => one.run(signal)));
+    },
+  };
+}

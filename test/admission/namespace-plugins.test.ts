@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { createAutoProvision } from '../../src/admission/plugins/namespace-auto-provision.ts';
+import { createNamespaceExists } from '../../src/admission/plugins/namespace-exists.ts';
+import { alreadyExists, forbidden, unknownError } from '../../src/api/status.ts';
+import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
+
+const NAMESPACES = { group: '', resource: 'namespaces' };
+const inNamespace = (namespace: string) => toObject({ metadata: { namespace } });
+const cluster = new FakeCluster({ namespaces: [{ metadata: { name: 'default' } }] });
+
+test('NamespaceExists refuses whatever is in a namespace that is not there', async () => {
+  const plugin = createNamespaceExists(cluster);
+  for (const operation of ['CREATE', 'UPDATE', 'DELETE'] as const) {
+    const refused = (namespace: string) =>
+      refusalOf(plugin, attributesOf('pods', { operation, old: inNamespace(namespace) }));
+    expect(await refused('default')).toBeUndefined();
+    expect(await refused('none')).toBe('namespaces "none" not found');
+  }
+  expect(await refusalOf(plugin, attributesOf('namespaces', { object: toObject({}) }))).toBeUndefined();
+});
+
+test('NamespaceAutoProvision makes the namespace that something is to be in', async () => {
+  const made: string[] = [];
+  const plugin = createAutoProvision(cluster, async (name) => {
+    made.push(name);
+  });
+  await refusalOf(plugin, attributesOf('pods', { object: inNamespace('default') }));
+  await refusalOf(plugin, attributesOf('pods', { object: inNamespace('dry'), dryRun: true }));
+  await refusalOf(plugin, attributesOf('nodes', { object: toObject({}) }));
+  expect(made).toEqual([]);
+  await refusalOf(plugin, attributesOf('pods', { object: inNamespace('new') }));
+  expect(made).toEqual(['new']);
+});
+
+test.each([
+  ['made by another meanwhile', alreadyExists(NAMESPACES, 'new'), undefined],
+  ['forbidden', forbidden(NAMESPACES, 'new', 'no'), 'namespaces "new" is forbidden: no'],
+  ['broken', unknownError('broken'), 'pods "it" is forbidden: broken'],
+])('NamespaceAutoProvision where the namespace is %s', async (_, error, refused) => {
+  const plugin = createAutoProvision(cluster, () => Promise.reject(error));
+  expect(await refusalOf(plugin, attributesOf('pods', { object: inNamespace('new') }))).toBe(refused);
+});

@@ -1,0 +1,92 @@
+import type { AdmissionAttributes, AdmissionPlugin } from '../../src/admission/admission.ts';
+import { type ClusterObjects, FollowedObjects } from '../../src/admission/cluster-objects.ts';
+import type { GroupResource } from '../../src/api/names.ts';
+import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
+import { StatusError } from '../../src/api/status.ts';
+import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { toRevision } from '../../src/storage/revision.ts';
+import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
+
+/** A manifest as a plugin finds it: with an object for metadata, whatever the test left out. */
+export const toObject = (manifest: JsonObject): ApiObject => ({
+  kind: '',
+  apiVersion: 'v1',
+  ...manifest,
+  metadata: { name: 'it', ...(manifest.metadata as JsonObject | undefined) },
+});
+
+/** What plugins see of a cluster that consists of these objects, by resource. Nobody's `find` is late here. */
+export class FakeCluster implements ClusterObjects {
+  readonly #objects: ReadonlyMap<string, readonly ApiObject[]>;
+
+  constructor(objects: Readonly<Record<string, readonly JsonObject[]>> = {}) {
+    this.#objects = new Map(
+      Object.entries(objects).map(([resource, manifests]) => [resource, manifests.map(toObject)]),
+    );
+  }
+
+  follow({ group, resource }: GroupResource): FollowedObjects {
+    const followed = new FollowedObjects();
+    const objects = this.#objects.get(resource) ?? [];
+    followed.replace(objects.map((object) => toEntry({ group, resource }, object)));
+    return followed;
+  }
+
+  async find({ resource }: GroupResource, namespace: string, name: string): Promise<ApiObject | undefined> {
+    return this.#objects
+      .get(resource)
+      ?.find(({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace);
+  }
+}
+
+function toEntry(resource: GroupResource, object: ApiObject): CachedEntry {
+  const { name = '', namespace = '', uid = '' } = object.metadata;
+  const stored = {
+    key: { ...resource, namespace, name },
+    uid,
+    revision: toRevision(1),
+    json: Buffer.from(JSON.stringify(object)),
+  };
+  return new CachedEntry(stored, () => ({}));
+}
+
+/** A write as plugins see it; `resource` is one of the core group unless it names another: `apps/deployments`. */
+export function attributesOf(
+  resource: string,
+  attributes: Partial<AdmissionAttributes> & { readonly warnings?: string[] },
+): AdmissionAttributes {
+  const [group, plural] = resource.includes('/') ? resource.split('/') : ['', resource];
+  const definition = BUILT_IN_RESOURCES.find((one) => one.group === group && one.resource === plural);
+  if (definition === undefined) throw new Error(`no resource ${resource}`);
+  const { metadata } = attributes.object ?? attributes.old ?? toObject({});
+  return {
+    operation: 'CREATE',
+    definition,
+    version: definition.storage.version,
+    subresource: '',
+    namespace: definition.namespaced ? (metadata.namespace ?? 'default') : '',
+    name: metadata.name ?? '',
+    object: undefined,
+    old: undefined,
+    dryRun: false,
+    user: { username: 'jane', uid: '', groups: [], extra: {} },
+    warn: (text) => attributes.warnings?.push(text),
+    ...attributes,
+  };
+}
+
+/** Both halves of a plugin, one after the other. Answers the message of its refusal; undefined: it let the write pass. */
+export async function refusalOf(
+  plugin: AdmissionPlugin,
+  attributes: AdmissionAttributes,
+): Promise<string | undefined> {
+  if (!plugin.operations.includes(attributes.operation)) return undefined;
+  try {
+    await plugin.mutate?.(attributes);
+    await plugin.validate?.(attributes);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StatusError) return error.status.message;
+    throw error;
+  }
+}
