@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Registry as MetricsRegistry } from 'prom-client';
 import type { Access } from '../admission/access.ts';
 import { AdmissionChain, type AdmissionPlugin } from '../admission/admission.ts';
 import { type ClusterObjects, StoredClusterObjects } from '../admission/cluster-objects.ts';
@@ -14,6 +15,7 @@ import { denyExternalIps } from '../admission/plugins/deny-external-ips.ts';
 import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
 import { createOwnerReferencesPermission, type FindKind } from '../admission/plugins/owner-references.ts';
+import { createPodSecurity } from '../admission/plugins/pod-security.ts';
 import { refusePrivileged } from '../admission/plugins/privileged-containers.ts';
 import { createResourceQuota, type QuotaLedger } from '../admission/plugins/resource-quota.ts';
 import {
@@ -22,6 +24,8 @@ import {
   createTrustBundleAttest,
 } from '../admission/plugins/signer-rights.ts';
 import { storageProtection } from '../admission/plugins/storage-protection.ts';
+import { PodSecurityMetrics } from '../admission/pod-security/metrics.ts';
+import { readPodSecurityConfig } from '../admission/pod-security/pod-security-config.ts';
 import { readQuotaConfig } from '../admission/quota/quota-config.ts';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
@@ -40,6 +44,7 @@ interface PluginParts {
   readonly access: Access;
   readonly findKind: FindKind;
   readonly quotas: QuotaLedger;
+  readonly metrics: MetricsRegistry;
   /** Of the file --admission-control-config-file; undefined: the plugin's defaults. */
   readonly config: JsonValue | undefined;
 }
@@ -50,6 +55,11 @@ type PluginFactory = (parts: PluginParts) => AdmissionPlugin;
 const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   NamespaceLifecycle: ({ store }) => createNamespaceLifecycle(store),
   LimitRanger: ({ objects }) => createLimitRanger(objects),
+  PodSecurity: ({ options, store, objects, metrics, config }) =>
+    createPodSecurity({
+      ...{ store, objects, config: readPodSecurityConfig(config), metrics: new PodSecurityMetrics(metrics) },
+      relaxesOwnUsers: options.featureGates.isEnabled('UserNamespacesPodSecurityStandards'),
+    }),
   DefaultStorageClass: ({ objects }) => createDefaultStorageClass(objects),
   StorageObjectInUseProtection: () => storageProtection,
   OwnerReferencesPermissionEnforcement: ({ access, findKind }) =>
@@ -79,6 +89,7 @@ export interface AdmissionParts {
   readonly authorizer: Authorizer;
   readonly registry: Registry;
   readonly quotas: QuotaLedger;
+  readonly metrics: MetricsRegistry;
   /** Looks at writes whatever the flags say. */
   readonly guard: AdmissionPlugin;
   readonly logger: Logger;

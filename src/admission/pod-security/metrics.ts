@@ -1,0 +1,82 @@
+import type { Registry } from 'prom-client';
+import { registerFamily } from '../../observability/tallies/family.ts';
+import type { AdmissionAttributes } from '../admission.ts';
+import { LATEST, type LevelVersion, type Mode, toText } from './policy.ts';
+
+/** The newest version whose checks this server knows: policies of later ones are counted together. */
+const NEWEST = 31;
+
+/** Names are those of Kubernetes (pod-security-admission, metrics/metrics.go). */
+export class PodSecurityMetrics {
+  readonly #evaluations: Tally;
+  readonly #exemptions: Tally;
+  readonly #errors: Tally;
+
+  constructor(registry: Registry) {
+    this.#evaluations = new Tally(registry, {
+      name: 'pod_security_evaluations_total',
+      help: 'Policies that pods were held against, not counting exempt requests.',
+      labels: ['decision', 'policy_level', 'policy_version', 'mode', ...OF_REQUESTS],
+    });
+    this.#exemptions = new Tally(registry, {
+      name: 'pod_security_exemptions_total',
+      help: 'Exempt requests.',
+      labels: OF_REQUESTS,
+    });
+    this.#errors = new Tally(registry, {
+      name: 'pod_security_errors_total',
+      help: 'Errors that kept pods from being held against their policy, or had them held against the strictest.',
+      labels: ['fatal', ...OF_REQUESTS],
+    });
+  }
+
+  evaluated(
+    attributes: AdmissionAttributes,
+    mode: Mode,
+    policy: LevelVersion,
+    decision: 'allow' | 'deny',
+  ): void {
+    const version = `${decision} ${policy.level} ${versionLabel(policy)} ${mode}`;
+    this.#evaluations.count(`${version} ${requestLabels(attributes)}`);
+  }
+
+  exempted(attributes: AdmissionAttributes): void {
+    this.#exemptions.count(requestLabels(attributes));
+  }
+
+  failed(attributes: AdmissionAttributes, fatal: boolean): void {
+    this.#errors.count(`${fatal} ${requestLabels(attributes)}`);
+  }
+}
+
+const OF_REQUESTS = ['request_operation', 'resource', 'subresource'];
+
+function requestLabels({ operation, definition: { resource }, subresource }: AdmissionAttributes): string {
+  const kind = resource === 'pods' ? 'pod' : resource === 'namespaces' ? 'namespace' : 'controller';
+  return `${operation} ${kind} ${subresource}`;
+}
+
+function versionLabel({ level, version }: LevelVersion): string {
+  if (level === 'privileged' || version === LATEST) return 'latest';
+  return version > NEWEST ? 'future' : toText({ level, version }).slice(level.length + 1);
+}
+
+/** Counts by the values of its labels, as one text with spaces between: a counter of the library takes 2 µs for seven. */
+class Tally {
+  readonly #counts = new Map<string, number>();
+
+  constructor(registry: Registry, family: { name: string; help: string; labels: readonly string[] }) {
+    registerFamily(registry, { ...family, type: 'counter', values: () => this.#values(family.labels) });
+  }
+
+  count(values: string): void {
+    this.#counts.set(values, (this.#counts.get(values) ?? 0) + 1);
+  }
+
+  *#values(names: readonly string[]): Generator<{ labels: Record<string, string>; value: number }> {
+    for (const [key, value] of this.#counts) {
+      const values = key.toLowerCase().split(' ');
+      yield { labels: Object.fromEntries(names.map((name, at) => [name, values[at] ?? ''])), value };
+    }
+  }
+}
