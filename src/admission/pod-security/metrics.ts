@@ -1,10 +1,11 @@
 import type { Registry } from 'prom-client';
 import { registerFamily } from '../../observability/tallies/family.ts';
+import { VERSION } from '../../version.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { LATEST, type LevelVersion, type Mode, PRIVILEGED, toText } from './policy.ts';
 
 /** The newest version whose checks this server knows: policies of later ones are counted together. */
-const NEWEST = 31;
+const NEWEST = Number(VERSION.minor);
 
 /** Names are those of Kubernetes (pod-security-admission, metrics/metrics.go). */
 export class PodSecurityMetrics {
