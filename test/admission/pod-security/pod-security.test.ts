@@ -437,7 +437,7 @@ test('only so many pods are looked at: those of controllers once, before anybody
 
 test('only so long are pods looked at', async () => {
   let now = 0;
-  // Of 1000 ms, reading the pods may take half: 10 of them at 50 ms a look at the clock.
+  // Every look at the clock takes 50 of the 1000 ms, and there are several for a pod.
   const clock = (): number => {
     now += 50;
     return now;
