@@ -113,6 +113,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const quotas = new StoredQuotas(resourcequotas, () => writer);
   const plugins = createAdmission({
     ...{ options, store, registry, quotas, logger, ...authorization },
+    metrics: metrics.registry,
     createNamespace: (name) => createNamespace(registry, writer, name),
   });
   services.start('admission', (signal) => plugins.run(signal));

@@ -98,6 +98,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'TopologyAwareHints',
   'TranslateStreamCloseWebsocketRequests',
   'UnauthenticatedHTTP2DOSMitigation',
+  'UserNamespacesPodSecurityStandards',
   'UserNamespacesSupport',
   'WatchList',
 ]);

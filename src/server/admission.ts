@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Registry as MetricsRegistry } from 'prom-client';
 import type { Access } from '../admission/access.ts';
 import { AdmissionChain, type AdmissionPlugin } from '../admission/admission.ts';
 import { type ClusterObjects, StoredClusterObjects } from '../admission/cluster-objects.ts';
@@ -22,6 +23,7 @@ import { createNamespaceExists } from '../admission/plugins/namespace-exists.ts'
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
 import { createOwnerReferencesPermission, type FindKind } from '../admission/plugins/owner-references.ts';
 import { createPodNodeSelector, readNodeSelectors } from '../admission/plugins/pod-node-selector.ts';
+import { createPodSecurity } from '../admission/plugins/pod-security.ts';
 import {
   createPodTolerationRestriction,
   readClusterTolerations,
@@ -38,6 +40,8 @@ import {
 } from '../admission/plugins/signer-rights.ts';
 import { storageProtection } from '../admission/plugins/storage-protection.ts';
 import { taintNewNodes } from '../admission/plugins/taint-nodes-by-condition.ts';
+import { PodSecurityMetrics } from '../admission/pod-security/metrics.ts';
+import { readPodSecurityConfig } from '../admission/pod-security/pod-security-config.ts';
 import { readQuotaConfig } from '../admission/quota/quota-config.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
@@ -59,6 +63,7 @@ interface PluginParts {
   readonly findKind: FindKind;
   readonly quotas: QuotaLedger;
   readonly createNamespace: CreateNamespace;
+  readonly metrics: MetricsRegistry;
   /** Of the file --admission-control-config-file; undefined: the plugin's defaults. */
   readonly config: JsonValue | undefined;
 }
@@ -82,6 +87,11 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   PodTolerationRestriction: ({ objects, config }) =>
     createPodTolerationRestriction(objects, readClusterTolerations(config, checkTolerations)),
   ExtendedResourceToleration: () => tolerateExtendedResources,
+  PodSecurity: ({ options, store, objects, metrics, config }) =>
+    createPodSecurity({
+      ...{ store, objects, config: readPodSecurityConfig(config), metrics: new PodSecurityMetrics(metrics) },
+      relaxesOwnUsers: options.featureGates.isEnabled('UserNamespacesPodSecurityStandards'),
+    }),
   DefaultStorageClass: ({ objects }) => createDefaultStorageClass(objects),
   StorageObjectInUseProtection: () => storageProtection,
   OwnerReferencesPermissionEnforcement: ({ access, findKind }) =>
@@ -119,6 +129,7 @@ export interface AdmissionParts {
   readonly registry: Registry;
   readonly quotas: QuotaLedger;
   readonly createNamespace: CreateNamespace;
+  readonly metrics: MetricsRegistry;
   /** Looks at writes whatever the flags say. */
   readonly guard: AdmissionPlugin;
   readonly logger: Logger;

@@ -20,6 +20,8 @@ export interface WriteContext {
   /** `leave`: metadata.managedFields is as the write means it to be. */
   readonly ownership: 'track' | 'leave';
   warn(text: string): void;
+  /** Adds to the audit event of the request, if there is one. */
+  annotate(key: string, value: string): void;
 }
 
 /** What a write left behind. `json` is the stored form; the revision is undefined when a dry run created the object. */

@@ -1,0 +1,193 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import { internalError } from '../../api/status.ts';
+import { part } from '../../object/parts.ts';
+import type { Store } from '../../storage/store.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import { ALL_CHECKS } from '../pod-security/all-checks.ts';
+import { Evaluator } from '../pod-security/evaluator.ts';
+import { BOUNDS, type Bounds, warningsOf } from '../pod-security/existing-pods.ts';
+import type { PodSecurityMetrics } from '../pod-security/metrics.ts';
+import { type NamespaceRules, reviewNamespace } from '../pod-security/namespace-labels.ts';
+import { PodJudge, type PodTemplate } from '../pod-security/pod-judge.ts';
+import type { Exemptions, PodSecurityConfig } from '../pod-security/pod-security-config.ts';
+import {
+  isPrivileged,
+  type Labelled,
+  type Policy,
+  PREFIX,
+  PRIVILEGED,
+  policyOf,
+  toText,
+} from '../pod-security/policy.ts';
+import { isSignificant } from '../pod-security/significant-update.ts';
+import { podSpecOf } from './pod-specs.ts';
+
+export interface PodSecurityOptions {
+  readonly config: PodSecurityConfig;
+  readonly objects: ClusterObjects;
+  readonly store: Store;
+  readonly metrics: PodSecurityMetrics;
+  /** Feature gate UserNamespacesPodSecurityStandards. */
+  readonly relaxesOwnUsers: boolean;
+  readonly bounds?: Bounds;
+  readonly clock?: () => number;
+}
+
+/**
+ * Pods are held against the Pod Security Standard that the labels of their namespace ask for: they are refused, recorded, or
+ * warned of; workloads that would make such pods are recorded or warned of (Kubernetes: plugin/pkg/admission/security/
+ * podsecurity and pod-security-admission). A pod of a namespace without labels costs 0.3 µs.
+ */
+export function createPodSecurity(options: PodSecurityOptions): AdmissionPlugin {
+  const plugin = new PodSecurity(options);
+  return {
+    name: 'PodSecurity',
+    operations: ['CREATE', 'UPDATE'],
+    validate: (attributes) => plugin.validate(attributes),
+  };
+}
+
+const NAMESPACES = { group: '', resource: 'namespaces' };
+
+/** Through these, nothing in a pod's spec changes that is looked at here. Of any other, nobody knows that. */
+const IGNORED_SUBRESOURCES: ReadonlySet<string> = new Set([
+  'exec',
+  'attach',
+  'binding',
+  'eviction',
+  'log',
+  'portforward',
+  'proxy',
+  'status',
+]);
+
+class PodSecurity {
+  readonly #defaults: Policy;
+  readonly #exemptions: Exemptions;
+  readonly #objects: ClusterObjects;
+  readonly #namespaces: FollowedObjects;
+  readonly #metrics: PodSecurityMetrics;
+  readonly #judge: PodJudge;
+  readonly #namespaceRules: NamespaceRules;
+  readonly #policies = new WeakMap<ApiObject, Labelled>();
+
+  constructor({ config, objects, store, metrics, relaxesOwnUsers, bounds, clock }: PodSecurityOptions) {
+    this.#defaults = config.defaults;
+    this.#exemptions = config.exemptions;
+    this.#objects = objects;
+    this.#namespaces = objects.follow(NAMESPACES);
+    this.#metrics = metrics;
+    const exemptRuntimeClasses = config.exemptions.runtimeClasses;
+    const shared = { evaluator: new Evaluator(ALL_CHECKS), exemptRuntimeClasses, relaxesOwnUsers };
+    this.#judge = new PodJudge({ ...shared, metrics });
+    const existing = {
+      ...shared,
+      store,
+      bounds: bounds ?? BOUNDS,
+      clock: clock ?? (() => performance.now()),
+    };
+    this.#namespaceRules = {
+      defaults: config.defaults,
+      exemptNamespaces: config.exemptions.namespaces,
+      warningsOf: (namespace, enforce) => warningsOf(existing, namespace, enforce),
+    };
+  }
+
+  validate(attributes: AdmissionAttributes): Promise<void> | undefined {
+    const { definition, object, subresource } = attributes;
+    if (object === undefined) return undefined;
+    if (definition.group === '' && definition.resource === 'pods') return this.#pod(attributes, object);
+    if (subresource !== '') return undefined;
+    if (definition.group === '' && definition.resource === 'namespaces')
+      return reviewNamespace(attributes, object, this.#namespaceRules);
+    return this.#workload(attributes, object);
+  }
+
+  #pod(attributes: AdmissionAttributes, pod: ApiObject): Promise<void> | undefined {
+    if (IGNORED_SUBRESOURCES.has(attributes.subresource) || this.#isExempt(attributes)) return undefined;
+    const namespace = this.#namespaces.get('', attributes.namespace);
+    if (namespace !== undefined) return this.#judgePod(attributes, pod, namespace);
+    return this.#findNamespace(attributes).then((found) => {
+      if (typeof found !== 'string') return this.#judgePod(attributes, pod, found);
+      const { status } = internalError(`failed to lookup namespace "${attributes.namespace}"`);
+      this.#fail(attributes, `${status.message}: ${found}`);
+      throw internalError(`failed to lookup namespace "${attributes.namespace}"`);
+    });
+  }
+
+  #judgePod(attributes: AdmissionAttributes, pod: ApiObject, namespace: ApiObject): undefined {
+    const labelled = this.#policyOf(namespace);
+    if (labelled.errors.length === 0 && isPrivileged(labelled.policy)) {
+      this.#metrics.allowedAll(attributes);
+      attributes.annotate(ENFORCED, ALLOW_ALL);
+      return;
+    }
+    if (attributes.old !== undefined && !isSignificant(pod, attributes.old)) return;
+    const template = { annotations: pod.metadata.annotations, spec: part(pod, 'spec') };
+    this.#judge.judge(attributes, labelled, template, true);
+  }
+
+  #workload(attributes: AdmissionAttributes, object: ApiObject): Promise<void> | undefined {
+    const template = templateOf(attributes, object);
+    if (template === undefined || this.#isExempt(attributes)) return undefined;
+    const namespace = this.#namespaces.get('', attributes.namespace);
+    if (namespace !== undefined) return this.#judgeWorkload(attributes, template, namespace);
+    return this.#findNamespace(attributes).then((found) => {
+      if (typeof found !== 'string') return this.#judgeWorkload(attributes, template, found);
+      this.#fail(attributes, `failed to lookup namespace "${attributes.namespace}": ${found}`);
+      return undefined;
+    });
+  }
+
+  #judgeWorkload(attributes: AdmissionAttributes, template: PodTemplate, namespace: ApiObject): undefined {
+    const labelled = this.#policyOf(namespace);
+    const { warn, audit } = labelled.policy;
+    if (labelled.errors.length === 0 && warn.level === 'privileged' && audit.level === 'privileged') return;
+    this.#judge.judge(attributes, labelled, template, false);
+  }
+
+  /** Read once from each state of a namespace: a pod of one whose labels say nothing is to cost next to nothing. */
+  #policyOf(namespace: ApiObject): Labelled {
+    const known = this.#policies.get(namespace);
+    if (known !== undefined) return known;
+    const labelled = policyOf(namespace.metadata.labels, this.#defaults);
+    this.#policies.set(namespace, labelled);
+    return labelled;
+  }
+
+  #isExempt(attributes: AdmissionAttributes): boolean {
+    const { namespaces, usernames } = this.#exemptions;
+    const isNamespace = namespaces.has(attributes.namespace);
+    if (!isNamespace && !usernames.has(attributes.user.username)) return false;
+    this.#metrics.exempted(attributes);
+    attributes.annotate(`${PREFIX}exempt`, isNamespace ? 'namespace' : 'user');
+    return true;
+  }
+
+  /** A namespace that was just made, maybe on another server; or why it cannot be had. */
+  async #findNamespace({ namespace }: AdmissionAttributes): Promise<ApiObject | string> {
+    try {
+      const found = await this.#objects.find(NAMESPACES, '', namespace);
+      return found ?? `namespaces "${namespace}" not found`;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  #fail(attributes: AdmissionAttributes, why: string): void {
+    this.#metrics.failed(attributes, true);
+    attributes.annotate(`${PREFIX}error`, why);
+  }
+}
+
+const ENFORCED = `${PREFIX}enforce-policy`;
+const ALLOW_ALL = toText(PRIVILEGED);
+
+/** Undefined: the object makes no pods. */
+function templateOf(attributes: AdmissionAttributes, object: ApiObject): PodTemplate | undefined {
+  const found = podSpecOf(attributes, object);
+  if (found === undefined) return undefined;
+  const { annotations } = part(object, ...found.path.slice(0, -1), 'metadata');
+  return { annotations, spec: found.spec };
+}

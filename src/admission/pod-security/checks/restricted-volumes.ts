@@ -1,0 +1,66 @@
+import type { JsonObject } from '../../../api/object-meta.ts';
+import { objectsOf, text } from '../../../object/parts.ts';
+import type { Check, FindViolation } from '../check.ts';
+import { named, plural, quoted, sorted } from '../wording.ts';
+import { hostPathVolumes } from './host.ts';
+
+const ALLOWED = [
+  'configMap',
+  'csi',
+  'downwardAPI',
+  'emptyDir',
+  'ephemeral',
+  'persistentVolumeClaim',
+  'projected',
+  'secret',
+];
+
+/** Those that are told by name, the first of them that a volume has. */
+const RESTRICTED = [
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'gitRepo',
+  'nfs',
+  'iscsi',
+  'glusterfs',
+  'rbd',
+  'flexVolume',
+  'cinder',
+  'cephfs',
+  'flocker',
+  'fc',
+  'azureFile',
+  'vsphereVolume',
+  'quobyte',
+  'azureDisk',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'scaleIO',
+  'storageos',
+];
+
+const typeAmong = (types: readonly string[], volume: JsonObject): string | undefined =>
+  types.find((type) => volume[type] !== undefined && volume[type] !== null);
+
+const find: FindViolation = ({ spec }) => {
+  const bad = objectsOf(spec.volumes).filter((volume) => typeAmong(ALLOWED, volume) === undefined);
+  if (bad.length === 0) return undefined;
+  const types = sorted(bad.map((volume) => typeAmong(RESTRICTED, volume) ?? 'unknown'));
+  const volumes = named(
+    'volume',
+    bad.map(({ name }) => text(name)),
+  );
+  const use = bad.length === 1 ? 'uses' : 'use';
+  return {
+    reason: 'restricted volume types',
+    detail: `${volumes} ${use} ${plural('restricted volume type', types.length)} ${quoted(types)}`,
+  };
+};
+
+/** Volumes of this cluster's own making, or that somebody with more rights has made. */
+export const restrictedVolumes: Check = {
+  id: 'restrictedVolumes',
+  level: 'restricted',
+  versions: [{ since: 0, find, overrides: [hostPathVolumes.id] }],
+};

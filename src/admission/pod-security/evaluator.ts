@@ -1,0 +1,59 @@
+import type { Check, CheckedPod, FindViolation, VersionedCheck, Violation } from './check.ts';
+import type { LevelVersion, Version } from './policy.ts';
+
+interface Found {
+  readonly check: Check;
+  readonly versioned: VersionedCheck;
+}
+
+/** Knows which checks make up a level in a version. Checks come in the order in which violations are told. */
+export class Evaluator {
+  /** By version; later versions are as the last one. */
+  readonly #baseline: readonly (readonly FindViolation[])[];
+  readonly #restricted: readonly (readonly FindViolation[])[];
+
+  constructor(checks: readonly Check[]) {
+    const newest = Math.max(0, ...checks.flatMap(({ versions }) => versions.map(({ since }) => since)));
+    const versions = Array.from({ length: newest + 1 }, (_, version) => version);
+    this.#baseline = versions.map((version) => baselineOf(checksOf(checks, version)));
+    this.#restricted = versions.map((version) => restrictedOf(checksOf(checks, version)));
+  }
+
+  violationsOf({ level, version }: LevelVersion, pod: CheckedPod): Violation[] {
+    if (level === 'privileged') return [];
+    const byVersion = level === 'baseline' ? this.#baseline : this.#restricted;
+    const violations: Violation[] = [];
+    for (const find of byVersion[Math.min(version, byVersion.length - 1)] ?? []) {
+      const violation = find(pod);
+      if (violation !== undefined) violations.push(violation);
+    }
+    return violations;
+  }
+}
+
+function checksOf(checks: readonly Check[], version: Version): Found[] {
+  return checks.flatMap((check) => {
+    const versioned = check.versions.findLast(({ since }) => since <= version);
+    return versioned === undefined ? [] : { check, versioned };
+  });
+}
+
+const baselineOf = (found: readonly Found[]): FindViolation[] =>
+  found.filter(({ check }) => check.level === 'baseline').map(({ versioned }) => versioned.find);
+
+function restrictedOf(found: readonly Found[]): FindViolation[] {
+  const overridden = new Set(
+    found
+      .filter(({ check }) => check.level === 'restricted')
+      .flatMap(({ versioned }) => versioned.overrides ?? []),
+  );
+  return found.filter(({ check }) => !overridden.has(check.id)).map(({ versioned }) => versioned.find);
+}
+
+/** `host namespaces, hostPort` */
+export const reasonsOf = (violations: readonly Violation[]): string =>
+  violations.map(({ reason }) => reason).join(', ');
+
+/** `host namespaces (hostPID=true), hostPort (container "a" uses hostPort 80)` */
+export const detailsOf = (violations: readonly Violation[]): string =>
+  violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ');

@@ -1,0 +1,98 @@
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { forbidden } from '../../api/status.ts';
+import { text } from '../../object/parts.ts';
+import type { AdmissionAttributes } from '../admission.ts';
+import { toCheckedPod, type Violation } from './check.ts';
+import { detailsOf, type Evaluator } from './evaluator.ts';
+import type { PodSecurityMetrics } from './metrics.ts';
+import { type Labelled, type LevelVersion, type Mode, type Policy, PREFIX, toText } from './policy.ts';
+
+/** A pod, or what a workload makes pods from. */
+export interface PodTemplate {
+  readonly annotations: JsonValue | undefined;
+  readonly spec: JsonObject;
+}
+
+export interface JudgeOptions {
+  readonly evaluator: Evaluator;
+  readonly exemptRuntimeClasses: ReadonlySet<string>;
+  readonly metrics: PodSecurityMetrics;
+  readonly relaxesOwnUsers: boolean;
+}
+
+/** Holds pods against the policy of their namespace, and tells what is wrong with them to whom it concerns. */
+export class PodJudge {
+  readonly #options: JudgeOptions;
+
+  constructor(options: JudgeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * `enforces`: the policy decides whether there may be such a pod. Else it is only talked about.
+   * @throws StatusError 403
+   */
+  judge(
+    attributes: AdmissionAttributes,
+    { policy, errors }: Labelled,
+    { annotations, spec }: PodTemplate,
+    enforces: boolean,
+  ): void {
+    const { metrics, exemptRuntimeClasses, relaxesOwnUsers } = this.#options;
+    if (exemptRuntimeClasses.has(text(spec.runtimeClassName))) {
+      metrics.exempted(attributes);
+      attributes.annotate(`${PREFIX}exempt`, 'runtimeClass');
+      return;
+    }
+    if (errors.length > 0) {
+      const texts = new Set(errors.map(({ field, message }) => `${field}: ${message}`));
+      const all = texts.size === 1 ? [...texts].join() : `[${[...texts].join(', ')}]`;
+      attributes.annotate(`${PREFIX}error`, `Failed to parse policy: ${all}`);
+      metrics.failed(attributes, false);
+    }
+    const violationsOf = this.#remembering(toCheckedPod(annotations, spec, relaxesOwnUsers));
+    const refusal = enforces ? this.#enforce(attributes, policy, violationsOf) : undefined;
+    const audit = this.#describe(attributes, 'audit', policy, violationsOf);
+    if (audit !== undefined) attributes.annotate(`${PREFIX}audit-violations`, audit);
+    // Who is refused knows from that.
+    if (refusal !== undefined) throw forbidden(attributes.definition, attributes.name, refusal);
+    const warning = this.#describe(attributes, 'warn', policy, violationsOf);
+    if (warning !== undefined) attributes.warn(warning);
+  }
+
+  /** Modes often ask the same. */
+  #remembering(pod: ReturnType<typeof toCheckedPod>): (policy: LevelVersion) => Violation[] {
+    const known = new Map<string, Violation[]>();
+    return (policy) => {
+      const key = toText(policy);
+      const violations = known.get(key) ?? this.#options.evaluator.violationsOf(policy, pod);
+      known.set(key, violations);
+      return violations;
+    };
+  }
+
+  #enforce(
+    attributes: AdmissionAttributes,
+    { enforce }: Policy,
+    violationsOf: (policy: LevelVersion) => Violation[],
+  ): string | undefined {
+    attributes.annotate(`${PREFIX}enforce-policy`, toText(enforce));
+    const violations = violationsOf(enforce);
+    const decision = violations.length === 0 ? 'allow' : 'deny';
+    this.#options.metrics.evaluated(attributes, 'enforce', enforce, decision);
+    if (violations.length === 0) return undefined;
+    return `violates PodSecurity "${toText(enforce)}": ${detailsOf(violations)}`;
+  }
+
+  #describe(
+    attributes: AdmissionAttributes,
+    mode: Exclude<Mode, 'enforce'>,
+    policy: Policy,
+    violationsOf: (policy: LevelVersion) => Violation[],
+  ): string | undefined {
+    const violations = violationsOf(policy[mode]);
+    if (violations.length === 0) return undefined;
+    this.#options.metrics.evaluated(attributes, mode, policy[mode], 'deny');
+    return `would violate PodSecurity "${toText(policy[mode])}": ${detailsOf(violations)}`;
+  }
+}
