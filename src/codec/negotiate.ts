@@ -27,12 +27,13 @@ const MAX_REMEMBERED = 500;
 const remembered = new Map<string, readonly Representation[]>();
 
 /**
- * `protobuf: false` for what has no protobuf form: the client's next choice is taken.
+ * `protobuf: false` for what has no protobuf form, `tables: false` for what is not shown as a table: the client's next choice
+ * is taken.
  * @throws StatusError 406
  */
 export function negotiate(
   accept: string | undefined,
-  { pretty, protobuf }: { pretty: boolean; protobuf: boolean },
+  { pretty, protobuf, tables = true }: { pretty: boolean; protobuf: boolean; tables?: boolean },
 ): Representation {
   const header = accept ?? '*/*';
   let candidates = remembered.get(header);
@@ -41,7 +42,9 @@ export function negotiate(
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
     remembered.set(header, candidates);
   }
-  const first = protobuf ? candidates[0] : candidates.find(({ format }) => format !== 'protobuf');
+  const first = candidates.find(
+    ({ format, as }) => (protobuf || format !== 'protobuf') && (tables || as !== 'table'),
+  );
   if (first === undefined) throw notAcceptable();
   return pretty && !first.pretty ? { ...first, pretty: true } : first;
 }

@@ -55,6 +55,7 @@ async function perform(
   const representation = negotiate(request.headers.accept, {
     pretty: wantsPretty(request.query, request.userAgent),
     protobuf: false,
+    tables: false,
   });
   const options = readMutationOptions(request, 'CreateOptions');
   const expected = { ...action.served, schema: context.types.message(action.type) };

@@ -16,6 +16,7 @@ export async function answerVirtual(
   const representation = negotiate(request.headers.accept, {
     pretty: wantsPretty(request.query, request.userAgent),
     protobuf: true,
+    tables: false,
   });
   const options = readMutationOptions(request, 'CreateOptions');
   const schema = context.types.message(served.version.type);

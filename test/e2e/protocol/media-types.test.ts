@@ -183,6 +183,15 @@ test('Accept is a list of preferences, and what is not there is passed over', as
   const none = await raw('GET', `${MAPS}/a`, { accept: 'text/html' });
   expect(none.code).toBe(406);
   expect(JSON.parse(none.bytes.toString()).message).toContain('application/json, application/yaml');
+  const review = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+  const table = {
+    'content-type': 'application/json',
+    accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
+  };
+  const spec = '{"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}';
+  expect((await raw('POST', review, table, spec)).code).toBe(406);
+  const either = { ...table, accept: `${table.accept},application/json` };
+  expect((await raw('POST', review, either, spec)).code).toBe(201);
   const body = await raw('POST', MAPS, { 'content-type': 'text/plain' }, 'x');
   expect(body.code).toBe(415);
   const patch = await raw('PATCH', `${MAPS}/a`, { 'content-type': 'application/json' }, '{}');
