@@ -105,7 +105,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const authorization = await createAuthorization(options, store, logger);
   services.start('authorization', (signal) => authorization.run(signal));
   const quotas = new StoredQuotas(resourcequotas, () => writer);
-  const plugins = createAdmission({ options, store, registry, quotas, logger, ...authorization });
+  const plugins = createAdmission({ options, store, registry, types, quotas, logger, ...authorization });
   services.start('admission', (signal) => plugins.run(signal));
   const admission = plugins.chain;
   const ownership = new Ownership({ types, registry, now });

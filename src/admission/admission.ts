@@ -1,4 +1,4 @@
-import type { ApiObject } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { UserInfo } from '../request/api-request.ts';
 
@@ -19,13 +19,20 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean;
   readonly user: UserInfo;
   warn(text: string): void;
+  /** What the caller asked of the operation: CreateOptions, UpdateOptions, DeleteOptions. Made when somebody wants to see them. */
+  options?(): JsonObject;
+  /** Something worth recording of the request, where requests are recorded. */
+  annotate?(key: string, value: string): void;
 }
+
+/** Asks for all plugins once more: one that comes late has changed what earlier ones looked at. */
+export type Reinvocation = 'reinvoke' | undefined;
 
 /** @see --enable-admission-plugins. A plugin refuses by throwing a StatusError. */
 export interface AdmissionPlugin {
   readonly name: string;
   readonly operations: readonly AdmissionOperation[];
-  mutate?(attributes: AdmissionAttributes): Promise<void> | void;
+  mutate?(attributes: AdmissionAttributes): Promise<void> | Promise<Reinvocation> | void;
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
 }
 
@@ -39,8 +46,13 @@ export class AdmissionChain {
     this.#validating = byOperation(plugins.filter((plugin) => plugin.validate !== undefined));
   }
 
+  /** Twice, if a plugin asks for it, and never more often (Kubernetes: apiserver/pkg/admission/reinvocation.go). */
   async mutate(attributes: AdmissionAttributes): Promise<void> {
-    for (const plugin of this.#mutating.get(attributes.operation) ?? []) await plugin.mutate?.(attributes);
+    const plugins = this.#mutating.get(attributes.operation) ?? [];
+    let again = false;
+    for (const plugin of plugins) again = (await plugin.mutate?.(attributes)) === 'reinvoke' || again;
+    if (!again) return;
+    for (const plugin of plugins) await plugin.mutate?.(attributes);
   }
 
   async validate(attributes: AdmissionAttributes): Promise<void> {

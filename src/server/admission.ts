@@ -12,6 +12,7 @@ import { createDefaultStorageClass } from '../admission/plugins/default-storage-
 import { createDefaultTolerations } from '../admission/plugins/default-toleration-seconds.ts';
 import { denyExternalIps } from '../admission/plugins/deny-external-ips.ts';
 import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
+import { createMutatingWebhooks } from '../admission/plugins/mutating-webhooks.ts';
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
 import { createOwnerReferencesPermission, type FindKind } from '../admission/plugins/owner-references.ts';
 import { refusePrivileged } from '../admission/plugins/privileged-containers.ts';
@@ -22,7 +23,11 @@ import {
   createTrustBundleAttest,
 } from '../admission/plugins/signer-rights.ts';
 import { storageProtection } from '../admission/plugins/storage-protection.ts';
+import { createValidatingWebhooks } from '../admission/plugins/validating-webhooks.ts';
 import { readQuotaConfig } from '../admission/quota/quota-config.ts';
+import { readWebhookConfig } from '../admission/webhooks/config.ts';
+import type { WebhookParts } from '../admission/webhooks/dispatch.ts';
+import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
@@ -40,6 +45,9 @@ interface PluginParts {
   readonly access: Access;
   readonly findKind: FindKind;
   readonly quotas: QuotaLedger;
+  readonly registry: Registry;
+  readonly types: TypeLibrary;
+  readonly logger: Logger;
   /** Of the file --admission-control-config-file; undefined: the plugin's defaults. */
   readonly config: JsonValue | undefined;
 }
@@ -63,8 +71,25 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   DenyServiceExternalIPs: () => denyExternalIps,
   ResourceQuota: ({ objects, quotas, config }) =>
     createResourceQuota({ objects, ledger: quotas, limited: readQuotaConfig(config), now: () => new Date() }),
+  MutatingAdmissionWebhook: (parts) => createMutatingWebhooks(toWebhookParts(parts)),
+  ValidatingAdmissionWebhook: (parts) => createValidatingWebhooks(toWebhookParts(parts)),
   DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
 };
+
+/** @throws Error for files that cannot be read */
+function toWebhookParts({ objects, registry, types, options, config, logger }: PluginParts): WebhookParts {
+  const { proxyClientCertFile, proxyClientKeyFile } = options;
+  const pair =
+    proxyClientCertFile === ''
+      ? undefined
+      : {
+          certificate: readFileSync(proxyClientCertFile, 'utf8'),
+          key: readFileSync(proxyClientKeyFile, 'utf8'),
+        };
+  const credentials = { users: readWebhookConfig(config), pair };
+  const onFailure = ({ message }: Error): void => logger.warn('admission', { message });
+  return { objects, registry, types, credentials, onFailure };
+}
 
 export interface Admission {
   readonly chain: AdmissionChain;
@@ -78,6 +103,7 @@ export interface AdmissionParts {
   readonly store: Store;
   readonly authorizer: Authorizer;
   readonly registry: Registry;
+  readonly types: TypeLibrary;
   readonly quotas: QuotaLedger;
   /** Looks at writes whatever the flags say. */
   readonly guard: AdmissionPlugin;

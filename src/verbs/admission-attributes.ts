@@ -1,5 +1,6 @@
 import type { AdmissionAttributes, AdmissionOperation } from '../admission/admission.ts';
 import type { ApiObject } from '../api/object-meta.ts';
+import { toOperationOptions } from './operation-options.ts';
 import type { WriteContext } from './writing.ts';
 
 /** A write as admission sees it. `object` is absent for a delete, `old` for a create. */
@@ -22,5 +23,6 @@ export function toAttributes(
     dryRun,
     user,
     warn: (text) => context.warn(text),
+    options: () => toOperationOptions(context.query, operation === 'CREATE' ? 'CREATE' : 'UPDATE'),
   };
 }

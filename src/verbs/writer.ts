@@ -18,6 +18,7 @@ import type { ValueAllocator } from './allocator.ts';
 import { assignAndFinish, holdsOf } from './assigning.ts';
 import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
 import { generateName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
+import { toDeleteOptionsObject } from './operation-options.ts';
 import type { Ownership } from './ownership.ts';
 import { assertFresh, checkVersion, type Read, refuseExpectations, retryFreshness } from './preconditions.ts';
 import { toStatusError } from './storage-status.ts';
@@ -268,8 +269,7 @@ export class ObjectWriter {
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
     checkPreconditions(definition, old, toResourceVersion(entry.revision), options);
-    if (options.unasked !== true)
-      await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
+    if (options.unasked !== true) await this.#admitRemoval(context, old, options);
     // Nobody looks at the old state after this: it becomes the last one.
     const plan = planDeletion(definition, old, options, {
       now: this.#now(),
@@ -290,6 +290,15 @@ export class ObjectWriter {
     const revision = await this.#commit(context, { verb, object, json, old, expected: entry.revision });
     if (gone) await this.#removeAlong(context, object);
     return { json, revision, gone };
+  }
+
+  async #admitRemoval(context: WriteContext, old: ApiObject, options: DeleteOptions): Promise<void> {
+    const attributes = {
+      ...toAttributes(context, 'DELETE', undefined, old),
+      options: () => toDeleteOptionsObject(options),
+    };
+    await this.#admission.mutate(attributes);
+    await this.#admission.validate(attributes);
   }
 
   /** What must not outlive an object; nobody is asked. A failure leaves something behind, but the object is gone. */
