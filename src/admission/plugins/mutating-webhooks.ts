@@ -107,12 +107,17 @@ class MutatingWebhooks {
       throw internalError(
         `failed calling webhook ${JSON.stringify(name)}: unsupported patch type ${JSON.stringify(patchType)}`,
       );
-    const next = internally(() => {
-      const value = applyJsonPatch(seen(attributes, candidate, object) ?? {}, operations);
-      return fromSeen({ ...attributes, object }, candidate, { value, types: this.#dispatch.types });
+    const { types } = this.#dispatch;
+    const [before, next] = internally(() => {
+      const given = seen(attributes, candidate, object) ?? {};
+      const patched = applyJsonPatch(given, operations);
+      // Decoding alone may change what plugins have put in: that is nothing the webhook did.
+      return [given, patched].map((value) =>
+        fromSeen({ ...attributes, object }, candidate, { value, types }),
+      );
     });
+    if (next === undefined || equal(before, next)) return false;
     placedAsBefore(attributes, next);
-    if (equal(object, next)) return false;
     replaceContent(object, next);
     return true;
   }
