@@ -46,6 +46,7 @@ test.each<[JsonObject, string, Partial<AdmissionAttributes>, boolean]>([
   [{ apiGroups: ['apps'] }, 'pods', {}, false],
   [{ apiGroups: ['apps'] }, 'apps/deployments', {}, true],
   [{ apiGroups: [''] }, 'apps/deployments', {}, false],
+  [{ apiGroups: ['storage.cluster.io'] }, 'storage.k8s.io/storageclasses', {}, true],
   [{ apiVersions: ['v2'] }, 'pods', {}, false],
   [{ operations: ['UPDATE', 'DELETE'] }, 'pods', {}, false],
   [{ operations: ['UPDATE', 'DELETE'] }, 'pods', { operation: 'DELETE' }, true],

@@ -95,31 +95,36 @@ class MutatingWebhooks {
 
   /** Whether the object is another one now. @throws StatusError for a patch that cannot be applied */
   #apply({ patch, patchType }: Verdict, candidate: Candidate, attributes: AdmissionAttributes): boolean {
-    const { object } = attributes;
-    const { name } = candidate.webhook;
     const operations = patch === undefined ? [] : patchOf(patch);
     if (Array.isArray(operations) && operations.length === 0) return false;
+    const name = JSON.stringify(candidate.webhook.name);
+    const { object } = attributes;
     if (object === undefined)
       throw internalError(
-        `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
+        `admission webhook ${name} attempted to modify the object, which is not supported for this operation`,
       );
     if (patchType !== 'JSONPatch')
       throw internalError(
-        `failed calling webhook ${JSON.stringify(name)}: unsupported patch type ${JSON.stringify(patchType)}`,
+        `failed calling webhook ${name}: unsupported patch type ${JSON.stringify(patchType)}`,
       );
-    const { types } = this.#dispatch;
-    const [before, next] = internally(() => {
-      const given = seen(attributes, candidate, object) ?? {};
-      const patched = applyJsonPatch(given, operations);
-      // Decoding alone may change what plugins have put in: that is nothing the webhook did.
-      return [given, patched].map((value) =>
-        fromSeen({ ...attributes, object }, candidate, { value, types }),
-      );
-    });
-    if (next === undefined || equal(before, next)) return false;
+    const next = internally(() => this.#patched({ ...attributes, object }, candidate, operations));
+    if (next === undefined) return false;
     placedAsBefore(attributes, next);
     replaceContent(object, next);
     return true;
+  }
+
+  /** Undefined: as it was. Decoding alone may change what plugins have put in, and that is nothing the webhook did. */
+  #patched(
+    attributes: AdmissionAttributes & { readonly object: ApiObject },
+    candidate: Candidate,
+    operations: JsonValue,
+  ): ApiObject | undefined {
+    const { types } = this.#dispatch;
+    const given = seen(attributes, candidate, attributes.object) ?? {};
+    const value = applyJsonPatch(given, operations);
+    const next = fromSeen(attributes, candidate, { value, types });
+    return equal(fromSeen(attributes, candidate, { value: given, types }), next) ? undefined : next;
   }
 }
 

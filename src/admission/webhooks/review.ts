@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { canonicalApiVersion } from '../../api/dialect.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import { toApiVersion } from '../../api/names.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
@@ -139,7 +140,7 @@ function checkStrictly(review: JsonObject, response: JsonObject, { uid, mutating
   const givenUid = text(response.uid);
   if (givenUid !== uid) throw new Error(`expected response.uid="${uid}", got "${givenUid}"`);
   const wanted = `${toApiVersion({ group: GROUP, version: 'v1' })}, Kind=AdmissionReview`;
-  const apiVersion = text(review.apiVersion);
+  const apiVersion = canonicalApiVersion(text(review.apiVersion));
   const given = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${text(review.kind)}`;
   if (given !== wanted) throw new Error(`expected webhook response of ${wanted}, got ${given}`);
   const hasPatch = text(response.patch) !== '';

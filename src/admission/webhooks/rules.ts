@@ -1,3 +1,4 @@
+import { canonicalGroup } from '../../api/dialect.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { text } from '../../object/parts.ts';
 
@@ -23,7 +24,7 @@ export interface RuleTarget {
 
 export const toRule = (rule: JsonObject): Rule => ({
   operations: texts(rule.operations),
-  groups: texts(rule.apiGroups),
+  groups: texts(rule.apiGroups).map((group) => canonicalGroup(group).group),
   versions: texts(rule.apiVersions),
   resources: texts(rule.resources).map(toResource),
   scope: text(rule.scope, '*'),
