@@ -17,6 +17,12 @@ export function generateName(prefix: string): string {
   return prefix.slice(0, MAX_GENERATED_NAME_CHARS - SUFFIX_CHARS) + suffix;
 }
 
+/** One who asks for a name gets it after plugins have seen the object, which may themselves give it one. */
+export function giveName(meta: ObjectMeta): void {
+  const { name = '', generateName: prefix = '' } = meta;
+  if (name === '' && prefix !== '') meta.name = generateName(prefix);
+}
+
 let lastSecond = { second: 0, text: '1970-01-01T00:00:00Z' };
 
 /** RFC 3339 in whole seconds, as metav1.Time is written. Many writes fall into one second, and each asks twice. */

@@ -17,7 +17,7 @@ import { toAttributes } from './admission-attributes.ts';
 import type { ValueAllocator } from './allocator.ts';
 import { assignAndFinish, holdsOf } from './assigning.ts';
 import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
-import { generateName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
+import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import { toDeleteOptionsObject } from './operation-options.ts';
 import type { Ownership } from './ownership.ts';
 import { assertFresh, checkVersion, type Read, refuseExpectations, retryFreshness } from './preconditions.ts';
@@ -76,7 +76,6 @@ export class ObjectWriter {
     const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
     for (let attempt = 1; ; attempt += 1) {
       const copy = generated ? copyJson(object) : object;
-      if (generated) copy.metadata.name = generateName(metadata.generateName ?? '');
       try {
         return await this.#createOnce(context, copy);
       } catch (error) {
@@ -151,6 +150,7 @@ export class ObjectWriter {
     strategy.defaults?.(object);
     if (context.ownership === 'track') this.#ownership.track(context, object, undefined);
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
+    giveName(object.metadata);
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
     return this.#withAssigned(context, object, undefined, (complete) =>
       this.#finishCreate(context, complete),

@@ -416,6 +416,32 @@ test('an object applied through a mutating webhook stays the applier’s, and ap
   }
 });
 
+test('a name that is to be made is made after mutating webhooks, and known to validating ones', async () => {
+  await mutating(hookAt(webhook));
+  await validating(hookAt(second));
+  const { json } = await post({ metadata: { generateName: 'made-' } });
+  expect(json.metadata.name).toMatch(/^made-.{5}$/);
+  expect(webhook.received[0].request.name).toBeUndefined();
+  expect(webhook.received[0].request.object.metadata).toMatchObject({ generateName: 'made-' });
+  expect(webhook.received[0].request.object.metadata.name).toBeUndefined();
+  expect(second.received[0].request.object.metadata.name).toBe(json.metadata.name);
+});
+
+test('questions that are answered and not stored are asked about, too', async () => {
+  const rule = {
+    apiGroups: ['authorization.k8s.io'],
+    apiVersions: ['v1'],
+    resources: ['selfsubjectaccessreviews'],
+    operations: ['CREATE'],
+  };
+  await validating(hookAt(webhook, { rules: [rule], namespaceSelector: {} }));
+  expect((await cluster.kubectl('auth can-i get pods')).stdout.trim()).toBe('yes');
+  expect(webhook.received[0].request).toMatchObject({
+    kind: { group: 'authorization.k8s.io', version: 'v1', kind: 'SelfSubjectAccessReview' },
+    object: { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } },
+  });
+});
+
 test('no webhook can refuse that it is removed, nor change who is asked', async () => {
   const everything = { apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['*'] };
   const anywhere = { rules: [everything], namespaceSelector: {} };
