@@ -216,6 +216,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     requestTimeoutMs: options.requestTimeoutMs,
     kindOf: ({ group, version, resource }) => registry.find(group, version, resource)?.definition.kind,
   });
+  plugins.serve();
   front.serve(pipeline);
   services.start('kubernetes service', (signal) => kubernetes.run(signal));
   front.startup.finished('start-kubernetes-service');

@@ -48,6 +48,7 @@ interface PluginParts {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly logger: Logger;
+  isServing(): boolean;
   /** Of the file --admission-control-config-file; undefined: the plugin's defaults. */
   readonly config: JsonValue | undefined;
 }
@@ -77,7 +78,8 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
 };
 
 /** @throws Error for files that cannot be read */
-function toWebhookParts({ objects, registry, types, options, config, logger }: PluginParts): WebhookParts {
+function toWebhookParts(parts: PluginParts): WebhookParts {
+  const { objects, registry, types, options, config, logger, isServing } = parts;
   const { proxyClientCertFile, proxyClientKeyFile } = options;
   const pair =
     proxyClientCertFile === ''
@@ -88,7 +90,7 @@ function toWebhookParts({ objects, registry, types, options, config, logger }: P
         };
   const credentials = { users: readWebhookConfig(config), pair };
   const onFailure = ({ message }: Error): void => logger.warn('admission', { message });
-  return { objects, registry, types, credentials, onFailure };
+  return { objects, registry, types, credentials, isServing, onFailure };
 }
 
 export interface Admission {
@@ -96,6 +98,8 @@ export interface Admission {
   /** Resolves when the plugins know the cluster. */
   ready(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
+  /** From here on, writes are those of a running cluster: its webhooks have a say in them. */
+  serve(): void;
 }
 
 export interface AdmissionParts {
@@ -118,10 +122,12 @@ export function createAdmission(parts: AdmissionParts): Admission {
   const findKind = kindsOf(parts.registry);
   const { plugins, configFile } = options.admission;
   const configs = configFile === '' ? new Map<AdmissionPluginName, PluginConfig>() : readConfig(configFile);
+  let serving = false;
+  const isServing = (): boolean => serving;
   const chain = new AdmissionChain([
     ...plugins.flatMap((name) => {
       const config = readPluginConfig(configFile, name, configs.get(name));
-      return FACTORIES[name]?.({ ...parts, objects, access, findKind, config }) ?? [];
+      return FACTORIES[name]?.({ ...parts, objects, access, findKind, isServing, config }) ?? [];
     }),
     ...(options.allowPrivileged ? [] : [refusePrivileged]),
     guard,
@@ -132,6 +138,9 @@ export function createAdmission(parts: AdmissionParts): Admission {
     chain,
     ready: () => (objects.sources.length === 0 ? Promise.resolve() : follower.ready()),
     run: (signal) => follower.run(signal),
+    serve: () => {
+      serving = true;
+    },
   };
 }
 

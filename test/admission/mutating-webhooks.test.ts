@@ -42,7 +42,7 @@ const partsOf = (...webhooks: JsonObject[]) => {
   });
   const credentials = { users: undefined, pair: undefined };
   const onFailure = ({ message }: Error): void => void failures.push(message);
-  return { objects, registry, types, credentials, onFailure };
+  return { objects, registry, types, credentials, isServing: () => true, onFailure };
 };
 const mutating = (...webhooks: JsonObject[]): AdmissionPlugin => createMutatingWebhooks(partsOf(...webhooks));
 

@@ -18,9 +18,16 @@ export interface WebhookParts {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly credentials: WebhookCredentials;
+  /**
+   * False while the server starts. What it writes then it cannot do without, and a webhook that does not answer, perhaps
+   * because it needs this server, must not keep it from starting.
+   */
+  isServing(): boolean;
   /** Gets what a webhook failed by whose failures are ignored. */
   onFailure(error: CallError): void;
 }
+
+const NOBODY: readonly Candidate[] = Object.freeze([]);
 
 /** What mutating and validating webhooks have in common: which are called, and what becomes of a failed call. */
 export class Dispatch {
@@ -29,6 +36,7 @@ export class Dispatch {
   readonly #selectors: Selectors;
   readonly #clients: WebhookClients;
   readonly #mutating: boolean;
+  readonly #isServing: () => boolean;
   readonly #onFailure: WebhookParts['onFailure'];
 
   constructor(parts: WebhookParts, kind: 'mutating' | 'validating') {
@@ -38,13 +46,14 @@ export class Dispatch {
     this.#hooks = new HookList(configurations, parts.registry);
     this.#selectors = new Selectors(parts.objects);
     this.#clients = new WebhookClients(parts.objects, parts.credentials);
+    this.#isServing = () => parts.isServing();
     this.#mutating = kind === 'mutating';
     this.#onFailure = (error) => parts.onFailure(error);
   }
 
   /** Those whose rules match, in the order they are called. */
   candidates(attributes: AdmissionAttributes): readonly Candidate[] {
-    return this.#hooks.candidates(attributes);
+    return this.#isServing() ? this.#hooks.candidates(attributes) : NOBODY;
   }
 
   /** Whether its selectors and conditions, too, say that it is to be called. @throws StatusError */

@@ -466,3 +466,16 @@ test('a webhook of the older version of reviews is asked in it', async () => {
   expect(webhook.received[0].apiVersion).toBe('admission.k8s.io/v1beta1');
   expect(json.data).toEqual({ a: '', old: 'y' });
 });
+
+test('a server starts, and can be repaired, with a webhook for everything that does not answer', async () => {
+  const everything = { apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['*'] };
+  const dead = { rules: [everything], namespaceSelector: {}, clientConfig: { url: 'https://127.0.0.1:1/x' } };
+  await mutating(hookAt(webhook, dead));
+  await validating(hookAt(webhook, dead));
+  await cluster.stop();
+  await cluster.start();
+  expect((await post(configMap())).json.message).toMatch(/failed calling webhook/);
+  for (const path of Object.values(PATHS))
+    expect((await cluster.request('DELETE', `${path}/hooks`)).code).toBe(200);
+  await expect.poll(async () => (await post(configMap())).code).toBe(201);
+});
