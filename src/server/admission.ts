@@ -77,20 +77,23 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
 };
 
-/** @throws Error for files that cannot be read */
 function toWebhookParts(parts: PluginParts): WebhookParts {
   const { objects, registry, types, options, config, logger, isServing } = parts;
-  const { proxyClientCertFile, proxyClientKeyFile } = options;
-  const pair =
-    proxyClientCertFile === ''
-      ? undefined
-      : {
-          certificate: readFileSync(proxyClientCertFile, 'utf8'),
-          key: readFileSync(proxyClientKeyFile, 'utf8'),
-        };
-  const credentials = { users: readWebhookConfig(config), pair };
+  const credentials = { users: readWebhookConfig(config), pair: readProxyClient(options) };
   const onFailure = ({ message }: Error): void => logger.warn('admission', { message });
   return { objects, registry, types, credentials, isServing, onFailure };
+}
+
+/** @throws Error that names the flags */
+function readProxyClient(options: ServerOptions): WebhookParts['credentials']['pair'] {
+  const { proxyClientCertFile, proxyClientKeyFile } = options;
+  if (proxyClientCertFile === '') return undefined;
+  try {
+    const read = (path: string): string => readFileSync(path, 'utf8');
+    return { certificate: read(proxyClientCertFile), key: read(proxyClientKeyFile) };
+  } catch (error) {
+    throw new Error(`--proxy-client-cert-file, --proxy-client-key-file: ${textOf(error)}`, { cause: error });
+  }
 }
 
 export interface Admission {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { answerProblem } from '../../src/admission/webhooks/answer-problem.ts';
 import { toRefusal } from '../../src/admission/webhooks/call.ts';
 import { credentialsFor } from '../../src/admission/webhooks/clients.ts';
+import { readWebhookConfig } from '../../src/admission/webhooks/config.ts';
 import type { Candidate } from '../../src/admission/webhooks/hook-list.ts';
 import {
   createReview,
@@ -175,4 +177,47 @@ test('who has no user of his own is called as the current one, or with the certi
   const pair = { certificate: 'c', key: 'k' };
   expect(credentialsFor('x:1', { users: { byName: new Map(), current }, pair })).toEqual(current);
   expect(credentialsFor('x:1', { users: undefined, pair })).toEqual({ ...pair, authorization: undefined });
+});
+
+const V1_CONFIG = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'WebhookAdmissionConfiguration' };
+
+test.each<[JsonObject, string]>([
+  [
+    { ...V1_CONFIG, kubeConfigFile: 'users' },
+    'kubeConfigFile: Invalid value: "users": must be an absolute file path',
+  ],
+  [{ ...V1_CONFIG }, 'kubeConfigFile: Invalid value: "": must be an absolute file path'],
+  [{ ...V1_CONFIG, kubeConfig: '/x' }, 'kubeConfig: unknown field'],
+  [{ kind: 'Other', apiVersion: 'v1' }, 'no kind "Other" is registered for version "v1"'],
+  [{}, 'no kind "" is registered for version ""'],
+  [{ ...V1_CONFIG, kubeConfigFile: '/nowhere/users' }, '/nowhere/users: ENOENT'],
+])('the plugin configuration %j is refused', (config, problem) => {
+  expect(() => readWebhookConfig(config)).toThrow(problem);
+});
+
+test('without a configuration there are no users', () => {
+  expect(readWebhookConfig(undefined)).toBeUndefined();
+});
+
+test.each<[number, string, string, string | undefined]>([
+  [200, '', '{}', undefined],
+  [302, '', '', 'the server responded with the status code 302 but did not return more information'],
+  [401, '', '', 'the server has asked for the client to provide credentials'],
+  [403, 'text/plain', 'not you\n', 'not you'],
+  [
+    500,
+    'application/octet-stream',
+    'x',
+    'an error on the server ("unknown") has prevented the request from succeeding',
+  ],
+  [
+    502,
+    'text/html; charset=utf-8',
+    'bad',
+    'an error on the server ("bad") has prevented the request from succeeding',
+  ],
+  [503, '', '', 'the server is currently unable to handle the request'],
+  [500, 'application/json', '{"kind":"Status","message":"as it says"}', 'as it says'],
+])('an answer %i %s %s is told as clients tell it', (code, contentType, body, problem) => {
+  expect(answerProblem({ code, contentType, body: Buffer.from(body) })).toBe(problem);
 });
