@@ -112,7 +112,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   services.start('authorization', (signal) => authorization.run(signal));
   const quotas = new StoredQuotas(resourcequotas, () => writer);
   const plugins = createAdmission({
-    ...{ options, store, registry, quotas, logger, ...authorization },
+    ...{ options, store, registry, types, quotas, logger, ...authorization },
     metrics: metrics.registry,
     createNamespace: (name) => createNamespace(registry, writer, name),
   });
@@ -233,6 +233,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     requestTimeoutMs: options.requestTimeoutMs,
     kindOf: ({ group, version, resource }) => registry.find(group, version, resource)?.definition.kind,
   });
+  plugins.serve();
   front.serve(pipeline);
   services.start('kubernetes service', (signal) => kubernetes.run(signal));
   front.startup.finished('start-kubernetes-service');

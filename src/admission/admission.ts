@@ -1,4 +1,4 @@
-import type { ApiObject } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { UserInfo } from '../request/api-request.ts';
 
@@ -19,15 +19,20 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean;
   readonly user: UserInfo;
   warn(text: string): void;
+  /** What the caller asked of the operation: CreateOptions, UpdateOptions, DeleteOptions. Made when somebody wants to see them. */
+  options?(): JsonObject;
   /** Adds to the request's audit event, if one is recorded. The first value of a key stays. */
   annotate(key: string, value: string): void;
 }
+
+/** Asks for all plugins once more: one that comes late has changed what earlier ones looked at. */
+export type Reinvocation = 'reinvoke' | undefined;
 
 /** @see --enable-admission-plugins. A plugin refuses by throwing a StatusError. */
 export interface AdmissionPlugin {
   readonly name: string;
   readonly operations: readonly AdmissionOperation[];
-  mutate?(attributes: AdmissionAttributes): Promise<void> | void;
+  mutate?(attributes: AdmissionAttributes): Promise<void> | Promise<Reinvocation> | void;
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
 }
 
@@ -41,13 +46,10 @@ export class AdmissionChain {
     this.#validating = byOperation(plugins.filter((plugin) => plugin.validate !== undefined));
   }
 
-  // Most plugins have nothing to wait for, and a turn of the queue for each would cost more than what they do.
-
+  /** Twice, if a plugin asks for it, and never more often (Kubernetes: apiserver/pkg/admission/reinvocation.go). */
   async mutate(attributes: AdmissionAttributes): Promise<void> {
-    for (const plugin of this.#mutating.get(attributes.operation) ?? []) {
-      const waiting = plugin.mutate?.(attributes);
-      if (waiting !== undefined) await waiting;
-    }
+    const plugins = this.#mutating.get(attributes.operation) ?? [];
+    if (await mutateOnce(plugins, attributes)) await mutateOnce(plugins, attributes);
   }
 
   async validate(attributes: AdmissionAttributes): Promise<void> {
@@ -56,6 +58,22 @@ export class AdmissionChain {
       if (waiting !== undefined) await waiting;
     }
   }
+}
+
+/**
+ * Whether a plugin asks for another round. Most have nothing to wait for, and a turn of the queue for each would cost more than
+ * what they do.
+ */
+async function mutateOnce(
+  plugins: readonly AdmissionPlugin[],
+  attributes: AdmissionAttributes,
+): Promise<boolean> {
+  let again = false;
+  for (const plugin of plugins) {
+    const answer = plugin.mutate?.(attributes);
+    if ((answer instanceof Promise ? await answer : answer) === 'reinvoke') again = true;
+  }
+  return again;
 }
 
 function byOperation(plugins: readonly AdmissionPlugin[]): Map<AdmissionOperation, AdmissionPlugin[]> {

@@ -59,6 +59,9 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly agentClientCertificate: string;
   readonly agentClientKey: string;
   readonly agentPreferredAddressTypes: readonly string[];
+  /** As whom admission webhooks are called. */
+  readonly proxyClientCertFile: string;
+  readonly proxyClientKeyFile: string;
   readonly agentTimeoutMs: number;
   readonly verbosity: number;
   /** --version=vX.Y.Z; undefined: what it is. */
@@ -117,6 +120,8 @@ export function parseOptions(args: readonly string[]): ServerOptions {
     agentClientCertificate: flags.string('agent-client-certificate'),
     agentClientKey: flags.string('agent-client-key'),
     agentPreferredAddressTypes: flags.strings('agent-preferred-address-types'),
+    proxyClientCertFile: flags.string('proxy-client-cert-file'),
+    proxyClientKeyFile: flags.string('proxy-client-key-file'),
     agentTimeoutMs: flags.duration('agent-timeout'),
     verbosity: flags.number('v'),
     reportedVersion: readReportedVersion(flags.string('version')),
@@ -142,6 +147,11 @@ function check(options: ServerOptions, flags: FlagValues): void {
   if ((options.agentClientCertificate === '') !== (options.agentClientKey === '')) {
     throw new UsageError(
       '--agent-client-certificate and --agent-client-key belong together: give both or neither',
+    );
+  }
+  if ((options.proxyClientCertFile === '') !== (options.proxyClientKeyFile === '')) {
+    throw new UsageError(
+      '--proxy-client-cert-file and --proxy-client-key-file belong together: give both or neither',
     );
   }
   for (const url of options.databaseUrls) {

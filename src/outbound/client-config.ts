@@ -1,20 +1,27 @@
 import { readFileSync } from 'node:fs';
+import type { LookupFunction } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { isObject } from '../object/merge-patch.ts';
 
+/** As whom another server is asked. PEM texts, not paths. */
+export interface ClientCredentials {
+  readonly certificate: string | undefined;
+  readonly key: string | undefined;
+  /** Value of the Authorization header. */
+  readonly authorization: string | undefined;
+}
+
 /** Another server that this one asks, as a client configuration file (kubeconfig) describes it. PEM texts, not paths. */
-export interface RemoteServer {
+export interface RemoteServer extends ClientCredentials {
   readonly url: string;
   readonly ca: string | undefined;
   /** Undefined: the host of the URL. */
   readonly serverName: string | undefined;
   readonly insecureSkipVerify: boolean;
-  readonly certificate: string | undefined;
-  readonly key: string | undefined;
-  /** Value of the Authorization header. */
-  readonly authorization: string | undefined;
+  /** Finds the address of the URL's host; undefined: as the system does. */
+  readonly lookup?: LookupFunction;
 }
 
 /**
@@ -24,6 +31,29 @@ export interface RemoteServer {
 export function readClientConfig(path: string): RemoteServer {
   try {
     return toRemote(parse(path), dirname(path));
+  } catch (error) {
+    throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+/** The users of a client configuration file. */
+export interface ClientUsers {
+  readonly byName: ReadonlyMap<string, ClientCredentials>;
+  /** The user of the current context. */
+  readonly current: ClientCredentials | undefined;
+}
+
+/** @throws Error that names the file and what is wrong with it */
+export function readClientUsers(path: string): ClientUsers {
+  try {
+    const config = parse(path);
+    const users = Array.isArray(config.users) ? config.users.filter(isObject) : [];
+    const byName = new Map(
+      users.map(({ name, user }) => [text(name), toCredentials(isObject(user) ? user : {}, dirname(path))]),
+    );
+    const context = text(config['current-context']);
+    const current = context === '' ? '' : text(named(config, 'contexts', context, 'context').user);
+    return { byName, current: byName.get(current) };
   } catch (error) {
     throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
@@ -40,22 +70,24 @@ function toRemote(config: JsonObject, folder: string): RemoteServer {
   const cluster = named(config, 'clusters', text(context.cluster), 'cluster');
   const user = text(context.user) === '' ? {} : named(config, 'users', text(context.user), 'user');
   refuse(cluster, ['proxy-url']);
-  refuse(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra']);
   const url = text(cluster.server);
   if (!/^https?:\/\//.test(url)) throw new Error(`server ${JSON.stringify(url)} must begin with https://`);
-  const certificate = pem(user, 'client-certificate', folder);
-  const key = pem(user, 'client-key', folder);
-  if ((certificate === undefined) !== (key === undefined))
-    throw new Error('client-certificate and client-key belong together');
   return {
     url,
     ca: pem(cluster, 'certificate-authority', folder),
     serverName: text(cluster['tls-server-name']) || undefined,
     insecureSkipVerify: cluster['insecure-skip-tls-verify'] === true,
-    certificate,
-    key,
-    authorization: toAuthorization(user, folder),
+    ...toCredentials(user, folder),
   };
+}
+
+function toCredentials(user: JsonObject, folder: string): ClientCredentials {
+  refuse(user, ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra']);
+  const certificate = pem(user, 'client-certificate', folder);
+  const key = pem(user, 'client-key', folder);
+  if ((certificate === undefined) !== (key === undefined))
+    throw new Error('client-certificate and client-key belong together');
+  return { certificate, key, authorization: toAuthorization(user, folder) };
 }
 
 /** What would change who is called, or as whom, and is not supported, must not be passed over. */

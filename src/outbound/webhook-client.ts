@@ -13,11 +13,22 @@ export interface PostOptions {
   readonly signal: AbortSignal;
   /** A longer answer is an error. 0: the answer's code is all that is wanted, and the rest is not waited for. */
   readonly maxAnswerBytes: number;
+  /** For this request, behind the `?` of its URL. */
+  readonly query?: string;
 }
 
 export interface Answer {
   readonly code: number;
   readonly body: Buffer;
+  readonly contentType: string;
+}
+
+/** There was no answer within PostOptions.timeoutMs. */
+export class AnswerTimeout extends Error {
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs / 1000}s`);
+    this.name = 'AnswerTimeout';
+  }
 }
 
 /** What a server that talks on after its code may send before it is cut off. */
@@ -50,7 +61,7 @@ export class WebhookClient {
     this.#connection ??= connect(this.#read());
     const connection = this.#connection;
     try {
-      const answer = await exchange(connection, body, options);
+      const answer = await exchangeFreshly(connection, body, options);
       if (answer.code === UNAUTHORIZED) this.#leave(connection);
       return answer;
     } catch (error) {
@@ -66,6 +77,11 @@ export class WebhookClient {
     for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
   }
 
+  /** Like close, but who waits for an answer still gets it. */
+  retire(): void {
+    if (this.#connection !== undefined) this.#leave(this.#connection);
+  }
+
   close(): void {
     this.#connection?.agent.destroy();
     this.#connection = undefined;
@@ -73,7 +89,7 @@ export class WebhookClient {
 }
 
 function connect(server: RemoteServer): Connection {
-  const { ca, certificate, key, serverName, insecureSkipVerify, authorization } = server;
+  const { ca, certificate, key, serverName, insecureSkipVerify, authorization, lookup } = server;
   const url = new URL(server.url);
   if (url.protocol === 'http:') return { url, authorization, agent: new HttpAgent({ keepAlive: true }) };
   const agent = new HttpsAgent({
@@ -82,9 +98,25 @@ function connect(server: RemoteServer): Connection {
     ...(ca === undefined ? {} : { ca }),
     ...(certificate === undefined || key === undefined ? {} : { cert: certificate, key }),
     ...(serverName === undefined ? {} : { servername: serverName }),
+    ...(lookup === undefined ? {} : { lookup }),
   });
   return { url, authorization, agent };
 }
+
+/** The other side may end a kept connection just as it is used again: that says nothing about the request. */
+class StaleConnection extends Error {}
+
+async function exchangeFreshly(connection: Connection, body: Buffer, options: PostOptions): Promise<Answer> {
+  for (;;) {
+    try {
+      return await exchange(connection, body, options);
+    } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error;
+    }
+  }
+}
+
+const isReset = ({ code = '' }: NodeJS.ErrnoException): boolean => code === 'ECONNRESET' || code === 'EPIPE';
 
 function exchange(
   { url, authorization, agent }: Connection,
@@ -95,6 +127,7 @@ function exchange(
   return new Promise((resolve, reject) => {
     const request: ClientRequest = send(url, {
       method: 'POST',
+      ...(options.query === undefined ? {} : { path: `${url.pathname}?${options.query}` }),
       agent,
       signal: options.signal,
       headers: {
@@ -105,14 +138,13 @@ function exchange(
         ...(authorization === undefined ? {} : { authorization }),
       },
     });
-    const timer = setTimeout(
-      () => request.destroy(new Error(`no answer within ${options.timeoutMs / 1000}s`)),
-      options.timeoutMs,
-    );
+    const timer = setTimeout(() => request.destroy(new AnswerTimeout(options.timeoutMs)), options.timeoutMs);
     request.once('close', () => clearTimeout(timer));
     request.once('response', (response) => readAnswer(request, response, options).then(resolve, reject));
     // Stays: a connection that breaks after its answer is nobody's concern.
-    request.on('error', reject);
+    request.on('error', (error) =>
+      reject(request.reusedSocket && isReset(error) ? new StaleConnection(error.message) : error),
+    );
     request.end(body);
   });
 }
@@ -123,6 +155,7 @@ function readAnswer(
   { maxAnswerBytes }: PostOptions,
 ): Promise<Answer> {
   const code = response.statusCode ?? 0;
+  const contentType = response.headers['content-type'] ?? '';
   const most = maxAnswerBytes === 0 ? MAX_IDLE_BYTES : maxAnswerBytes;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -137,7 +170,7 @@ function readAnswer(
       request.destroy();
     });
     response.on('error', reject);
-    response.once('end', () => resolve({ code, body: Buffer.concat(chunks) }));
-    if (maxAnswerBytes === 0) resolve({ code, body: Buffer.alloc(0) });
+    response.once('end', () => resolve({ code, body: Buffer.concat(chunks), contentType }));
+    if (maxAnswerBytes === 0) resolve({ code, body: Buffer.alloc(0), contentType });
   });
 }

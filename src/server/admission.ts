@@ -18,6 +18,7 @@ import { denyExternalIps } from '../admission/plugins/deny-external-ips.ts';
 import { tolerateExtendedResources } from '../admission/plugins/extended-resource-toleration.ts';
 import { limitAntiAffinity } from '../admission/plugins/limit-anti-affinity.ts';
 import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
+import { createMutatingWebhooks } from '../admission/plugins/mutating-webhooks.ts';
 import { type CreateNamespace, createAutoProvision } from '../admission/plugins/namespace-auto-provision.ts';
 import { createNamespaceExists } from '../admission/plugins/namespace-exists.ts';
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
@@ -40,9 +41,13 @@ import {
 } from '../admission/plugins/signer-rights.ts';
 import { storageProtection } from '../admission/plugins/storage-protection.ts';
 import { taintNewNodes } from '../admission/plugins/taint-nodes-by-condition.ts';
+import { createValidatingWebhooks } from '../admission/plugins/validating-webhooks.ts';
 import { PodSecurityMetrics } from '../admission/pod-security/metrics.ts';
 import { readPodSecurityConfig } from '../admission/pod-security/pod-security-config.ts';
 import { readQuotaConfig } from '../admission/quota/quota-config.ts';
+import { readWebhookConfig } from '../admission/webhooks/config.ts';
+import type { WebhookParts } from '../admission/webhooks/dispatch.ts';
+import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
@@ -64,6 +69,10 @@ interface PluginParts {
   readonly quotas: QuotaLedger;
   readonly createNamespace: CreateNamespace;
   readonly metrics: MetricsRegistry;
+  readonly registry: Registry;
+  readonly types: TypeLibrary;
+  readonly logger: Logger;
+  isServing(): boolean;
   /** Of the file --admission-control-config-file; undefined: the plugin's defaults. */
   readonly config: JsonValue | undefined;
 }
@@ -106,6 +115,8 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   DenyServiceExternalIPs: () => denyExternalIps,
   ResourceQuota: ({ objects, quotas, config }) =>
     createResourceQuota({ objects, ledger: quotas, limited: readQuotaConfig(config), now: () => new Date() }),
+  MutatingAdmissionWebhook: (parts) => createMutatingWebhooks(toWebhookParts(parts)),
+  ValidatingAdmissionWebhook: (parts) => createValidatingWebhooks(toWebhookParts(parts)),
   AlwaysDeny: () => alwaysDeny,
 };
 
@@ -115,11 +126,32 @@ function checkTolerations(tolerations: readonly JsonObject[], path: string): Fie
   return errors;
 }
 
+function toWebhookParts(parts: PluginParts): WebhookParts {
+  const { objects, registry, types, options, config, logger, isServing } = parts;
+  const credentials = { users: readWebhookConfig(config), pair: readProxyClient(options) };
+  const onFailure = ({ message }: Error): void => logger.warn('admission', { message });
+  return { objects, registry, types, credentials, isServing, onFailure };
+}
+
+/** @throws Error that names the flags */
+function readProxyClient(options: ServerOptions): WebhookParts['credentials']['pair'] {
+  const { proxyClientCertFile, proxyClientKeyFile } = options;
+  if (proxyClientCertFile === '') return undefined;
+  try {
+    const read = (path: string): string => readFileSync(path, 'utf8');
+    return { certificate: read(proxyClientCertFile), key: read(proxyClientKeyFile) };
+  } catch (error) {
+    throw new Error(`--proxy-client-cert-file, --proxy-client-key-file: ${textOf(error)}`, { cause: error });
+  }
+}
+
 export interface Admission {
   readonly chain: AdmissionChain;
   /** Resolves when the plugins know the cluster. */
   ready(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
+  /** From here on, writes are those of a running cluster: its webhooks have a say in them. */
+  serve(): void;
 }
 
 export interface AdmissionParts {
@@ -127,6 +159,7 @@ export interface AdmissionParts {
   readonly store: Store;
   readonly authorizer: Authorizer;
   readonly registry: Registry;
+  readonly types: TypeLibrary;
   readonly quotas: QuotaLedger;
   readonly createNamespace: CreateNamespace;
   readonly metrics: MetricsRegistry;
@@ -143,10 +176,12 @@ export function createAdmission(parts: AdmissionParts): Admission {
   const findKind = kindsOf(parts.registry);
   const { plugins, configFile } = options.admission;
   const configs = configFile === '' ? new Map<AdmissionPluginName, PluginConfig>() : readConfig(configFile);
+  let serving = false;
+  const isServing = (): boolean => serving;
   const chain = new AdmissionChain([
     ...plugins.flatMap((name) => {
       const config = readPluginConfig(configFile, name, configs.get(name));
-      return FACTORIES[name]?.({ ...parts, objects, access, findKind, config }) ?? [];
+      return FACTORIES[name]?.({ ...parts, objects, access, findKind, isServing, config }) ?? [];
     }),
     ...(options.allowPrivileged ? [] : [refusePrivileged]),
     guard,
@@ -157,6 +192,9 @@ export function createAdmission(parts: AdmissionParts): Admission {
     chain,
     ready: () => (objects.sources.length === 0 ? Promise.resolve() : follower.ready()),
     run: (signal) => follower.run(signal),
+    serve: () => {
+      serving = true;
+    },
   };
 }
 

@@ -10,6 +10,7 @@ import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { toResourceVersion } from '../storage/revision.ts';
+import { toAttributes } from './admission-attributes.ts';
 import { readObject } from './body.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
 import { readMutationOptions } from './mutation-options.ts';
@@ -61,6 +62,7 @@ async function perform(
   const expected = { ...action.served, schema: context.types.message(action.type) };
   const body = await readObject(request, expected, options.fieldValidation);
   const writing = toWriteContext(request, served, { ...options, subresource: action.name });
+  await admit(context, writing, body, nameOf(body));
   const { code, object } = await action.create(body, new Actions(context, writing, nameOf(body)));
   return {
     kind: 'bytes',
@@ -71,6 +73,18 @@ async function perform(
   };
 }
 
+/** For plugins an action is the creation of what is posted; what it does to the cluster follows from that. @throws StatusError */
+async function admit(
+  { admission }: VerbContext,
+  writing: WriteContext,
+  body: ApiObject,
+  name: string,
+): Promise<void> {
+  const attributes = { ...toAttributes(writing, 'CREATE', body, undefined), name };
+  await admission.mutate(attributes);
+  await admission.validate(attributes);
+}
+
 class Actions implements ActionContext {
   readonly name: string;
   readonly #context: VerbContext;
@@ -78,7 +92,7 @@ class Actions implements ActionContext {
 
   constructor(context: VerbContext, writing: WriteContext, name: string) {
     this.#context = context;
-    this.#writing = { ...writing, ownership: 'leave' };
+    this.#writing = { ...writing, ownership: 'leave', admitted: true };
     this.name = name;
   }
 
@@ -133,12 +147,9 @@ class Actions implements ActionContext {
     name: string,
     change: (object: ApiObject) => ApiObject,
   ): Promise<ApiObject> {
-    const writing = {
-      ...this.#writing,
-      definition: this.#definition(resource),
-      namespace,
-      subresource: 'status',
-    };
+    const { admitted: _, ...context } = this.#writing;
+    const definition = this.#definition(resource);
+    const writing: WriteContext = { ...context, definition, namespace, subresource: 'status' };
     const written = await this.#context.writer.update(writing, name, { apply: change, validate: () => [] });
     return parseStored(written.json);
   }

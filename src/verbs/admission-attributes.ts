@@ -1,5 +1,6 @@
 import type { AdmissionAttributes, AdmissionOperation } from '../admission/admission.ts';
 import type { ApiObject } from '../api/object-meta.ts';
+import { toOperationOptions } from './operation-options.ts';
 import type { WriteContext } from './writing.ts';
 
 /** A write as admission sees it. `object` is absent for a delete, `old` for a create. */
@@ -23,5 +24,6 @@ export function toAttributes(
     user,
     warn: (text) => context.warn(text),
     annotate: (key, value) => context.annotate(key, value),
+    options: () => toOperationOptions(context.query, operation === 'CREATE' ? 'CREATE' : 'UPDATE'),
   };
 }

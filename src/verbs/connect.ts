@@ -1,4 +1,4 @@
-import type { GroupResource } from '../api/names.ts';
+import { type GroupResource, toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { badRequest, notFound, StatusError, unknownError } from '../api/status.ts';
 import { parseStored } from '../codec/stored-object.ts';
@@ -26,10 +26,11 @@ export async function connect(
 ): Promise<ApiResponse> {
   const { manner } = subresource;
   if (manner !== 'log' && request.query.has('dryRun')) throw badRequest('dryRun is not supported');
-  const options = readOptions(request.query, context.types.message(subresource.options));
+  const asked = readOptions(request.query, context.types.message(subresource.options));
   const subpath = subpathOf(request);
-  if (manner === 'proxy') options.path = subpath;
-  if (manner !== 'log') await admit(context, request, { served, subresource, options });
+  if (manner === 'proxy') asked.path = subpath;
+  const options =
+    manner === 'log' ? asked : await admit(context, request, { served, subresource, options: asked });
   const backend = await locate(context, subresource, toCall(context, request, { options, subpath }));
   if (backend === undefined) return NOTHING;
   return handOn(context, request, { subresource, backend, options });
@@ -109,13 +110,15 @@ function subpathOf({ target: { subpath }, path }: AuthorizedResourceRequest): st
   return joinPath('', path.endsWith('/') && !rooted.endsWith('/') ? `${rooted}/` : rooted);
 }
 
+/** Answers the options as plugins leave them. @throws StatusError */
 async function admit(
   { admission }: VerbContext,
   request: AuthorizedResourceRequest,
   about: { served: ServedResource; subresource: ConnectSubresource; options: JsonObject },
-): Promise<void> {
+): Promise<JsonObject> {
   const { served, subresource, options } = about;
-  const { kind, version } = subresource.served;
+  const { kind } = subresource.served;
+  const object: ApiObject = { kind, apiVersion: toApiVersion(subresource.served), metadata: {}, ...options };
   const attributes = {
     operation: 'CONNECT',
     definition: served.definition,
@@ -123,7 +126,7 @@ async function admit(
     subresource: subresource.name,
     namespace: request.target.namespace,
     name: request.target.name,
-    object: { kind, apiVersion: version, metadata: {}, ...options },
+    object,
     old: undefined,
     dryRun: false,
     user: request.user,
@@ -132,6 +135,8 @@ async function admit(
   } as const;
   await admission.mutate(attributes);
   await admission.validate(attributes);
+  const { kind: _, apiVersion: __, metadata: ___, ...admitted } = object;
+  return admitted;
 }
 
 /** Whatever a resource finds wrong that is no Status is told as it is: it is about the cluster, not about us. */

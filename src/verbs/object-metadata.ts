@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject, ObjectMeta } from '../api/object-meta.ts';
 import { badRequest } from '../api/status.ts';
+import { generateName } from '../object/generated-name.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 
 /** What the server does to metadata on every write, whatever the resource (Kubernetes: registry/rest, BeforeCreate and BeforeUpdate). */
+
+/** One who asks for a name gets it after plugins have seen the object, which may themselves give it one. */
+export function giveName(meta: ObjectMeta): void {
+  const { name = '', generateName: prefix = '' } = meta;
+  if (name === '' && prefix !== '') meta.name = generateName(prefix);
+}
 
 let lastSecond = { second: 0, text: '1970-01-01T00:00:00Z' };
 

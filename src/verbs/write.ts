@@ -1,16 +1,10 @@
 import type { ApiObject } from '../api/object-meta.ts';
+import { toStorage } from '../registry/conversion.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import {
-  type Expected,
-  expectedOf,
-  type Replacement,
-  readObject,
-  readReplacement,
-  toStorage,
-} from './body.ts';
+import { type Expected, expectedOf, type Replacement, readObject, readReplacement } from './body.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
 import { assertMayCreate } from './create-instead.ts';
 import { checkNameMatches, readMutationOptions } from './mutation-options.ts';

@@ -5,7 +5,6 @@ import { type FieldError, invalid, notFound, StatusError } from '../api/status.t
 import { copyStored, parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { copyJson } from '../object/copy.ts';
 import { equalExcept } from '../object/equality.ts';
-import { generateName } from '../object/generated-name.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { GatedFields } from '../registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
@@ -18,7 +17,8 @@ import { toAttributes } from './admission-attributes.ts';
 import type { ValueAllocator } from './allocator.ts';
 import { assignAndFinish, holdsOf } from './assigning.ts';
 import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
-import { initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
+import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
+import { toDeleteOptionsObject } from './operation-options.ts';
 import type { Ownership } from './ownership.ts';
 import { assertFresh, checkVersion, type Read, refuseExpectations, retryFreshness } from './preconditions.ts';
 import { toStatusError } from './storage-status.ts';
@@ -76,7 +76,6 @@ export class ObjectWriter {
     const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
     for (let attempt = 1; ; attempt += 1) {
       const copy = generated ? copyJson(object) : object;
-      if (generated) copy.metadata.name = generateName(metadata.generateName ?? '');
       try {
         return await this.#createOnce(context, copy);
       } catch (error) {
@@ -151,6 +150,7 @@ export class ObjectWriter {
     strategy.defaults?.(object);
     if (context.ownership === 'track') this.#ownership.track(context, object, undefined);
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
+    giveName(object.metadata);
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
     return this.#withAssigned(context, object, undefined, (complete) =>
       this.#finishCreate(context, complete),
@@ -218,11 +218,12 @@ export class ObjectWriter {
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
     if (context.ownership === 'track') this.#ownership.track(context, object, old);
-    await this.#admission.mutate(toAttributes(context, 'UPDATE', object, old));
+    if (context.admitted !== true) await this.#admission.mutate(toAttributes(context, 'UPDATE', object, old));
     keepSystemMetadata(object, old);
     const finish = async (complete: ApiObject): Promise<Written> => {
       this.#prepareUpdate(definition, complete, old, change);
-      await this.#admission.validate(toAttributes(context, 'UPDATE', complete, old));
+      if (context.admitted !== true)
+        await this.#admission.validate(toAttributes(context, 'UPDATE', complete, old));
       for (const text of definition.strategy.warnings?.(complete, old) ?? []) context.warn(text);
       return this.#commitUpdate(context, read, complete, old);
     };
@@ -269,8 +270,8 @@ export class ObjectWriter {
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
     checkPreconditions(definition, old, toResourceVersion(entry.revision), options);
-    if (options.unasked !== true)
-      await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
+    if (options.unasked !== true && context.admitted !== true)
+      await this.#admitRemoval(context, old, options);
     // Nobody looks at the old state after this: it becomes the last one.
     const plan = planDeletion(definition, old, options, {
       now: this.#now(),
@@ -291,6 +292,15 @@ export class ObjectWriter {
     const revision = await this.#commit(context, { verb, object, json, old, expected: entry.revision });
     if (gone) await this.#removeAlong(context, object);
     return { json, revision, gone };
+  }
+
+  async #admitRemoval(context: WriteContext, old: ApiObject, options: DeleteOptions): Promise<void> {
+    const attributes = {
+      ...toAttributes(context, 'DELETE', undefined, old),
+      options: () => toDeleteOptionsObject(options),
+    };
+    await this.#admission.mutate(attributes);
+    await this.#admission.validate(attributes);
   }
 
   /** What must not outlive an object; nobody is asked. A failure leaves something behind, but the object is gone. */

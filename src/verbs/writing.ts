@@ -19,6 +19,10 @@ export interface WriteContext {
   readonly attribution: Attribution;
   /** `leave`: metadata.managedFields is as the write means it to be. */
   readonly ownership: 'track' | 'leave';
+  /** Part of something that admission has let pass: it is not asked again. */
+  readonly admitted?: true;
+  /** Of the request, if there is one: what admission shows of its options. */
+  readonly query?: URLSearchParams;
   warn(text: string): void;
   /** Adds to the audit event of the request, if there is one. */
   annotate(key: string, value: string): void;

@@ -12,6 +12,7 @@ export type Respond = (request: IncomingMessage, response: ServerResponse, body:
 /** Another server that ours calls: real TLS, and as badly behaved as a test wants it. */
 export interface RemoteWebhook extends AsyncDisposable {
   readonly url: string;
+  readonly port: number;
   readonly ca: string;
   /** Bodies of the requests so far, parsed. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into what was sent
@@ -28,15 +29,33 @@ export interface RemoteWebhook extends AsyncDisposable {
 
 export const accept: Respond = (_request, response) => void response.writeHead(200).end('{}');
 
-export async function startWebhook(): Promise<RemoteWebhook> {
+export interface WebhookWishes {
+  /** Names that its certificate is for, beside 127.0.0.1. */
+  readonly names?: readonly string[];
+  readonly host?: string;
+  /** Authority of clients that it asks for a certificate; undefined: it asks nobody. */
+  readonly clientCa?: string;
+}
+
+export async function startWebhook({
+  names = [],
+  host = '127.0.0.1',
+  clientCa,
+}: WebhookWishes = {}): Promise<RemoteWebhook> {
   const folder = mkdtempSync(join(tmpdir(), 'webhook-'));
-  const { ca, serving } = await ensureCertificates(join(folder, 'certificates'), []);
+  const { ca, serving } = await ensureCertificates(join(folder, 'certificates'), [], { names });
+  const clients =
+    clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false };
+  const pair = { cert: serving.certificate, key: serving.key };
   const sockets = new Set<Duplex>();
   let server: Server;
   let port = 0;
   const webhook: RemoteWebhook = {
     get url() {
       return `https://127.0.0.1:${port}/events`;
+    },
+    get port() {
+      return port;
     },
     ca,
     received: [],
@@ -59,7 +78,7 @@ export async function startWebhook(): Promise<RemoteWebhook> {
       return new Promise((resolve) => server.close(() => resolve()));
     },
     start: async () => {
-      server = createServer({ cert: serving.certificate, key: serving.key }, (request, response) => {
+      server = createServer({ ...pair, ...clients }, (request, response) => {
         webhook.requests.push(request);
         const chunks: Buffer[] = [];
         request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -69,11 +88,12 @@ export async function startWebhook(): Promise<RemoteWebhook> {
           webhook.respond(request, response, body);
         });
       });
+      server.on('tlsClientError', () => {});
       server.on('connection', (socket) => {
         sockets.add(socket);
         socket.once('close', () => sockets.delete(socket));
       });
-      await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+      await new Promise<void>((resolve) => server.listen(port, host, resolve));
       ({ port } = server.address() as AddressInfo);
     },
     [Symbol.asyncDispose]: async () => {

@@ -36,6 +36,7 @@ test.each([
   [['--event-ttl=soon'], '"soon" is not a duration'],
   [['--audit-log-mode=sometimes'], '"sometimes" must be one of batch, blocking, blocking-strict'],
   [['--kubelet-client-key=x'], '--agent-client-certificate and --agent-client-key belong together'],
+  [['--proxy-client-cert-file=x'], '--proxy-client-cert-file and --proxy-client-key-file belong together'],
   [['--kvstore-servers=http://x'], 'must begin with postgres://'],
   [['--feature-gates=WatchLst=true'], 'did you mean WatchList?'],
   [['--feature-gates=SizeMemoryBackedVolumes=false'], 'can only be left at its default (true)'],

@@ -28,7 +28,7 @@ const post = (options: Partial<PostOptions> = {}) =>
 test('a post brings the answer and its code, with the credentials of the file, on one connection', async () => {
   connect({}, { token: 'secret' });
   webhook.respond = (_request, response) => void response.writeHead(418).end('tea');
-  expect(await post()).toEqual({ code: 418, body: Buffer.from('tea') });
+  expect(await post()).toEqual({ code: 418, body: Buffer.from('tea'), contentType: '' });
   await post();
   expect(webhook.received).toEqual([{ a: 1 }, { a: 1 }]);
   const [first, second] = webhook.requests;
@@ -118,4 +118,17 @@ test('who is in no hurry any more calls it off', async () => {
   const posting = post({ signal: controller.signal });
   setTimeout(() => controller.abort(), 50);
   await expect(posting).rejects.toThrow(/abort/i);
+});
+
+test('a connection that ended while nobody used it costs nobody his request', async () => {
+  const sockets = new Set<{ destroy(): unknown }>();
+  webhook.respond = (request, response) => {
+    sockets.add(request.socket);
+    response.writeHead(200).end('{}');
+  };
+  connect();
+  for (let round = 0; round < 5; round += 1) {
+    expect((await post()).code).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  }
 });

@@ -36,14 +36,12 @@ export const frontProxyFlags = defineFlags('Front proxy', [
     name: 'proxy-client-cert-file',
     type: 'string',
     default: '',
-    meaning: 'identity of the aggregator or server when it calls out (user API servers, admission webhooks)',
-    effective: false,
+    meaning: 'identity of the server when it calls out to admission webhooks',
   },
   {
     name: 'proxy-client-key-file',
     type: 'string',
     default: '',
-    meaning: 'identity of the aggregator or server when it calls out (user API servers, admission webhooks)',
-    effective: false,
+    meaning: 'identity of the server when it calls out to admission webhooks',
   },
 ]);

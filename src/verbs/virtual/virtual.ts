@@ -3,8 +3,9 @@ import { negotiate, wantsPretty } from '../../codec/negotiate.ts';
 import type { ServedResource } from '../../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
 import type { ApiResponse } from '../../request/api-response.ts';
+import { toAttributes } from '../admission-attributes.ts';
 import { expectedOf, readObject } from '../body.ts';
-import type { VerbContext } from '../context.ts';
+import { toWriteContext, type VerbContext } from '../context.ts';
 import { readMutationOptions } from '../mutation-options.ts';
 import type { VirtualHandler } from './handler.ts';
 
@@ -21,6 +22,9 @@ export async function answerVirtual(
   const options = readMutationOptions(request, 'CreateOptions');
   const schema = context.types.message(served.version.type);
   const body = await readObject(request, expectedOf(served, schema), options.fieldValidation);
+  const attributes = toAttributes(toWriteContext(request, served, options), 'CREATE', body, undefined);
+  await context.admission.mutate(attributes);
+  await context.admission.validate(attributes);
   const answer = await handler(body, request);
   const ownKind = answer.kind === served.definition.kind;
   return {

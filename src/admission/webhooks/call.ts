@@ -1,0 +1,124 @@
+import type { TypeLibrary } from '../../api/idl/types.ts';
+import type { JsonObject } from '../../api/object-meta.ts';
+import { badRequest, StatusError, type StatusReason } from '../../api/status.ts';
+import { count, text } from '../../object/parts.ts';
+import { networkText } from '../../outbound/network-text.ts';
+import { type Answer, AnswerTimeout } from '../../outbound/webhook-client.ts';
+import type { AdmissionAttributes } from '../admission.ts';
+import { answerProblem } from './answer-problem.ts';
+import { urlOf, type WebhookClients } from './clients.ts';
+import type { Candidate } from './hook-list.ts';
+import {
+  createReview,
+  decodeReview,
+  type ReviewVersion,
+  reviewVersionOf,
+  type SeenObjects,
+  toVerdict,
+  type Verdict,
+} from './review.ts';
+import type { Webhook } from './webhook.ts';
+
+/** A webhook could not be asked, or what it answered is none: the failurePolicy decides what becomes of the write. */
+export class CallError extends Error {
+  constructor(webhook: Webhook, why: string, options?: ErrorOptions) {
+    super(`failed calling webhook ${JSON.stringify(webhook.name)}: ${why}`, options);
+    this.name = 'CallError';
+  }
+}
+
+export interface Callee {
+  readonly clients: WebhookClients;
+  readonly types: TypeLibrary;
+  readonly mutating: boolean;
+}
+
+/** A longer answer is an error; it is as much as a request may carry. */
+const MAX_ANSWER_BYTES = 3 * 1024 * 1024;
+
+/**
+ * Asks a webhook, tells its warnings and notes. Messages are Kubernetes' (admission/plugin/webhook/{mutating,validating}).
+ * @throws CallError
+ * @throws StatusError when it refuses the write, or cannot be asked in a dry run
+ */
+export async function callWebhook(
+  callee: Callee,
+  attributes: AdmissionAttributes,
+  asked: { readonly candidate: Candidate; readonly objects: SeenObjects },
+): Promise<Verdict> {
+  const { webhook } = asked.candidate;
+  if (attributes.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun')
+    throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`);
+  const version = failing(webhook, 'could not create admission objects', () =>
+    reviewVersionOf(webhook.reviewVersions),
+  );
+  const { uid, review } = createReview(version, attributes, asked);
+  const answer = await post(callee, webhook, { review, version });
+  const verdict = failing(webhook, 'received invalid webhook response', () =>
+    toVerdict(answer, { version, uid, mutating: callee.mutating }),
+  );
+  for (const [key, value] of Object.entries(verdict.auditAnnotations))
+    attributes.annotate?.(`${webhook.name}/${key}`, value);
+  for (const warning of verdict.warnings) attributes.warn(warning);
+  if (!verdict.allowed) throw toRefusal(webhook, verdict.status);
+  return verdict;
+}
+
+function failing<Result>(webhook: Webhook, what: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw new CallError(webhook, `${what}: ${textOf(error)}`, { cause: error });
+  }
+}
+
+async function post(
+  { clients, types }: Callee,
+  webhook: Webhook,
+  { review, version }: { readonly review: JsonObject; readonly version: ReviewVersion },
+): Promise<JsonObject> {
+  const query = `timeout=${webhook.timeoutMs / 1000}s`;
+  let answer: Answer;
+  try {
+    answer = await clients.find(webhook.client).post(Buffer.from(JSON.stringify(review)), {
+      timeoutMs: webhook.timeoutMs,
+      signal: new AbortController().signal,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+      query,
+    });
+  } catch (error) {
+    const url = urlOf(webhook.client);
+    const why = `failed to call webhook: Post "${url}?${query}": ${transportText(error, url)}`;
+    throw new CallError(webhook, why, { cause: error });
+  }
+  const problem = answerProblem(answer);
+  if (problem !== undefined) throw new CallError(webhook, `failed to call webhook: ${problem}`);
+  return failing(webhook, 'failed to call webhook', () => decodeReview(answer.body, version, types));
+}
+
+function transportText(error: unknown, url: string): string {
+  if (error instanceof AnswerTimeout) return 'context deadline exceeded';
+  if (!(error instanceof Error)) return String(error);
+  const { hostname, host, port } = new URL(url);
+  const { address, port: dialed } = error as { address?: unknown; port?: unknown };
+  const authority = typeof address === 'string' ? `${address}:${dialed}` : port === '' ? `${host}:443` : host;
+  return networkText(error, { host: hostname, authority });
+}
+
+const LEAST_FAILURE = 400;
+
+/** What the client gets is what the webhook said, with the name of the webhook before it (admission/plugin/webhook/errors). */
+export function toRefusal({ name }: Webhook, status: JsonObject = {}): StatusError {
+  const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
+  const why = text(status.message) || text(status.reason);
+  const { details } = status;
+  return new StatusError({
+    code: Math.max(count(status.code), LEAST_FAILURE),
+    // Any word a webhook likes; clients know some of them.
+    reason: text(status.reason) as StatusReason,
+    message: why === '' ? `${denied} without explanation` : `${denied}: ${why}`,
+    ...(typeof details === 'object' && details !== null && !Array.isArray(details) ? { details } : {}),
+  });
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

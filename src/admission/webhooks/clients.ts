@@ -1,0 +1,116 @@
+import { lookup as lookupHost } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { LRUCache } from 'lru-cache';
+import { objectsOf, part, text } from '../../object/parts.ts';
+import type { ClientCredentials, ClientUsers, RemoteServer } from '../../outbound/client-config.ts';
+import { WebhookClient } from '../../outbound/webhook-client.ts';
+import type { ClusterObjects } from '../cluster-objects.ts';
+import type { ClientConfig, ServiceReference } from './webhook.ts';
+
+/** As whom webhooks are called. */
+export interface WebhookCredentials {
+  /** Of the client configuration file that the plugin is given, whose users are named after whom they are for. */
+  readonly users: ClientUsers | undefined;
+  /** --proxy-client-cert-file and --proxy-client-key-file, for those whom the file does not name. */
+  readonly pair: { readonly certificate: string; readonly key: string } | undefined;
+}
+
+/** Kubernetes keeps as many (apiserver/pkg/util/webhook/client.go). */
+const MAX_CLIENTS = 200;
+const SERVICES = { group: '', resource: 'services' };
+
+/** Connections to webhooks, kept between calls; webhooks with the same clientConfig share them. */
+export class WebhookClients {
+  readonly #objects: ClusterObjects;
+  readonly #credentials: WebhookCredentials;
+  readonly #clients = new LRUCache<string, WebhookClient>({
+    max: MAX_CLIENTS,
+    dispose: (client) => client.retire(),
+  });
+
+  constructor(objects: ClusterObjects, credentials: WebhookCredentials) {
+    this.#objects = objects;
+    this.#credentials = credentials;
+  }
+
+  find(config: ClientConfig): WebhookClient {
+    const key = JSON.stringify(config);
+    let client = this.#clients.get(key);
+    if (client === undefined) {
+      client = new WebhookClient(() => this.#toServer(config));
+      this.#clients.set(key, client);
+    }
+    return client;
+  }
+
+  #toServer(config: ClientConfig): RemoteServer {
+    const url = new URL(urlOf(config));
+    const target = `${url.hostname}:${url.port || '443'}`;
+    const { service } = config;
+    return {
+      url: url.href,
+      ca: config.ca === '' ? undefined : config.ca,
+      // That of the URL, which for a service is <name>.<namespace>.svc.
+      serverName: undefined,
+      insecureSkipVerify: false,
+      ...credentialsFor(target, this.#credentials),
+      ...(service === undefined ? {} : { lookup: this.#lookupOf(service) }),
+    };
+  }
+
+  /** Asked for each new connection: where a service is may change while connections to it are kept. */
+  #lookupOf(service: ServiceReference): LookupFunction {
+    return (_hostname, options, callback) => {
+      this.#locate(service).then(
+        (host) => {
+          const family = isIP(host);
+          if (family === 0) lookupHost(host, options, callback);
+          else if (options.all === true) callback(null, [{ address: host, family }]);
+          else callback(null, host, family);
+        },
+        (error: Error) => callback(error, ''),
+      );
+    };
+  }
+
+  /** @throws Error in Kubernetes' words (apiserver/pkg/util/proxy, ResolveCluster) */
+  async #locate({ namespace, name, port }: ServiceReference): Promise<string> {
+    const service = await this.#objects.find(SERVICES, namespace, name);
+    if (service === undefined) throw new Error(`service "${name}" not found`);
+    const spec = part(service, 'spec');
+    const type = text(spec.type, 'ClusterIP');
+    if (type === 'ExternalName') return text(spec.externalName);
+    if (!['ClusterIP', 'NodePort', 'LoadBalancer'].includes(type))
+      throw new Error(`unsupported service type "${type}"`);
+    if (type === 'ClusterIP' && spec.clusterIP === 'None')
+      throw new Error('cannot route to service with ClusterIP "None"');
+    if (!objectsOf(spec.ports).some((one) => one.port === port))
+      throw new Error(`no service port ${port} found for service "${name}"`);
+    return text(spec.clusterIP);
+  }
+}
+
+/** Shown in messages, too. */
+export function urlOf({ url, service }: ClientConfig): string {
+  if (service === undefined) return url;
+  const path = service.path.startsWith('/') ? service.path : `/${service.path}`;
+  return `https://${service.name}.${service.namespace}.svc:${service.port}${path}`;
+}
+
+const NOBODY: ClientCredentials = { certificate: undefined, key: undefined, authorization: undefined };
+
+/**
+ * The user whose name fits best: `host:port`, `*.domain:port`, both without a port of 443, `*`, then that of the current
+ * context (apiserver/pkg/util/webhook/authentication.go).
+ */
+export function credentialsFor(target: string, { users, pair }: WebhookCredentials): ClientCredentials {
+  const names = [...namesFor(target), ...(target.endsWith(':443') ? namesFor(target.slice(0, -4)) : []), '*'];
+  const name = names.find((one) => users?.byName.has(one) === true);
+  const found = name === undefined ? users?.current : users?.byName.get(name);
+  return found ?? (pair === undefined ? NOBODY : { ...pair, authorization: undefined });
+}
+
+function namesFor(target: string): string[] {
+  const steps = target.split('.');
+  return [target, ...steps.slice(1).map((_, at) => `*.${steps.slice(at + 1).join('.')}`)];
+}

@@ -1,0 +1,99 @@
+import type { TypeLibrary } from '../../api/idl/types.ts';
+import type { JsonObject } from '../../api/object-meta.ts';
+import { forbidden, internalError } from '../../api/status.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { AdmissionAttributes } from '../admission.ts';
+import type { ClusterObjects } from '../cluster-objects.ts';
+import { CallError, callWebhook } from './call.ts';
+import { WebhookClients, type WebhookCredentials } from './clients.ts';
+import { type Candidate, HookList } from './hook-list.ts';
+import { evaluateConditions } from './match-conditions.ts';
+import { requestOf, type SeenObjects, type Verdict } from './review.ts';
+import { seen } from './seen-object.ts';
+import { Selectors } from './selectors.ts';
+
+/** What both plugins are made from. */
+export interface WebhookParts {
+  readonly objects: ClusterObjects;
+  readonly registry: Registry;
+  readonly types: TypeLibrary;
+  readonly credentials: WebhookCredentials;
+  /**
+   * False while the server starts. What it writes then it cannot do without, and a webhook that does not answer, perhaps
+   * because it needs this server, must not keep it from starting.
+   */
+  isServing(): boolean;
+  /** Gets what a webhook failed by whose failures are ignored. */
+  onFailure(error: CallError): void;
+}
+
+const NOBODY: readonly Candidate[] = Object.freeze([]);
+
+/** What mutating and validating webhooks have in common: which are called, and what becomes of a failed call. */
+export class Dispatch {
+  readonly types: TypeLibrary;
+  readonly #hooks: HookList;
+  readonly #selectors: Selectors;
+  readonly #clients: WebhookClients;
+  readonly #mutating: boolean;
+  readonly #isServing: () => boolean;
+  readonly #onFailure: WebhookParts['onFailure'];
+
+  constructor(parts: WebhookParts, kind: 'mutating' | 'validating') {
+    const resource = `${kind}webhookconfigurations`;
+    const configurations = parts.objects.follow({ group: 'admissionregistration.k8s.io', resource });
+    this.types = parts.types;
+    this.#hooks = new HookList(configurations, parts.registry);
+    this.#selectors = new Selectors(parts.objects);
+    this.#clients = new WebhookClients(parts.objects, parts.credentials);
+    this.#isServing = () => parts.isServing();
+    this.#mutating = kind === 'mutating';
+    this.#onFailure = (error) => parts.onFailure(error);
+  }
+
+  /** Those whose rules match, in the order they are called. */
+  candidates(attributes: AdmissionAttributes): readonly Candidate[] {
+    return this.#isServing() ? this.#hooks.candidates(attributes) : NOBODY;
+  }
+
+  /** Whether its selectors and conditions, too, say that it is to be called. @throws StatusError */
+  async isCalled(candidate: Candidate, attributes: AdmissionAttributes): Promise<boolean> {
+    const { webhook } = candidate;
+    if (!(await this.#selectors.select(webhook, attributes))) return false;
+    if (webhook.matchConditions.length === 0) return true;
+    const request = requestOf(attributes, candidate);
+    const answer = evaluateConditions(webhook.matchConditions, { ...seenBy(candidate, attributes), request });
+    if ('matches' in answer) return answer.matches;
+    if (webhook.ignoresFailures) return false;
+    const { errors } = answer;
+    const why = errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`;
+    throw forbidden(attributes.definition, attributes.name, why);
+  }
+
+  /**
+   * Undefined: the call failed, and the webhook's failurePolicy is to go on without it; `note` is written down then.
+   * @throws StatusError
+   */
+  async call(
+    candidate: Candidate,
+    attributes: AdmissionAttributes,
+    note: string,
+  ): Promise<Verdict | undefined> {
+    const callee = { clients: this.#clients, types: this.types, mutating: this.#mutating };
+    try {
+      return await callWebhook(callee, attributes, { candidate, objects: seenBy(candidate, attributes) });
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      if (!candidate.webhook.ignoresFailures) throw internalError(error.message, error);
+      attributes.annotate?.(note, candidate.webhook.name);
+      this.#onFailure(error);
+      return undefined;
+    }
+  }
+}
+
+function seenBy(candidate: Candidate, attributes: AdmissionAttributes): SeenObjects {
+  const see = (object: AdmissionAttributes['object']): JsonObject | null =>
+    seen(attributes, candidate, object);
+  return { object: see(attributes.object), oldObject: see(attributes.old) };
+}

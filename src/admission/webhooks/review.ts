@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { canonicalApiVersion } from '../../api/dialect.ts';
+import type { TypeLibrary } from '../../api/idl/types.ts';
+import { toApiVersion } from '../../api/names.ts';
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { decodeObject } from '../../codec/decode.ts';
+import { isObject } from '../../object/merge-patch.ts';
+import { part, text } from '../../object/parts.ts';
+import type { AdmissionAttributes } from '../admission.ts';
+import { type Candidate, kindOf } from './hook-list.ts';
+import { namespaceOf } from './selectors.ts';
+
+/** AdmissionReview (admission.k8s.io): the question that a webhook is asked, and its answer. */
+
+export type ReviewVersion = 'v1' | 'v1beta1';
+const GROUP = 'admission.k8s.io';
+
+/** The first that both sides know. @throws Error when there is none */
+export function reviewVersionOf(accepted: readonly string[]): ReviewVersion {
+  const found = accepted.find((version) => version === 'v1' || version === 'v1beta1');
+  if (found !== undefined) return found as ReviewVersion;
+  throw new Error('webhook does not accept known AdmissionReview versions (v1, v1beta1)');
+}
+
+export interface SeenObjects {
+  readonly object: JsonObject | null;
+  readonly oldObject: JsonObject | null;
+}
+
+export function createReview(
+  version: ReviewVersion,
+  attributes: AdmissionAttributes,
+  { candidate, objects }: { readonly candidate: Candidate; readonly objects: SeenObjects },
+): { readonly uid: string; readonly review: JsonObject } {
+  const uid = randomUUID();
+  const request = { uid, ...requestOf(attributes, candidate), ...objects };
+  return { uid, review: { kind: 'AdmissionReview', apiVersion: `${GROUP}/${version}`, request } };
+}
+
+/** All but the objects themselves. */
+export function requestOf(attributes: AdmissionAttributes, { served, kind }: Candidate): JsonObject {
+  const { definition, version, subresource, name, operation, user, dryRun } = attributes;
+  const own = { definition, version: { version, type: '', enabledByDefault: true } };
+  const namespace = namespaceOf(attributes);
+  const extra = Object.entries(user.extra).map(([key, values]) => [key, [...values]]);
+  return {
+    kind: { ...kind },
+    resource: resourceOf(served.definition, served.version.version),
+    ...(subresource === '' ? {} : { subResource: subresource }),
+    requestKind: { ...kindOf(own, subresource) },
+    requestResource: resourceOf(definition, version),
+    ...(subresource === '' ? {} : { requestSubResource: subresource }),
+    ...(name === '' ? {} : { name }),
+    ...(namespace === '' ? {} : { namespace }),
+    operation,
+    userInfo: {
+      ...(user.username === '' ? {} : { username: user.username }),
+      ...(user.uid === '' ? {} : { uid: user.uid }),
+      ...(user.groups.length === 0 ? {} : { groups: [...user.groups] }),
+      ...(extra.length === 0 ? {} : { extra: Object.fromEntries(extra) }),
+    },
+    dryRun,
+    options: attributes.options?.() ?? null,
+  };
+}
+
+const resourceOf = (
+  { group, resource }: { readonly group: string; readonly resource: string },
+  version: string,
+): JsonObject => ({ group, version, resource });
+
+/** What a webhook said. */
+export interface Verdict {
+  readonly allowed: boolean;
+  /** A Status, as far as it was given. */
+  readonly status: JsonObject | undefined;
+  /** Undefined: none was given. */
+  readonly patch: Buffer | undefined;
+  readonly patchType: string;
+  readonly warnings: readonly string[];
+  readonly auditAnnotations: Readonly<Record<string, string>>;
+}
+
+export interface Asked {
+  readonly version: ReviewVersion;
+  readonly uid: string;
+  readonly mutating: boolean;
+}
+
+/** The answer cannot be read as an AdmissionReview at all. */
+export class UnreadableReview extends Error {}
+
+/** @throws UnreadableReview */
+export function decodeReview(body: Buffer, version: ReviewVersion, types: TypeLibrary): JsonObject {
+  const value = parse(body);
+  const { kind, apiVersion } = value;
+  try {
+    const { object } = decodeObject(value, types.message(`admission/${version}.AdmissionReview`));
+    return { ...object, kind: text(kind), apiVersion: text(apiVersion) };
+  } catch (error) {
+    throw new UnreadableReview(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function parse(body: Buffer): JsonObject {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(body.toString('utf8')) as JsonValue;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UnreadableReview(`couldn't get version/kind; json parse error: ${why}`, { cause: error });
+  }
+  if (isObject(value)) return value;
+  throw new UnreadableReview(
+    "couldn't get version/kind; json parse error: json: cannot unmarshal into Go value of type struct { APIVersion string; Kind string }",
+  );
+}
+
+/**
+ * Version v1 is strict where v1beta1 lets webhooks be careless (Kubernetes: admission/plugin/webhook/request).
+ * @throws Error that says what is wrong with the answer
+ */
+export function toVerdict(review: JsonObject, asked: Asked): Verdict {
+  if (!isObject(review.response)) throw new Error('webhook response was absent');
+  const { response } = review;
+  if (asked.version === 'v1') checkStrictly(review, response, asked);
+  const patch = Buffer.from(text(response.patch), 'base64');
+  const taken = asked.mutating && patch.length > 0;
+  return {
+    allowed: response.allowed === true,
+    status: isObject(response.status) ? response.status : undefined,
+    patch: taken ? patch : undefined,
+    patchType: asked.version === 'v1' ? text(response.patchType) : 'JSONPatch',
+    warnings: Array.isArray(response.warnings) ? response.warnings.map((warning) => text(warning)) : [],
+    auditAnnotations: part(response, 'auditAnnotations') as Record<string, string>,
+  };
+}
+
+function checkStrictly(review: JsonObject, response: JsonObject, { uid, mutating }: Asked): void {
+  const givenUid = text(response.uid);
+  if (givenUid !== uid) throw new Error(`expected response.uid="${uid}", got "${givenUid}"`);
+  const wanted = `${toApiVersion({ group: GROUP, version: 'v1' })}, Kind=AdmissionReview`;
+  const apiVersion = canonicalApiVersion(text(review.apiVersion));
+  const given = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${text(review.kind)}`;
+  if (given !== wanted) throw new Error(`expected webhook response of ${wanted}, got ${given}`);
+  const hasPatch = text(response.patch) !== '';
+  const hasType = response.patchType !== undefined && response.patchType !== null;
+  if (!mutating) {
+    if (hasPatch) throw new Error('validating webhook may not return response.patch');
+    if (hasType) throw new Error('validating webhook may not return response.patchType');
+    return;
+  }
+  if (hasPatch && !hasType) throw new Error('webhook returned response.patch but not response.patchType');
+  if (!hasPatch && hasType) throw new Error('webhook returned response.patchType but not response.patch');
+  if (hasType && response.patchType === '')
+    throw new Error('webhook returned invalid response.patchType of ""');
+}

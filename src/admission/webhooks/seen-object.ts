@@ -1,0 +1,65 @@
+import type { TypeLibrary } from '../../api/idl/types.ts';
+import { toApiVersion } from '../../api/names.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { decodeObject } from '../../codec/decode.ts';
+import { isObject } from '../../object/merge-patch.ts';
+import { toSeen, toStorage } from '../../registry/conversion.ts';
+import type { AdmissionAttributes } from '../admission.ts';
+import type { Candidate } from './hook-list.ts';
+
+/**
+ * Objects as a webhook knows them: in the version its rule matched, and through a subresource's own kind. Plugins work on the
+ * stored form of the whole object; this is the way there and back.
+ */
+export function seen(
+  { definition, subresource, operation }: AdmissionAttributes,
+  { served }: Pick<Candidate, 'served'>,
+  object: ApiObject | undefined,
+): JsonObject | null {
+  if (object === undefined) return null;
+  if (operation === 'CONNECT') {
+    // Options of a connection are no objects and have no metadata.
+    const { metadata: _, ...options } = object;
+    return options;
+  }
+  const found = definition.subresources.find(({ name }) => name === subresource);
+  // What is posted to an action is no form of the resource.
+  if (found?.access === 'action') return object;
+  const isView = found?.access === 'view' && found.type !== definition.storage.type;
+  return isView ? found.read(object) : toSeen(object, served);
+}
+
+/**
+ * A patched object in the form that is stored. Of what is written through a view, only that counts which the view may change.
+ * @throws DecodeError when a field has a value of the wrong type
+ */
+export function fromSeen(
+  attributes: AdmissionAttributes & { readonly object: ApiObject },
+  { served, kind }: Pick<Candidate, 'served' | 'kind'>,
+  patched: { readonly value: JsonObject; readonly types: TypeLibrary },
+): ApiObject {
+  const { definition, subresource, operation, object } = attributes;
+  const decode = (type: string): ApiObject => {
+    const { object: decoded } = decodeObject(patched.value, patched.types.message(type));
+    return typed(decoded, kind.kind, toApiVersion(kind));
+  };
+  const found = definition.subresources.find(({ name }) => name === subresource);
+  if (operation === 'CONNECT') return decode(found?.access === 'connect' ? found.options : '');
+  if (found?.access === 'action') return decode(found.type);
+  if (found?.access === 'view') {
+    const own = found.type === definition.storage.type;
+    return found.write(own ? toStorage(decode(served.version.type), served) : decode(found.type), object);
+  }
+  const stored = toStorage(decode(served.version.type), served);
+  definition.strategy.defaults?.(stored);
+  return stored;
+}
+
+/** A patch cannot make an object another kind of object. */
+function typed(
+  { kind: _, apiVersion: __, metadata, ...rest }: JsonObject,
+  kind: string,
+  apiVersion: string,
+): ApiObject {
+  return { kind, apiVersion, metadata: isObject(metadata) ? metadata : {}, ...rest };
+}

@@ -1,0 +1,94 @@
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { fromLabelSelector, type LabelRequirement } from '../../object/label-selector.ts';
+import { count, objectsOf, part, parts, text } from '../../object/parts.ts';
+import { type MatchCondition, toMatchCondition } from './match-conditions.ts';
+import { type Rule, toRule } from './rules.ts';
+
+/** One webhook of a configuration (admissionregistration.k8s.io/v1), as it is used. */
+export interface Webhook {
+  readonly configuration: string;
+  readonly name: string;
+  /** Tells it from all others: a name may occur in several configurations. */
+  readonly key: string;
+  readonly client: ClientConfig;
+  readonly rules: readonly Rule[];
+  readonly matchesEquivalents: boolean;
+  readonly namespaceSelector: readonly LabelRequirement[];
+  readonly objectSelector: readonly LabelRequirement[];
+  readonly matchConditions: readonly MatchCondition[];
+  /** Whether a failed call lets the write pass. */
+  readonly ignoresFailures: boolean;
+  readonly sideEffects: string;
+  readonly timeoutMs: number;
+  readonly reviewVersions: readonly string[];
+  /** Of mutating webhooks. */
+  readonly reinvokes: boolean;
+}
+
+/** Where a webhook is called: at a URL, or at a service of the cluster. */
+export interface ClientConfig {
+  readonly url: string;
+  readonly service: ServiceReference | undefined;
+  /** PEM text. Empty: the authorities that the host trusts. */
+  readonly ca: string;
+}
+
+export interface ServiceReference {
+  readonly namespace: string;
+  readonly name: string;
+  readonly path: string;
+  readonly port: number;
+}
+
+const DEFAULT_PORT = 443;
+const DEFAULT_TIMEOUT_SECONDS = 10;
+
+/** In the order they are called: by the name of the configuration, then as they stand in it. */
+export function toWebhooks(configurations: readonly ApiObject[]): Webhook[] {
+  return [...configurations]
+    .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+    .flatMap((configuration) =>
+      parts(configuration, 'webhooks').map((webhook, at) =>
+        toWebhook(configuration.metadata.name ?? '', webhook, at),
+      ),
+    );
+}
+
+function toWebhook(configuration: string, webhook: JsonObject, at: number): Webhook {
+  const name = text(webhook.name);
+  return {
+    configuration,
+    name,
+    key: `${configuration}/${name}/${at}`,
+    client: toClientConfig(part(webhook, 'clientConfig')),
+    rules: objectsOf(webhook.rules).map(toRule),
+    matchesEquivalents: text(webhook.matchPolicy, 'Equivalent') === 'Equivalent',
+    namespaceSelector: fromLabelSelector(part(webhook, 'namespaceSelector')),
+    objectSelector: fromLabelSelector(part(webhook, 'objectSelector')),
+    matchConditions: objectsOf(webhook.matchConditions).map(toMatchCondition),
+    ignoresFailures: webhook.failurePolicy === 'Ignore',
+    sideEffects: text(webhook.sideEffects),
+    timeoutMs: (count(webhook.timeoutSeconds) || DEFAULT_TIMEOUT_SECONDS) * 1000,
+    reviewVersions: Array.isArray(webhook.admissionReviewVersions)
+      ? webhook.admissionReviewVersions.map((version) => text(version))
+      : [],
+    reinvokes: webhook.reinvocationPolicy === 'IfNeeded',
+  };
+}
+
+function toClientConfig(config: JsonObject): ClientConfig {
+  const service = part(config, 'service');
+  return {
+    url: text(config.url),
+    service:
+      text(service.name) === ''
+        ? undefined
+        : {
+            namespace: text(service.namespace),
+            name: text(service.name),
+            path: text(service.path),
+            port: count(service.port) || DEFAULT_PORT,
+          },
+    ca: Buffer.from(text(config.caBundle), 'base64').toString(),
+  };
+}

@@ -1,0 +1,198 @@
+import { expect, test } from 'vitest';
+import type { AdmissionAttributes } from '../../src/admission/admission.ts';
+import { FollowedObjects } from '../../src/admission/cluster-objects.ts';
+import { HookList } from '../../src/admission/webhooks/hook-list.ts';
+import { evaluateConditions } from '../../src/admission/webhooks/match-conditions.ts';
+import { Selectors } from '../../src/admission/webhooks/selectors.ts';
+import { toWebhooks, type Webhook } from '../../src/admission/webhooks/webhook.ts';
+import type { JsonObject } from '../../src/api/object-meta.ts';
+import { StatusError } from '../../src/api/status.ts';
+import { Registry } from '../../src/registry/registry.ts';
+import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { attributesOf, FakeCluster, toObject } from '../kit/admission.ts';
+
+const registry = new Registry();
+for (const definition of BUILT_IN_RESOURCES) registry.add(definition, () => true);
+
+const hooks = (...webhooks: JsonObject[]): HookList => {
+  const resource = 'validatingwebhookconfigurations';
+  const cluster = new FakeCluster({ [resource]: [{ metadata: { name: 'c' }, webhooks }] });
+  return new HookList(cluster.follow({ group: '', resource }), registry);
+};
+
+const rule = (more: JsonObject): JsonObject => ({
+  apiGroups: ['*'],
+  apiVersions: ['*'],
+  resources: ['*'],
+  operations: ['*'],
+  ...more,
+});
+
+const matches = (given: JsonObject, resource: string, more: Partial<AdmissionAttributes> = {}): boolean =>
+  hooks({ name: 'w', matchPolicy: 'Exact', rules: [rule(given)] }).candidates(attributesOf(resource, more))
+    .length > 0;
+
+test.each<[JsonObject, string, Partial<AdmissionAttributes>, boolean]>([
+  [{}, 'pods', {}, true],
+  [{}, 'pods', { subresource: 'status' }, false],
+  [{ resources: ['*/*'] }, 'pods', { subresource: 'status' }, true],
+  [{ resources: ['*/*'] }, 'pods', {}, true],
+  [{ resources: ['pods/*'] }, 'pods', {}, true],
+  [{ resources: ['pods/*'] }, 'services', {}, false],
+  [{ resources: ['*/status'] }, 'pods', { subresource: 'status' }, true],
+  [{ resources: ['*/status'] }, 'pods', {}, false],
+  [{ resources: ['pods'] }, 'pods', { subresource: 'exec' }, false],
+  [{ resources: ['pods/exec'] }, 'pods', { subresource: 'exec', operation: 'CONNECT' }, true],
+  [{ apiGroups: ['apps'] }, 'pods', {}, false],
+  [{ apiGroups: ['apps'] }, 'apps/deployments', {}, true],
+  [{ apiGroups: [''] }, 'apps/deployments', {}, false],
+  [{ apiGroups: ['storage.cluster.io'] }, 'storage.k8s.io/storageclasses', {}, true],
+  [{ apiVersions: ['v2'] }, 'pods', {}, false],
+  [{ operations: ['UPDATE', 'DELETE'] }, 'pods', {}, false],
+  [{ operations: ['UPDATE', 'DELETE'] }, 'pods', { operation: 'DELETE' }, true],
+  [{ scope: 'Namespaced' }, 'pods', {}, true],
+  [{ scope: 'Cluster' }, 'pods', {}, false],
+  [{ scope: 'Namespaced' }, 'nodes', {}, false],
+  [{ scope: 'Cluster' }, 'nodes', {}, true],
+  [{ scope: 'Namespaced' }, 'namespaces', {}, false],
+  [{ scope: 'Cluster' }, 'namespaces', {}, true],
+  [{ scope: '*' }, 'namespaces', {}, true],
+  [{ resources: ['*/*'] }, 'admissionregistration.k8s.io/validatingwebhookconfigurations', {}, false],
+  [{ resources: ['*/*'] }, 'admissionregistration.k8s.io/mutatingwebhookconfigurations', {}, false],
+  [{ resources: ['*/*'] }, 'admissionregistration.k8s.io/validatingadmissionpolicies', {}, false],
+  [{ resources: ['*/*'] }, 'admissionregistration.k8s.io/validatingadmissionpolicybindings', {}, false],
+])('rule %j for %s %j: %s', (given, resource, more, expected) => {
+  expect(matches(given, resource, more)).toBe(expected);
+});
+
+const seenAs = (given: JsonObject, matchPolicy: string, resource: string, version: string) =>
+  hooks({ name: 'w', matchPolicy, rules: [rule(given)] })
+    .candidates(attributesOf(resource, { version }))
+    .map(({ served, kind }) => [served.definition.group, served.version.version, kind.kind].join(' '));
+
+test('with Equivalent, another version or group of the same objects matches, and the objects are shown in it', () => {
+  const v1 = { apiGroups: ['autoscaling'], apiVersions: ['v1'], resources: ['horizontalpodautoscalers'] };
+  const hpa = 'autoscaling/horizontalpodautoscalers';
+  expect(seenAs(v1, 'Equivalent', hpa, 'v2')).toEqual(['autoscaling v1 HorizontalPodAutoscaler']);
+  expect(seenAs(v1, 'Exact', hpa, 'v2')).toEqual([]);
+  expect(seenAs({ ...v1, apiVersions: ['v1', 'v2'] }, 'Equivalent', hpa, 'v2')).toEqual([
+    'autoscaling v2 HorizontalPodAutoscaler',
+  ]);
+  const events = { apiGroups: [''], apiVersions: ['v1'], resources: ['events'] };
+  expect(seenAs(events, 'Equivalent', 'events.k8s.io/events', 'v1')).toEqual([' v1 Event']);
+});
+
+test('webhooks are called by the name of their configuration and then as they stand in it', () => {
+  const order = toWebhooks([
+    toObject({ metadata: { name: 'b' }, webhooks: [{ name: 'one' }, { name: 'two' }] }),
+    toObject({ metadata: { name: 'a' }, webhooks: [{ name: 'three' }] }),
+  ]);
+  expect(order.map(({ configuration, name }) => `${configuration}/${name}`)).toEqual([
+    'a/three',
+    'b/one',
+    'b/two',
+  ]);
+});
+
+test('a configuration that comes or goes counts at once', () => {
+  const followed = new FollowedObjects();
+  const list = new HookList(followed, registry);
+  const pod = attributesOf('pods', {});
+  expect(list.candidates(pod)).toEqual([]);
+  const webhooks = [{ name: 'w', rules: [rule({})] }];
+  const entry = new FakeCluster({ c: [{ metadata: { name: 'c' }, webhooks }] }).follow({
+    group: '',
+    resource: 'c',
+  });
+  expect(entry.changes).toBe(1);
+  expect(new HookList(entry, registry).candidates(pod)).toHaveLength(1);
+  entry.replace([]);
+  expect(new HookList(entry, registry).candidates(pod)).toEqual([]);
+});
+
+const webhookOf = (more: JsonObject): Webhook => {
+  const [webhook] = toWebhooks([toObject({ webhooks: [{ name: 'w', ...more }] })]);
+  if (webhook === undefined) throw new Error('no webhook');
+  return webhook;
+};
+
+const selectors = new Selectors(
+  new FakeCluster({
+    namespaces: [{ metadata: { name: 'blue', labels: { colour: 'blue' } } }, { metadata: { name: 'plain' } }],
+  }),
+);
+const BLUE = { matchLabels: { colour: 'blue' } };
+const labelled = (labels?: Record<string, string>, namespace = 'blue') =>
+  toObject({ metadata: { namespace, ...(labels === undefined ? {} : { labels }) } });
+
+test.each<[string, JsonObject, AdmissionAttributes, boolean]>([
+  ['no selector', {}, attributesOf('pods', { object: labelled() }), true],
+  ['the namespace', { namespaceSelector: BLUE }, attributesOf('pods', { object: labelled() }), true],
+  [
+    'another namespace',
+    { namespaceSelector: BLUE },
+    attributesOf('pods', { object: labelled({}, 'plain') }),
+    false,
+  ],
+  ['no namespace', { namespaceSelector: BLUE }, attributesOf('nodes', { object: labelled() }), true],
+  [
+    'a namespace as it will be',
+    { namespaceSelector: BLUE },
+    attributesOf('namespaces', {
+      operation: 'UPDATE',
+      object: toObject({ metadata: { name: 'plain', labels: { colour: 'blue' } } }),
+    }),
+    true,
+  ],
+  [
+    'a namespace that goes, as it is',
+    { namespaceSelector: BLUE },
+    attributesOf('namespaces', { operation: 'DELETE', old: toObject({ metadata: { name: 'blue' } }) }),
+    true,
+  ],
+  [
+    'the object',
+    { objectSelector: BLUE },
+    attributesOf('pods', { object: labelled({ colour: 'blue' }) }),
+    true,
+  ],
+  ['another object', { objectSelector: BLUE }, attributesOf('pods', { object: labelled() }), false],
+  [
+    'the object as it was',
+    { objectSelector: BLUE },
+    attributesOf('pods', { object: labelled(), old: labelled({ colour: 'blue' }) }),
+    true,
+  ],
+])('%s is selected', async (_, webhook, attributes, expected) => {
+  expect(await selectors.select(webhookOf(webhook), attributes)).toBe(expected);
+});
+
+test('a namespace that does not exist is told, but only by a webhook that looks at namespaces and the object', async () => {
+  const attributes = attributesOf('pods', { object: labelled({}, 'nowhere') });
+  const failed = selectors.select(webhookOf({ namespaceSelector: BLUE }), attributes);
+  await expect(failed).rejects.toThrow(StatusError);
+  await expect(failed).rejects.toThrow('namespaces "nowhere" not found');
+  expect(
+    await selectors.select(webhookOf({ namespaceSelector: BLUE, objectSelector: BLUE }), attributes),
+  ).toBe(false);
+});
+
+const conditions = (...expressions: string[]) =>
+  evaluateConditions(
+    expressions.map((expression) => ({ name: expression, expression })),
+    { object: { metadata: { name: 'a' } }, oldObject: null, request: { operation: 'CREATE' } },
+  );
+
+test('conditions must all hold, and one that does not decides whatever became of the others', () => {
+  expect(
+    conditions('object.metadata.name == "a"', 'oldObject == null', 'request.operation == "CREATE"'),
+  ).toEqual({ matches: true });
+  expect(conditions('true', 'false')).toEqual({ matches: false });
+  expect(conditions('object.nothing == 1', 'false')).toEqual({ matches: false });
+  expect(conditions('true', 'object.nothing == 1')).toMatchObject({
+    errors: [expect.stringMatching(/^expression 'object.nothing == 1' resulted in error: /)],
+  });
+  expect(conditions('object.metadata.name')).toEqual({
+    errors: ["expression 'object.metadata.name' gave no boolean"],
+  });
+});
