@@ -1,26 +1,13 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import { environmentNames, podSecretNames } from '../object/pod-secrets.ts';
 import { type Reference, type RelatedKind, toReference } from './node-relations.ts';
 
 /**
  * What pods and volumes refer to, and the node that runs them therefore may read (Kubernetes: node authorizer, graph;
- * pkg/api/v1/pod, VisitPodSecretNames).
+ * pkg/api/v1/pod, VisitPodConfigmapNames).
  */
 
 const MIRROR = 'kubernetes.io/config.mirror';
-
-/** Where the sources of a volume name the pod's secrets. */
-const VOLUME_SECRETS: readonly (readonly [string, ...string[]])[] = [
-  ['azureFile', 'secretName'],
-  ['cephfs', 'secretRef', 'name'],
-  ['cinder', 'secretRef', 'name'],
-  ['csi', 'nodePublishSecretRef', 'name'],
-  ['flexVolume', 'secretRef', 'name'],
-  ['iscsi', 'secretRef', 'name'],
-  ['rbd', 'secretRef', 'name'],
-  ['scaleIO', 'secretRef', 'name'],
-  ['secret', 'secretName'],
-  ['storageos', 'secretRef', 'name'],
-];
 
 /** Sources of a persistent volume whose secret is in its own namespace, or else in that of the claim. */
 const PERSISTENT_SECRETS = ['cephfs', 'flexVolume', 'iscsi', 'rbd', 'scaleIO'];
@@ -38,21 +25,10 @@ export function podReferences(pod: JsonObject): Reference[] {
     names.filter((name) => name !== '').map((name) => toReference(kind, namespace, name));
   return [
     ...named('serviceaccount', [text(spec.serviceAccountName)]),
-    ...named('secret', secretNames(spec)),
+    ...named('secret', podSecretNames(spec)),
     ...named('configmap', configMapNames(spec)),
     ...named('persistentvolumeclaim', claimNames(pod, spec)),
     ...named('resourceclaim', resourceClaimNames(pod, spec)),
-  ];
-}
-
-function secretNames(spec: JsonObject): string[] {
-  return [
-    ...list(spec.imagePullSecrets).map(({ name }) => text(name)),
-    ...environmentNames(spec, 'secretRef', 'secretKeyRef'),
-    ...list(spec.volumes).flatMap((volume) => [
-      ...VOLUME_SECRETS.map((path) => text(at(volume, ...path))),
-      ...list(at(volume, 'projected', 'sources')).map((source) => text(at(source, 'secret', 'name'))),
-    ]),
   ];
 }
 
@@ -64,14 +40,6 @@ function configMapNames(spec: JsonObject): string[] {
       ...list(at(volume, 'projected', 'sources')).map((source) => text(at(source, 'configMap', 'name'))),
     ]),
   ];
-}
-
-function environmentNames(spec: JsonObject, all: string, one: string): string[] {
-  const containers = [spec.initContainers, spec.containers, spec.ephemeralContainers].flatMap(list);
-  return containers.flatMap(({ env, envFrom }) => [
-    ...list(envFrom).map((source) => text(at(source, all, 'name'))),
-    ...list(env).map((variable) => text(at(variable, 'valueFrom', one, 'name'))),
-  ]);
 }
 
 /** The claim of an ephemeral volume has the names of the pod and the volume. */

@@ -217,11 +217,12 @@ export class ObjectWriter {
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
     if (context.ownership === 'track') this.#ownership.track(context, object, old);
-    await this.#admission.mutate(toAttributes(context, 'UPDATE', object, old));
+    if (context.admitted !== true) await this.#admission.mutate(toAttributes(context, 'UPDATE', object, old));
     keepSystemMetadata(object, old);
     const finish = async (complete: ApiObject): Promise<Written> => {
       this.#prepareUpdate(definition, complete, old, change);
-      await this.#admission.validate(toAttributes(context, 'UPDATE', complete, old));
+      if (context.admitted !== true)
+        await this.#admission.validate(toAttributes(context, 'UPDATE', complete, old));
       for (const text of definition.strategy.warnings?.(complete, old) ?? []) context.warn(text);
       return this.#commitUpdate(context, read, complete, old);
     };
@@ -268,7 +269,7 @@ export class ObjectWriter {
     const { entry } = read;
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
     checkPreconditions(definition, old, toResourceVersion(entry.revision), options);
-    if (options.unasked !== true)
+    if (options.unasked !== true && context.admitted !== true)
       await this.#admission.validate(toAttributes(context, 'DELETE', undefined, old));
     // Nobody looks at the old state after this: it becomes the last one.
     const plan = planDeletion(definition, old, options, {

@@ -19,6 +19,8 @@ export interface WriteContext {
   readonly attribution: Attribution;
   /** `leave`: metadata.managedFields is as the write means it to be. */
   readonly ownership: 'track' | 'leave';
+  /** Admission has been asked about the request that this write is part of, and is not asked again. */
+  readonly admitted?: true;
   warn(text: string): void;
 }
 
