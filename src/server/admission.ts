@@ -13,6 +13,7 @@ import { createDefaultTolerations } from '../admission/plugins/default-toleratio
 import { denyExternalIps } from '../admission/plugins/deny-external-ips.ts';
 import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
+import { createNodeRestriction } from '../admission/plugins/node-restriction/node-restriction.ts';
 import { createOwnerReferencesPermission, type FindKind } from '../admission/plugins/owner-references.ts';
 import { refusePrivileged } from '../admission/plugins/privileged-containers.ts';
 import { createResourceQuota, type QuotaLedger } from '../admission/plugins/resource-quota.ts';
@@ -25,6 +26,7 @@ import { storageProtection } from '../admission/plugins/storage-protection.ts';
 import { readQuotaConfig } from '../admission/quota/quota-config.ts';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
+import { nodeNameOf } from '../authz/node.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
@@ -50,6 +52,12 @@ type PluginFactory = (parts: PluginParts) => AdmissionPlugin;
 const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   NamespaceLifecycle: ({ store }) => createNamespaceLifecycle(store),
   LimitRanger: ({ objects }) => createLimitRanger(objects),
+  NodeRestriction: ({ objects, options }) =>
+    createNodeRestriction({
+      objects,
+      nodeOf: nodeNameOf,
+      recoversExpansion: options.featureGates.isEnabled('RecoverVolumeExpansionFailure'),
+    }),
   DefaultStorageClass: ({ objects }) => createDefaultStorageClass(objects),
   StorageObjectInUseProtection: () => storageProtection,
   OwnerReferencesPermissionEnforcement: ({ access, findKind }) =>
