@@ -11,6 +11,8 @@ import { createDefaultIngressClass } from '../admission/plugins/default-ingress-
 import { createDefaultStorageClass } from '../admission/plugins/default-storage-class.ts';
 import { createDefaultTolerations } from '../admission/plugins/default-toleration-seconds.ts';
 import { denyExternalIps } from '../admission/plugins/deny-external-ips.ts';
+import { readLimits } from '../admission/plugins/event-rate-limit/config.ts';
+import { createEventRateLimit } from '../admission/plugins/event-rate-limit/event-rate-limit.ts';
 import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
 import { createNodeRestriction } from '../admission/plugins/node-restriction/node-restriction.ts';
@@ -58,6 +60,7 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
       nodeOf: nodeNameOf,
       recoversExpansion: options.featureGates.isEnabled('RecoverVolumeExpansionFailure'),
     }),
+  EventRateLimit: ({ config }) => createEventRateLimit(readLimits(config), () => performance.now()),
   DefaultStorageClass: ({ objects }) => createDefaultStorageClass(objects),
   StorageObjectInUseProtection: () => storageProtection,
   OwnerReferencesPermissionEnforcement: ({ access, findKind }) =>
