@@ -19,6 +19,8 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean;
   readonly user: UserInfo;
   warn(text: string): void;
+  /** Adds to the request's audit event, if one is recorded. The first value of a key stays. */
+  annotate(key: string, value: string): void;
 }
 
 /** @see --enable-admission-plugins. A plugin refuses by throwing a StatusError. */

@@ -36,6 +36,7 @@ export class ControllerIdentity {
       },
       ownership: 'leave',
       warn: () => {},
+      annotate: () => {},
     };
   }
 }

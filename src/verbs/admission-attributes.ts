@@ -22,5 +22,6 @@ export function toAttributes(
     dryRun,
     user,
     warn: (text) => context.warn(text),
+    annotate: (key, value) => context.annotate(key, value),
   };
 }

@@ -128,6 +128,7 @@ async function admit(
     dryRun: false,
     user: request.user,
     warn: (text: string) => request.warn(text),
+    annotate: (key: string, value: string) => request.audit?.annotate(key, value),
   } as const;
   await admission.mutate(attributes);
   await admission.validate(attributes);

@@ -74,5 +74,6 @@ export function toWriteContext(
     },
     ownership: 'track',
     warn: (text) => request.warn(text),
+    annotate: (key, value) => request.audit?.annotate(key, value),
   };
 }

@@ -22,6 +22,8 @@ export interface WriteContext {
   /** Admission has been asked about the request that this write is part of, and is not asked again. */
   readonly admitted?: true;
   warn(text: string): void;
+  /** Adds to the audit event of the request, if there is one. */
+  annotate(key: string, value: string): void;
 }
 
 /** What a write left behind. `json` is the stored form; the revision is undefined when a dry run created the object. */

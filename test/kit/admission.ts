@@ -53,7 +53,10 @@ function toEntry(resource: GroupResource, object: ApiObject): CachedEntry {
 /** A write as plugins see it; `resource` is one of the core group unless it names another: `apps/deployments`. */
 export function attributesOf(
   resource: string,
-  attributes: Partial<AdmissionAttributes> & { readonly warnings?: string[] },
+  attributes: Partial<AdmissionAttributes> & {
+    readonly warnings?: string[];
+    readonly annotations?: Record<string, string>;
+  },
 ): AdmissionAttributes {
   const [group, plural] = resource.includes('/') ? resource.split('/') : ['', resource];
   const definition = BUILT_IN_RESOURCES.find((one) => one.group === group && one.resource === plural);
@@ -71,6 +74,9 @@ export function attributesOf(
     dryRun: false,
     user: { username: 'jane', uid: '', groups: [], extra: {} },
     warn: (text) => attributes.warnings?.push(text),
+    annotate: (key, value) => {
+      if (attributes.annotations !== undefined) attributes.annotations[key] ??= value;
+    },
     ...attributes,
   };
 }

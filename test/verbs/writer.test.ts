@@ -78,6 +78,7 @@ const context = (dryRun = false): WriteContext => ({
   attribution: { username: 'u', userAgent: '', sourceAddress: '', requestId: 'r', fieldManager: 'm' },
   ownership: 'track',
   warn: () => {},
+  annotate: () => {},
 });
 
 const setTo = (value: string) => ({
