@@ -13,6 +13,8 @@ import { createDefaultTolerations } from '../admission/plugins/default-toleratio
 import { denyExternalIps } from '../admission/plugins/deny-external-ips.ts';
 import { readLimits } from '../admission/plugins/event-rate-limit/config.ts';
 import { createEventRateLimit } from '../admission/plugins/event-rate-limit/event-rate-limit.ts';
+import { readImagePolicyConfig } from '../admission/plugins/image-policy/config.ts';
+import { createImagePolicy } from '../admission/plugins/image-policy/image-policy.ts';
 import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
 import { createNodeRestriction } from '../admission/plugins/node-restriction/node-restriction.ts';
@@ -32,6 +34,8 @@ import { nodeNameOf } from '../authz/node.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
+import { readClientConfig } from '../outbound/client-config.ts';
+import { createJsonPost, isTransient } from '../outbound/json-post.ts';
 import type { Registry } from '../registry/registry.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
@@ -60,6 +64,7 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
       nodeOf: nodeNameOf,
       recoversExpansion: options.featureGates.isEnabled('RecoverVolumeExpansionFailure'),
     }),
+  ImagePolicyWebhook: ({ config }) => createImageReviews(config),
   EventRateLimit: ({ config }) => createEventRateLimit(readLimits(config), () => performance.now()),
   DefaultStorageClass: ({ objects }) => createDefaultStorageClass(objects),
   StorageObjectInUseProtection: () => storageProtection,
@@ -76,6 +81,12 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
     createResourceQuota({ objects, ledger: quotas, limited: readQuotaConfig(config), now: () => new Date() }),
   DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
 };
+
+function createImageReviews(value: JsonValue | undefined): AdmissionPlugin {
+  const config = readImagePolicyConfig(value);
+  const post = createJsonPost(readClientConfig(config.kubeConfigFile));
+  return createImagePolicy({ config, post, isTransient });
+}
 
 export interface Admission {
   readonly chain: AdmissionChain;
