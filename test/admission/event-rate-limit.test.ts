@@ -109,6 +109,11 @@ test('the host tells events apart; several limits are told together, and each co
   );
 });
 
+test('events whose keys are long, and differ at the end, are told apart', async () => {
+  const requests = from('aab', (letter) => ({ event: { source: { host: 'x'.repeat(5000) + letter } } }));
+  expect(outline(await send([limit('SourceAndObject', 1)], requests))).toBe('.x.');
+});
+
 const config = (...limits: JsonValue[]): JsonObject => ({
   apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1',
   kind: 'Configuration',

@@ -102,6 +102,9 @@ test('a node tells of its own pods, evicts and deletes them, and leaves those of
     403,
     'node "n1" can only update pod status for pods with spec.nodeName set to itself',
   ]);
+  expect(
+    told(await patch(`${POD}/on-n1/status`, { ...status, metadata: { labels: { app: 'db' } } })),
+  ).toEqual([403, 'node "n1" cannot update labels through pod status']);
   const evict = async (name: string) =>
     told(
       await asNode('POST', `${POD}/${name}/eviction`, {

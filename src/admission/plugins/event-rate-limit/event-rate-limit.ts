@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { StatusError } from '../../../api/status.ts';
 import { part, text } from '../../../object/parts.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
 import type { Limit, LimitType } from './config.ts';
 import { TokenBucket } from './token-bucket.ts';
+
+const MAX_KEY_CHARS = 500;
 
 /**
  * Refuses events that come faster than the limits, so that a flood of them does not fill the storage. Those of
@@ -39,12 +42,17 @@ function createTaker({ type, perSecond, burst, cacheSize }: Limit, nowMs: () => 
   const buckets = new LRUCache<string, TokenBucket>({ max: type === 'Server' ? 1 : cacheSize });
   return (attributes) => {
     const key = keyOf(attributes);
+    const slot = toSlot(key);
     const now = nowMs();
-    const bucket = buckets.get(key) ?? new TokenBucket({ perSecond, burst, nowMs: now });
-    buckets.set(key, bucket);
+    const bucket = buckets.get(slot) ?? new TokenBucket({ perSecond, burst, nowMs: now });
+    buckets.set(slot, bucket);
     return bucket.take(now) ? undefined : `limit reached on type ${type} for key ${key}`;
   };
 }
+
+/** Callers choose what is in a key, and long ones could fill the memory. */
+const toSlot = (key: string): string =>
+  key.length <= MAX_KEY_CHARS ? key : createHash('sha256').update(key).digest('base64');
 
 const KEYS: Readonly<Record<LimitType, (attributes: AdmissionAttributes) => string>> = {
   Server: () => '',

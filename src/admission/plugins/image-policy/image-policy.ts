@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
@@ -78,7 +79,8 @@ class ImagePolicy {
 
   /** Undefined: nobody answered, which the configuration takes for a yes. @throws StatusError 403 when it does not */
   async #review(spec: JsonObject, attributes: AdmissionAttributes): Promise<ReviewStatus | undefined> {
-    const key = JSON.stringify(spec);
+    // Of one length: annotations can be long, and callers choose them.
+    const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
     const { allowTtlMs, denyTtlMs, defaultAllow } = this.#parts.config;
