@@ -15,13 +15,18 @@ import { createDefaultIngressClass } from '../admission/plugins/default-ingress-
 import { createDefaultStorageClass } from '../admission/plugins/default-storage-class.ts';
 import { createDefaultTolerations } from '../admission/plugins/default-toleration-seconds.ts';
 import { denyExternalIps } from '../admission/plugins/deny-external-ips.ts';
+import { readLimits } from '../admission/plugins/event-rate-limit/config.ts';
+import { createEventRateLimit } from '../admission/plugins/event-rate-limit/event-rate-limit.ts';
 import { tolerateExtendedResources } from '../admission/plugins/extended-resource-toleration.ts';
+import { readImagePolicyConfig } from '../admission/plugins/image-policy/config.ts';
+import { createImagePolicy } from '../admission/plugins/image-policy/image-policy.ts';
 import { limitAntiAffinity } from '../admission/plugins/limit-anti-affinity.ts';
 import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
 import { createMutatingWebhooks } from '../admission/plugins/mutating-webhooks.ts';
 import { type CreateNamespace, createAutoProvision } from '../admission/plugins/namespace-auto-provision.ts';
 import { createNamespaceExists } from '../admission/plugins/namespace-exists.ts';
 import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
+import { createNodeRestriction } from '../admission/plugins/node-restriction/node-restriction.ts';
 import { createOwnerReferencesPermission, type FindKind } from '../admission/plugins/owner-references.ts';
 import { createPodNodeSelector, readNodeSelectors } from '../admission/plugins/pod-node-selector.ts';
 import { createPodSecurity } from '../admission/plugins/pod-security.ts';
@@ -51,9 +56,12 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
+import { nodeNameOf } from '../authz/node.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
+import { readClientConfig } from '../outbound/client-config.ts';
+import { createJsonPost, isTransient } from '../outbound/json-post.ts';
 import type { Registry } from '../registry/registry.ts';
 import { validateTolerations } from '../resources/pod/validation/tolerations.ts';
 import { Follower } from '../storage/follower.ts';
@@ -101,6 +109,14 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
       ...{ store, objects, config: readPodSecurityConfig(config), metrics: new PodSecurityMetrics(metrics) },
       relaxesOwnUsers: options.featureGates.isEnabled('UserNamespacesPodSecurityStandards'),
     }),
+  NodeRestriction: ({ objects, options }) =>
+    createNodeRestriction({
+      objects,
+      nodeOf: nodeNameOf,
+      recoversExpansion: options.featureGates.isEnabled('RecoverVolumeExpansionFailure'),
+    }),
+  ImagePolicyWebhook: ({ config }) => createImageReviews(config),
+  EventRateLimit: ({ config }) => createEventRateLimit(readLimits(config), () => performance.now()),
   DefaultStorageClass: ({ objects }) => createDefaultStorageClass(objects),
   StorageObjectInUseProtection: () => storageProtection,
   OwnerReferencesPermissionEnforcement: ({ access, findKind }) =>
@@ -143,6 +159,12 @@ function readProxyClient(options: ServerOptions): WebhookParts['credentials']['p
   } catch (error) {
     throw new Error(`--proxy-client-cert-file, --proxy-client-key-file: ${textOf(error)}`, { cause: error });
   }
+}
+
+function createImageReviews(value: JsonValue | undefined): AdmissionPlugin {
+  const config = readImagePolicyConfig(value);
+  const post = createJsonPost(readClientConfig(config.kubeConfigFile));
+  return createImagePolicy({ config, post, isTransient });
 }
 
 export interface Admission {

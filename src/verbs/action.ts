@@ -1,3 +1,4 @@
+import type { AdmissionChain } from '../admission/admission.ts';
 import type { GroupResource } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { internalError, notFound } from '../api/status.ts';
@@ -24,34 +25,39 @@ export async function act(
   served: ServedResource,
   action: ActionSubresource,
 ): Promise<ApiResponse> {
-  return perform(context, request, { served, action, nameOf: () => request.target.name });
+  const asked = { served, subresource: action.name };
+  return perform(context, request, { served, action, asked, nameOf: () => request.target.name });
 }
 
 /** POST to a collection that stands for an action, on the object that the body names. */
 export async function actOnNamed(
   context: VerbContext,
   request: AuthorizedResourceRequest,
-  { definition, version }: ServedResource,
+  collection: ServedResource,
 ): Promise<ApiResponse> {
+  const { definition, version } = collection;
   const { resource, subresource } = definition.actsOn ?? { resource: definition, subresource: '' };
   const served = context.registry.find(resource.group, version.version, resource.resource);
   const action = served?.definition.subresources.find(({ name }) => name === subresource);
   if (served === undefined || action?.access !== 'action') {
     throw internalError(`no ${resource.resource}/${subresource}`);
   }
-  return perform(context, request, { served, action, nameOf: ({ metadata }) => metadata.name ?? '' });
+  const asked = { served: collection, subresource: '' };
+  return perform(context, request, { served, action, asked, nameOf: ({ metadata }) => metadata.name ?? '' });
 }
 
 interface Performance {
   readonly served: ServedResource;
   readonly action: ActionSubresource;
+  /** What the caller wrote to, which is what admission is asked about. */
+  readonly asked: { readonly served: ServedResource; readonly subresource: string };
   readonly nameOf: (body: ApiObject) => string;
 }
 
 async function perform(
   context: VerbContext,
   request: AuthorizedResourceRequest,
-  { served, action, nameOf }: Performance,
+  { served, action, asked, nameOf }: Performance,
 ): Promise<ApiResponse> {
   const representation = negotiate(request.headers.accept, {
     pretty: wantsPretty(request.query, request.userAgent),
@@ -62,8 +68,9 @@ async function perform(
   const expected = { ...action.served, schema: context.types.message(action.type) };
   const body = await readObject(request, expected, options.fieldValidation);
   const writing = toWriteContext(request, served, { ...options, subresource: action.name });
-  await admit(context, writing, body, nameOf(body));
-  const { code, object } = await action.create(body, new Actions(context, writing, nameOf(body)));
+  const name = nameOf(body);
+  await admit(context.admission, toWriteContext(request, asked.served, { ...options, ...asked }), name, body);
+  const { code, object } = await action.create(body, new Actions(context, writing, name));
   return {
     kind: 'bytes',
     code,
@@ -73,12 +80,12 @@ async function perform(
   };
 }
 
-/** For plugins an action is the creation of what is posted; what it does to the cluster follows from that. @throws StatusError */
+/** An action is a create of what was sent, whatever it does then (Kubernetes: its own writes are not asked about). */
 async function admit(
-  { admission }: VerbContext,
+  admission: AdmissionChain,
   writing: WriteContext,
-  body: ApiObject,
   name: string,
+  body: ApiObject,
 ): Promise<void> {
   const attributes = { ...toAttributes(writing, 'CREATE', body, undefined), name };
   await admission.mutate(attributes);

@@ -1,0 +1,75 @@
+import { goQuote } from '../../../object/go-value.ts';
+import type { UserInfo } from '../../../request/api-request.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
+import { refusal } from '../../refusal.ts';
+import { checkClaim } from './claims.ts';
+import type { NodeWrite } from './node-write.ts';
+import { checkNode } from './nodes.ts';
+import { checkCertificateRequest, checkCsiNode, checkLease, checkResourceSlice } from './own-objects.ts';
+import { checkEviction, checkPod, checkPodStatus } from './pods.ts';
+import { checkToken } from './tokens.ts';
+
+export interface NodeRestrictionParts extends Pick<NodeWrite, 'objects' | 'recoversExpansion'> {
+  /** The node that a user is; '' for one that does not say which, undefined for whoever is none. */
+  readonly nodeOf: (user: UserInfo) => string | undefined;
+}
+
+type Check = (write: NodeWrite) => Promise<void> | void;
+
+/**
+ * Holds nodes to what is theirs: themselves, the pods that run on them, and what these need. It sees to what the Node
+ * authorizer cannot, because it does not see what requests carry (Kubernetes: plugin/pkg/admission/noderestriction).
+ */
+export function createNodeRestriction({ nodeOf, ...parts }: NodeRestrictionParts): AdmissionPlugin {
+  const check = (attributes: AdmissionAttributes): Promise<void> | void => {
+    const node = nodeOf(attributes.user);
+    if (node === undefined) return undefined;
+    if (node === '') {
+      const user = goQuote(attributes.user.username);
+      throw refusal(attributes, `could not determine node from user ${user}`);
+    }
+    return CHECKS[attributes.definition.group]?.[attributes.definition.resource]?.({
+      ...parts,
+      node,
+      attributes,
+    });
+  };
+  return {
+    name: 'NodeRestriction',
+    operations: ['CREATE', 'UPDATE', 'DELETE'],
+    mutate: check,
+    // What is deleted is not mutated, so that this is the only call for it.
+    validate: (attributes) => (attributes.operation === 'DELETE' ? check(attributes) : undefined),
+  };
+}
+
+function checkPods(write: NodeWrite): Promise<void> | void {
+  const { subresource } = write.attributes;
+  switch (subresource) {
+    case '':
+      return checkPod(write);
+    case 'status':
+      return checkPodStatus(write);
+    case 'eviction':
+      return checkEviction(write);
+    default:
+      throw refusal(
+        write.attributes,
+        `unexpected pod subresource ${goQuote(subresource)}, only 'status' and 'eviction' are allowed`,
+      );
+  }
+}
+
+/** By group, then by resource. */
+const CHECKS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+  '': {
+    pods: checkPods,
+    nodes: checkNode,
+    persistentvolumeclaims: checkClaim,
+    serviceaccounts: checkToken,
+  },
+  'coordination.k8s.io': { leases: checkLease },
+  'storage.k8s.io': { csinodes: checkCsiNode },
+  'resource.k8s.io': { resourceslices: checkResourceSlice },
+  'certificates.k8s.io': { certificatesigningrequests: checkCertificateRequest },
+};
