@@ -19,6 +19,8 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean;
   readonly user: UserInfo;
   warn(text: string): void;
+  /** Adds to the audit event of the request, if there is one. */
+  annotate?(key: string, value: string): void;
 }
 
 /** @see --enable-admission-plugins. A plugin refuses by throwing a StatusError. */

@@ -16,6 +16,12 @@ export interface ClusterObjects {
 /** The objects of one resource, as new as the watch cache. An object is parsed when somebody first looks at it. */
 export class FollowedObjects implements Followed {
   readonly #namespaces = new Map<string, Map<string, Lazy>>();
+  #changes = 0;
+
+  /** Grows with each change, for those who keep what they made of the objects. */
+  get changes(): number {
+    return this.#changes;
+  }
 
   /** Of resources without namespaces, `namespace` is empty. */
   get(namespace: string, name: string): ApiObject | undefined {
@@ -32,11 +38,13 @@ export class FollowedObjects implements Followed {
   }
 
   replace(entries: readonly Entry[]): void {
+    this.#changes += 1;
     this.#namespaces.clear();
     for (const entry of entries) this.#set(entry);
   }
 
   apply({ type, entry }: WatchEvent): void {
+    this.#changes += 1;
     if (type !== 'DELETED') {
       this.#set(entry);
       return;

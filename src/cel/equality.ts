@@ -75,7 +75,7 @@ export function hasKey(map: AnyMap, key: unknown): boolean {
   return Object.hasOwn(map, String(key instanceof UnsignedInt ? key.valueOf() : key));
 }
 
-export const valueOf = (map: AnyMap, key: unknown): unknown =>
+export const valueAt = (map: AnyMap, key: unknown): unknown =>
   map instanceof Map ? map.get(key) : hasKey(map, key) ? Reflect.get(map, String(key)) : undefined;
 
 export const entriesOf = (map: AnyMap): Iterable<readonly [unknown, unknown]> =>
@@ -84,7 +84,7 @@ export const entriesOf = (map: AnyMap): Iterable<readonly [unknown, unknown]> =>
 function equalMaps(a: AnyMap, b: AnyMap): boolean {
   if (sizeOfMap(a) !== sizeOfMap(b)) return false;
   for (const [key, value] of entriesOf(a))
-    if (!hasKey(b, key) || !celEqual(value, valueOf(b, key))) return false;
+    if (!hasKey(b, key) || !celEqual(value, valueAt(b, key))) return false;
   return true;
 }
 

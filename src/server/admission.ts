@@ -22,6 +22,7 @@ import {
   createTrustBundleAttest,
 } from '../admission/plugins/signer-rights.ts';
 import { storageProtection } from '../admission/plugins/storage-protection.ts';
+import { createValidatingAdmissionPolicy } from '../admission/plugins/validating-admission-policy.ts';
 import { readQuotaConfig } from '../admission/quota/quota-config.ts';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
@@ -31,11 +32,14 @@ import type { ServerOptions } from '../options/options.ts';
 import type { Registry } from '../registry/registry.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
+import { policyParts } from './admission-policies.ts';
 
 /** What plugins are made from. */
 interface PluginParts {
   readonly options: ServerOptions;
   readonly store: Store;
+  readonly registry: Registry;
+  readonly authorizer: Authorizer;
   readonly objects: ClusterObjects;
   readonly access: Access;
   readonly findKind: FindKind;
@@ -61,6 +65,7 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   CertificateSubjectRestriction: () => certificateSubject,
   DefaultIngressClass: ({ objects }) => createDefaultIngressClass(objects),
   DenyServiceExternalIPs: () => denyExternalIps,
+  ValidatingAdmissionPolicy: (parts) => createValidatingAdmissionPolicy(policyParts(parts)),
   ResourceQuota: ({ objects, quotas, config }) =>
     createResourceQuota({ objects, ledger: quotas, limited: readQuotaConfig(config), now: () => new Date() }),
   DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
