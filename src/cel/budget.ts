@@ -16,10 +16,13 @@ const SIZE_PER_COST = 10;
 
 let left = Number.POSITIVE_INFINITY;
 
+/** One for all: whoever swallows it gets it again at the next step, and a trace takes longer than a step. */
+const OUT_OF_BUDGET = new OutOfBudget();
+
 /** @throws OutOfBudget */
 export function spend(cost: number): void {
   left -= cost;
-  if (left < 0) throw new OutOfBudget();
+  if (left < 0) throw OUT_OF_BUDGET;
 }
 
 /** For work that grows with a size. To be called before the work is done. @throws OutOfBudget */
@@ -39,8 +42,10 @@ export function withBudget<Result>(limit: number, run: () => Result): Spent<Resu
   left = limit;
   try {
     const result = run();
-    if (left < 0) throw new OutOfBudget();
+    if (left < 0) throw OUT_OF_BUDGET;
     return { result, cost: limit - left };
+  } catch (error) {
+    throw left < 0 ? OUT_OF_BUDGET : error;
   } finally {
     left = outer;
   }

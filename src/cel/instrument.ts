@@ -8,6 +8,8 @@ type Handle = (left: unknown, right: unknown, node: unknown, evaluator: unknown)
 export interface SyntaxNode {
   readonly op: string;
   readonly args: unknown;
+  /** Where it begins, in characters. */
+  readonly pos?: number;
   readonly meta: {
     readonly alternate?: SyntaxNode;
     readonly macro?: { readonly evaluate: Evaluate };
@@ -48,14 +50,31 @@ export function instrument(root: unknown): void {
     if (handle !== undefined) node.handle = handle;
     const evaluate = evaluateOf(node);
     if (node.op === 'value') node.evaluate = evaluate;
-    else if (node.op === 'call' || node.op === 'rcall' || node.op === '+') node.evaluate = sized(evaluate);
-    else
-      node.evaluate = (evaluator, one, context) => {
-        spend(1);
-        return evaluate(evaluator, one, context);
-      };
+    else if (SIZED.has(node.op)) node.evaluate = counted(node, sized(evaluate));
+    else node.evaluate = counted(node, evaluate);
   }
 }
+
+const SIZED: ReadonlySet<string> = new Set(['call', 'rcall', '+']);
+
+/** An error takes as long as some hundred steps, and longer the more of the expression is counted to find its line. */
+const ERROR_COST = 300;
+let charged: unknown;
+
+const counted =
+  ({ pos = 0 }: SyntaxNode, evaluate: Evaluate): Evaluate =>
+  (evaluator, node, context) => {
+    spend(1);
+    try {
+      return evaluate(evaluator, node, context);
+    } catch (error) {
+      if (error !== charged) {
+        charged = error;
+        spend(ERROR_COST + pos);
+      }
+      throw error;
+    }
+  };
 
 function evaluateOf({ meta }: SyntaxNode): Evaluate {
   const { alternate, macro, evaluate } = meta;
@@ -68,7 +87,6 @@ function evaluateOf({ meta }: SyntaxNode): Evaluate {
 const sized =
   (evaluate: Evaluate): Evaluate =>
   (evaluator, node, context) => {
-    spend(1);
     const result = evaluate(evaluator, node, context);
     spendOnSize(sizeOf(result));
     return result;

@@ -101,11 +101,27 @@ function toCelError(error: unknown): CelError {
 function placeOf(error: unknown): { code?: string; offset?: number } {
   if (!(error instanceof Error) || !('code' in error) || !('range' in error)) return {};
   const { code, range } = error;
-  const start = typeof range === 'object' && range !== null && 'start' in range ? range.start : undefined;
+  const start = fieldOf(range, 'start');
+  const node = 'node' in error ? error.node : undefined;
   return {
     ...(typeof code === 'string' ? { code } : {}),
-    ...(typeof start === 'number' ? { offset: start } : {}),
+    ...(typeof start === 'number' ? { offset: signOf(node) ?? start } : {}),
   };
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+
+/** Kubernetes points at the sign that makes an operation of its parts: the operator, the dot, the parenthesis of a call. */
+function signOf(node: unknown): number | undefined {
+  const [op, args, input] = [fieldOf(node, 'op'), fieldOf(node, 'args'), fieldOf(node, 'input')];
+  if (typeof op !== 'string' || typeof input !== 'string' || !Array.isArray(args)) return undefined;
+  const isCall = op === 'call' || op === 'rcall';
+  const before = op === 'rcall' ? args[1] : op === 'call' ? undefined : args[0];
+  const from = before === undefined ? fieldOf(node, 'start') : fieldOf(before, 'end');
+  if (typeof from !== 'number') return undefined;
+  const at = input.indexOf(isCall ? '(' : op, from);
+  return at < 0 ? undefined : at;
 }
 
 /** JSON as CEL sees it: whole numbers are integers. */
