@@ -23,6 +23,7 @@ import {
 } from '../admission/plugins/signer-rights.ts';
 import { storageProtection } from '../admission/plugins/storage-protection.ts';
 import { createValidatingAdmissionPolicy } from '../admission/plugins/validating-admission-policy.ts';
+import { ParamRights } from '../admission/policies/param-rights.ts';
 import { readQuotaConfig } from '../admission/quota/quota-config.ts';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
@@ -103,6 +104,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
       return FACTORIES[name]?.({ ...parts, objects, access, findKind, config }) ?? [];
     }),
     ...(options.allowPrivileged ? [] : [refusePrivileged]),
+    new ParamRights(access, findKind, objects),
     guard,
   ]);
   const onError = (error: unknown): void => logger.error('admission', error);

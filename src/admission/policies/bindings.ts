@@ -47,7 +47,7 @@ export class RequestBindings {
       object: this.#view(object, matched),
       oldObject: this.#view(old, matched),
       request: this.#request(matched),
-      namespaceObject: namespace === undefined ? null : toCel(namespace),
+      namespaceObject: namespace === undefined ? null : toCel(visibleOf(namespace)),
       authorizer: new CelAuthorizer(this.#rights.ask, {}, about),
     };
   }
@@ -72,4 +72,13 @@ export class RequestBindings {
       user,
     });
   }
+}
+
+/** Who owns a namespace and its fields is not shown. */
+function visibleOf({
+  spec = {},
+  status = {},
+  metadata: { managedFields, ownerReferences, ...metadata },
+}: ApiObject): JsonObject {
+  return { metadata: metadata as JsonObject, spec, status };
 }
