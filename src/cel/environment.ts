@@ -1,7 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { registerFunctions } from './functions.ts';
 import { registerAddresses } from './libraries/addresses.ts';
-import { registerAuthorizer } from './libraries/authorizer.ts';
+import { AUTHORIZER, registerAuthorizer } from './libraries/authorizer.ts';
 import { registerFormats } from './libraries/formats.ts';
 import { registerLists } from './libraries/lists.ts';
 import { registerOptionals } from './libraries/optionals.ts';
@@ -30,9 +30,25 @@ export function createEnvironment(): Environment {
     registerAddresses,
     registerFormats,
     registerAuthorizer,
+    registerNulls,
   ].reduce(
     (environment, register) => register(environment),
     new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits: LIMITS }),
   );
   return base.clone();
 }
+
+/** Types whose values may be held against null, as those of Kubernetes' checker may. */
+const NULLABLE = [
+  'google.protobuf.Timestamp',
+  'google.protobuf.Duration',
+  'kubernetes.Quantity',
+  'kubernetes.URL',
+  'kubernetes.NamedFormat',
+  'net.IP',
+  'net.CIDR',
+  AUTHORIZER,
+];
+
+const registerNulls = (environment: Environment): Environment =>
+  NULLABLE.reduce((one, type) => one.registerOperator(`${type} == null: bool`, () => false), environment);

@@ -125,6 +125,7 @@ const TRUE: Readonly<Record<string, readonly string[]>> = {
     "cidr('192.168.0.1/24').masked() == cidr('192.168.0.0/24')",
     "cidr('192.168.0.0/24').prefixLength() == 24",
     "string(cidr('192.168.0.0/24')) == '192.168.0.0/24'",
+    "type(ip('192.168.0.1')) == net.IP && type(cidr('192.168.0.0/24')) == net.CIDR",
   ],
   formats: [
     "!format.dns1123Label().validate('my-label-name').hasValue()",
@@ -159,6 +160,7 @@ describe.each(Object.entries(TRUE))('functions of %s', (_library, expressions) =
 
 test('equality is by value, whatever the order of fields and the types of first items', () => {
   for (const expression of [
+    "timestamp('2023-01-01T00:00:00Z') != null && quantity('1') != null && null != ip('::1')",
     "{'b': 1, 'a': 'x'} == {'a': 'x', 'b': 1}",
     'object.spec == object.spec',
     'object.spec.containers != object.spec.initContainers',

@@ -53,8 +53,15 @@ const IP = 'net.IP';
 const CIDR = 'net.CIDR';
 
 /** Addresses and ranges of them (Kubernetes: cel/library, ip and cidr). */
-export const registerAddresses = (environment: Environment): Environment =>
+export function registerAddresses(environment: Environment): Environment {
   registerCidrs(registerIps(environment.registerType(IP, CelIp).registerType(CIDR, CelCidr)));
+  // Only an expression can tell what the library calls a type: `type(ip('::1')) == net.IP`.
+  const types = {
+    IP: environment.evaluate("type(ip('::1'))"),
+    CIDR: environment.evaluate("type(cidr('::/0'))"),
+  };
+  return environment.registerConstant('net', 'map<string, type>', types);
+}
 
 function registerIps(environment: Environment): Environment {
   return environment

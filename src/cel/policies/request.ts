@@ -59,6 +59,7 @@ export const registerRequest = (environment: Environment): Environment =>
         options: 'dyn',
       },
     })
+    .registerOperator(`${REQUEST} == null: bool`, () => false)
     .registerVariable('request', REQUEST);
 
 export interface GroupVersionNames {
