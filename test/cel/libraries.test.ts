@@ -135,6 +135,7 @@ const TRUE: Readonly<Record<string, readonly string[]>> = {
     "!format.uuid().validate('123e4567-e89b-12d3-a456-426614174000').hasValue()",
     "format.byte().validate('aGVsbG8').hasValue() && !format.byte().validate('aGVsbG8=').hasValue()",
     "format.date().validate('2021-02-30').hasValue() && !format.date().validate('2021-01-01').hasValue()",
+    "format.datetime().validate('2020-01-32T00:00:00Z').hasValue()",
     "!format.datetime().validate('2021-01-01T00:00:00Z').hasValue()",
     "!format.uri().validate('http://example.com').hasValue()",
     "format.named('dns1123Label').value() == format.dns1123Label()",
@@ -173,6 +174,7 @@ test('equality is by value, whatever the order of fields and the types of first 
 });
 
 test.each([
+  ["quantity('10Mm')", "unable to parse quantity's suffix"],
   ["quantity('x')", 'quantities must match the regular expression'],
   ["ip('x')", 'IP Address "x" parse error during conversion from string: ParseAddr("x"): unable to parse IP'],
   ["url('../x')", 'URL parse error during conversion from string: parse "../x": invalid URI for request'],

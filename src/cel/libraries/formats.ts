@@ -35,7 +35,8 @@ const matching =
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const DATETIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:[Zz]|[+-]\d{2}:?\d{2})$/;
+const DATETIME =
+  /^\d{4}-\d{2}-\d{2}[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:[.,]\d+)?(?:[Zz]|[+-]\d{2}:?\d{2})$/;
 
 function checkDate(text: string): readonly string[] {
   const date = new Date(`${text}T00:00:00Z`);
@@ -57,7 +58,8 @@ const FORMATS: ReadonlyMap<string, CelFormat> = new Map(
     uuid: matching(UUID, 'does not match the UUID format'),
     byte: matching(BASE64, 'invalid base64'),
     date: checkDate,
-    datetime: matching(DATETIME, 'invalid datetime'),
+    datetime: (text) =>
+      DATETIME.test(text) && checkDate(text.slice(0, 10)).length === 0 ? [] : ['invalid datetime'],
   }).map(([name, check]) => [name, new CelFormat(name, check)]),
 );
 

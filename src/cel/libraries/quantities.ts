@@ -23,6 +23,7 @@ export class CelQuantity {
 }
 
 const TYPE = 'kubernetes.Quantity';
+const SHAPE = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 const MALFORMED =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
@@ -79,6 +80,7 @@ const signOf = ({ nanos }: CelQuantity): bigint => (nanos === 0n ? 0n : nanos < 
 
 function parse(text: string): Quantity {
   const quantity = parseQuantity(text);
-  if (quantity === undefined) throw new Error(MALFORMED);
+  if (quantity === undefined)
+    throw new Error(SHAPE.test(text) ? "unable to parse quantity's suffix" : MALFORMED);
   return quantity;
 }
