@@ -12,7 +12,12 @@ import { registerTexts } from './libraries/texts.ts';
 import { registerUrls } from './libraries/urls.ts';
 
 /** Of what an administrator writes; more is a mistake or an attack. */
-const LIMITS = { maxAstNodes: 20_000, maxDepth: 100 };
+const LIMITS = {
+  maxAstNodes: 100_000,
+  maxDepth: 250,
+  maxListElements: 100_000,
+  maxMapEntries: 100_000,
+};
 
 let base: Environment | undefined;
 
