@@ -1,6 +1,7 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
+import { spendOnSize } from './budget.ts';
 
 /**
  * Functions that Kubernetes' expressions have beside those of the library. Patterns are Go's and are matched in linear time:
@@ -20,9 +21,13 @@ function compile(pattern: string): RE2JS {
   return compiled;
 }
 
-const matches = (text: string, pattern: string): boolean => compile(pattern).matcher(text).find();
+function matches(text: string, pattern: string): boolean {
+  spendOnSize(text.length * Math.ceil(pattern.length / 4));
+  return compile(pattern).matcher(text).find();
+}
 
 function findAll(text: string, pattern: string, most: number): string[] {
+  spendOnSize(text.length * Math.ceil(pattern.length / 4));
   const matcher = compile(pattern).matcher(text);
   const found: string[] = [];
   while ((most < 0 || found.length < most) && matcher.find()) found.push(matcher.group() ?? '');
@@ -30,8 +35,9 @@ function findAll(text: string, pattern: string, most: number): string[] {
 }
 
 function replaceFirst(text: string, from: string, to: string, count: bigint): string {
-  if (count < 0n) return text.replaceAll(from, () => to);
   const parts = text.split(from);
+  spendOnSize(text.length + parts.length * to.length);
+  if (count < 0n) return parts.join(to);
   const changed = Number(count);
   return parts.reduce((joined, part, at) => joined + (at <= changed ? to : from) + part);
 }
@@ -53,7 +59,7 @@ export function registerFunctions(environment: Environment): Environment {
     )
     .registerFunction('string.charAt(int): string', (text: string, at: bigint) => [...text][Number(at)] ?? '')
     .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
-      text.replaceAll(from, () => to),
+      replaceFirst(text, from, to, -1n),
     )
     .registerFunction('string.replace(string, string, int): string', replaceFirst);
 }

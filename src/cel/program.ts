@@ -1,14 +1,30 @@
-import { Environment } from '@marcbachmann/cel-js';
+import type { Environment } from '@marcbachmann/cel-js';
 import type { JsonValue } from '../api/object-meta.ts';
-import { LINEAR_MATCHES, MATCHES, registerFunctions } from './functions.ts';
+import { CALL_LIMIT, type Spent, withBudget } from './budget.ts';
+import { createEnvironment } from './environment.ts';
+import { LINEAR_MATCHES, MATCHES } from './functions.ts';
+import { instrument, type SyntaxNode } from './instrument.ts';
+import { HAS, HAS_ANY } from './libraries/presence.ts';
 import { mapCode } from './source.ts';
 
 /** An expression that is wrong, or that failed on what it was given. */
 export class CelError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** What the library calls it; '' for what failed elsewhere. */
+  readonly code: string;
+  /** Where in the expression, in characters; undefined when nobody knows. */
+  readonly offset: number | undefined;
+
+  constructor(message: string, { code = '', offset, ...options }: CelErrorOptions = {}) {
     super(message, options);
     this.name = 'CelError';
+    this.code = code;
+    this.offset = offset;
   }
+}
+
+interface CelErrorOptions extends ErrorOptions {
+  readonly code?: string;
+  readonly offset?: number | undefined;
 }
 
 /** CEL types (`string`, `map<string, dyn>`), or the fields of an object by name. */
@@ -18,46 +34,54 @@ export interface CelProgram {
   readonly expression: string;
   /** What the expression gives as far as that can be told beforehand; `dyn` where it cannot. */
   readonly type: string;
+  /** The checked expression. */
+  readonly tree: SyntaxNode;
   /** Integers of the result are bigint. @throws CelError */
   evaluate(variables: Readonly<Record<string, JsonValue>>): unknown;
+  /** Like evaluate, of what is a value of CEL already, with what it cost. @throws CelError */
+  run(variables: Readonly<Record<string, unknown>>): Spent<unknown>;
 }
-
-/** Of what an administrator writes; more is a mistake or an attack. */
-const LIMITS = { maxAstNodes: 20_000, maxDepth: 100 };
 
 /** @throws CelError when the expression cannot be read or its types do not fit */
 export function compileCel(expression: string, variables: CelVariables): CelProgram {
-  const environment = createEnvironment(variables);
-  const source = mapCode(expression, (code) =>
-    code.replace(new RegExp(`\\b${MATCHES}(?=\\s*\\()`, 'g'), LINEAR_MATCHES),
-  );
+  return compileIn(environmentOf(variables), expression);
+}
+
+/** @throws CelError when the expression cannot be read or its types do not fit */
+export function compileIn(environment: Environment, expression: string): CelProgram {
+  const source = mapCode(expression, rename);
   try {
-    const run = environment.parse(source);
-    const checked = run.check();
+    const parsed = environment.parse(source);
+    const checked = parsed.check();
     if (!checked.valid) throw checked.error ?? new Error('the types do not fit');
-    return {
-      expression,
-      type: checked.type ?? 'dyn',
-      evaluate: (given) => {
-        try {
-          return run(Object.fromEntries(Object.entries(given).map(([name, value]) => [name, toCel(value)])));
-        } catch (error) {
-          throw toCelError(error);
-        }
-      },
+    const tree = parsed.ast as unknown as SyntaxNode;
+    instrument(tree);
+    const run: CelProgram['run'] = (given) => {
+      try {
+        return withBudget(CALL_LIMIT, (): unknown => parsed({ ...given }));
+      } catch (error) {
+        throw toCelError(error);
+      }
     };
+    const evaluate: CelProgram['evaluate'] = (given) =>
+      run(Object.fromEntries(Object.entries(given).map(([name, value]) => [name, toCel(value)]))).result;
+    return { expression, type: checked.type ?? 'dyn', tree, evaluate, run };
   } catch (error) {
     throw toCelError(error);
   }
 }
 
-function createEnvironment(variables: CelVariables): Environment {
-  const options = {
-    enableOptionalTypes: true,
-    homogeneousAggregateLiterals: false,
-    limits: LIMITS,
-  };
-  const environment = registerFunctions(new Environment(options));
+/** Names that we have another function for than the library has; of the same length, which keeps positions true. */
+const RENAMED: readonly (readonly [string, string])[] = [
+  [MATCHES, LINEAR_MATCHES],
+  [HAS, HAS_ANY],
+];
+const CALLS = new RegExp(`\\b(${RENAMED.map(([name]) => name).join('|')})(?=\\s*\\()`, 'g');
+const NAMES: ReadonlyMap<string, string> = new Map(RENAMED);
+const rename = (code: string): string => code.replace(CALLS, (name) => NAMES.get(name) ?? name);
+
+function environmentOf(variables: CelVariables): Environment {
+  const environment = createEnvironment();
   for (const [name, type] of Object.entries(variables)) {
     if (typeof type === 'string') environment.registerVariable(name, type);
     else environment.registerVariable({ name, schema: { ...type } });
@@ -67,13 +91,41 @@ function createEnvironment(variables: CelVariables): Environment {
 
 /** The first line tells what is wrong; the others draw the place. */
 function toCelError(error: unknown): CelError {
+  if (error instanceof CelError) return error;
   const text = error instanceof Error ? error.message : String(error);
   const [first = ''] = text.split('\n');
-  return new CelError(first.replaceAll(LINEAR_MATCHES, MATCHES), { cause: error });
+  const message = RENAMED.reduce((told, [name, ours]) => told.replaceAll(ours, name), first);
+  return new CelError(message, { cause: error, ...placeOf(error) });
+}
+
+function placeOf(error: unknown): { code?: string; offset?: number } {
+  if (!(error instanceof Error) || !('code' in error) || !('range' in error)) return {};
+  const { code, range } = error;
+  const start = fieldOf(range, 'start');
+  const node = 'node' in error ? error.node : undefined;
+  return {
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof start === 'number' ? { offset: signOf(node) ?? start } : {}),
+  };
+}
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+
+/** Kubernetes points at the sign that makes an operation of its parts: the operator, the dot, the parenthesis of a call. */
+function signOf(node: unknown): number | undefined {
+  const [op, args, input] = [fieldOf(node, 'op'), fieldOf(node, 'args'), fieldOf(node, 'input')];
+  if (typeof op !== 'string' || typeof input !== 'string' || !Array.isArray(args)) return undefined;
+  const isCall = op === 'call' || op === 'rcall';
+  const before = op === 'rcall' ? args[1] : op === 'call' ? undefined : args[0];
+  const from = before === undefined ? fieldOf(node, 'start') : fieldOf(before, 'end');
+  if (typeof from !== 'number') return undefined;
+  const at = input.indexOf(isCall ? '(' : op, from);
+  return at < 0 ? undefined : at;
 }
 
 /** JSON as CEL sees it: whole numbers are integers. */
-function toCel(value: JsonValue | undefined): unknown {
+export function toCel(value: JsonValue | undefined): unknown {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (Array.isArray(value)) return value.map(toCel);
   if (typeof value !== 'object' || value === null) return value;

@@ -46,9 +46,11 @@ import {
 } from '../admission/plugins/signer-rights.ts';
 import { storageProtection } from '../admission/plugins/storage-protection.ts';
 import { taintNewNodes } from '../admission/plugins/taint-nodes-by-condition.ts';
+import { createValidatingAdmissionPolicy } from '../admission/plugins/validating-admission-policy.ts';
 import { createValidatingWebhooks } from '../admission/plugins/validating-webhooks.ts';
 import { PodSecurityMetrics } from '../admission/pod-security/metrics.ts';
 import { readPodSecurityConfig } from '../admission/pod-security/pod-security-config.ts';
+import { ParamRights } from '../admission/policies/param-rights.ts';
 import { readQuotaConfig } from '../admission/quota/quota-config.ts';
 import { readWebhookConfig } from '../admission/webhooks/config.ts';
 import type { WebhookParts } from '../admission/webhooks/dispatch.ts';
@@ -66,18 +68,20 @@ import type { Registry } from '../registry/registry.ts';
 import { validateTolerations } from '../resources/pod/validation/tolerations.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
+import { policyParts } from './admission-policies.ts';
 
 /** What plugins are made from. */
 interface PluginParts {
   readonly options: ServerOptions;
   readonly store: Store;
+  readonly registry: Registry;
+  readonly authorizer: Authorizer;
   readonly objects: ClusterObjects;
   readonly access: Access;
   readonly findKind: FindKind;
   readonly quotas: QuotaLedger;
   readonly createNamespace: CreateNamespace;
   readonly metrics: MetricsRegistry;
-  readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly logger: Logger;
   isServing(): boolean;
@@ -88,7 +92,7 @@ interface PluginParts {
 /** @throws Error that says what is wrong with its configuration */
 type PluginFactory = (parts: PluginParts) => AdmissionPlugin;
 
-const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
+const FACTORIES: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   AlwaysAdmit: () => alwaysAdmit,
   NamespaceAutoProvision: ({ objects, createNamespace }) => createAutoProvision(objects, createNamespace),
   NamespaceLifecycle: ({ store }) => createNamespaceLifecycle(store),
@@ -96,27 +100,27 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   LimitPodHardAntiAffinityTopology: () => limitAntiAffinity,
   LimitRanger: ({ objects }) => createLimitRanger(objects),
   ServiceAccount: ({ objects }) => createServiceAccounts(objects),
-  TaintNodesByCondition: () => taintNewNodes,
-  AlwaysPullImages: () => alwaysPullImages,
-  PodNodeSelector: ({ objects, config }) => createPodNodeSelector(objects, readNodeSelectors(config)),
-  Priority: ({ objects }) => createPriority(objects),
-  DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
-  PodTolerationRestriction: ({ objects, config }) =>
-    createPodTolerationRestriction(objects, readClusterTolerations(config, checkTolerations)),
-  ExtendedResourceToleration: () => tolerateExtendedResources,
-  PodSecurity: ({ options, store, objects, metrics, config }) =>
-    createPodSecurity({
-      ...{ store, objects, config: readPodSecurityConfig(config), metrics: new PodSecurityMetrics(metrics) },
-      relaxesOwnUsers: options.featureGates.isEnabled('UserNamespacesPodSecurityStandards'),
-    }),
   NodeRestriction: ({ objects, options }) =>
     createNodeRestriction({
       objects,
       nodeOf: nodeNameOf,
       recoversExpansion: options.featureGates.isEnabled('RecoverVolumeExpansionFailure'),
     }),
+  TaintNodesByCondition: () => taintNewNodes,
+  AlwaysPullImages: () => alwaysPullImages,
   ImagePolicyWebhook: ({ config }) => createImageReviews(config),
+  PodSecurity: ({ options, store, objects, metrics, config }) =>
+    createPodSecurity({
+      ...{ store, objects, config: readPodSecurityConfig(config), metrics: new PodSecurityMetrics(metrics) },
+      relaxesOwnUsers: options.featureGates.isEnabled('UserNamespacesPodSecurityStandards'),
+    }),
+  PodNodeSelector: ({ objects, config }) => createPodNodeSelector(objects, readNodeSelectors(config)),
+  Priority: ({ objects }) => createPriority(objects),
+  DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
+  PodTolerationRestriction: ({ objects, config }) =>
+    createPodTolerationRestriction(objects, readClusterTolerations(config, checkTolerations)),
   EventRateLimit: ({ config }) => createEventRateLimit(readLimits(config), () => performance.now()),
+  ExtendedResourceToleration: () => tolerateExtendedResources,
   DefaultStorageClass: ({ objects }) => createDefaultStorageClass(objects),
   StorageObjectInUseProtection: () => storageProtection,
   OwnerReferencesPermissionEnforcement: ({ access, findKind }) =>
@@ -129,10 +133,11 @@ const FACTORIES: Partial<Record<AdmissionPluginName, PluginFactory>> = {
   CertificateSubjectRestriction: () => certificateSubject,
   DefaultIngressClass: ({ objects }) => createDefaultIngressClass(objects),
   DenyServiceExternalIPs: () => denyExternalIps,
+  MutatingAdmissionWebhook: (parts) => createMutatingWebhooks(toWebhookParts(parts)),
+  ValidatingAdmissionPolicy: (parts) => createValidatingAdmissionPolicy(policyParts(parts)),
+  ValidatingAdmissionWebhook: (parts) => createValidatingWebhooks(toWebhookParts(parts)),
   ResourceQuota: ({ objects, quotas, config }) =>
     createResourceQuota({ objects, ledger: quotas, limited: readQuotaConfig(config), now: () => new Date() }),
-  MutatingAdmissionWebhook: (parts) => createMutatingWebhooks(toWebhookParts(parts)),
-  ValidatingAdmissionWebhook: (parts) => createValidatingWebhooks(toWebhookParts(parts)),
   AlwaysDeny: () => alwaysDeny,
 };
 
@@ -201,11 +206,12 @@ export function createAdmission(parts: AdmissionParts): Admission {
   let serving = false;
   const isServing = (): boolean => serving;
   const chain = new AdmissionChain([
-    ...plugins.flatMap((name) => {
+    ...plugins.map((name) => {
       const config = readPluginConfig(configFile, name, configs.get(name));
-      return FACTORIES[name]?.({ ...parts, objects, access, findKind, isServing, config }) ?? [];
+      return FACTORIES[name]({ ...parts, objects, access, findKind, isServing, config });
     }),
     ...(options.allowPrivileged ? [] : [refusePrivileged]),
+    new ParamRights(access, findKind, objects),
     guard,
   ]);
   const onError = (error: unknown): void => logger.error('admission', error);

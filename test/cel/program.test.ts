@@ -44,5 +44,5 @@ test('what is wrong with an expression is told in one line, in its own words', (
   expect(() => evaluate('1 +')).toThrow(/^Unexpected token: EOF$/);
   expect(() => evaluate('nobody.knows')).toThrow('Unknown variable: nobody');
   expect(() => evaluate("1.matches('x')")).toThrow(/matches/);
-  expect(() => evaluate(`${'('.repeat(200)}1${')'.repeat(200)}`)).toThrow();
+  expect(() => evaluate(`${'('.repeat(300)}1${')'.repeat(300)}`)).toThrow();
 });

@@ -102,6 +102,24 @@ describe('validating admission policies', () => {
       ['spec.validations[0].message: Invalid value: "a\\nb": message must not contain line breaks'],
     ],
     [
+      { 'spec.validations.0.expression': 'variables.nope < 5' },
+      [
+        `spec.validations[0].expression: Invalid value: "variables.nope < 5": compilation failed: ERROR: <input>:1:10: undefined field 'nope'\n | variables.nope < 5\n | .........^`,
+      ],
+    ],
+    [
+      { 'spec.matchConditions.0.expression': ' variables.replicas' },
+      [
+        `spec.matchConditions[0].expression: Invalid value: "variables.replicas": compilation failed: ERROR: <input>:1:10: undefined field 'replicas'\n | variables.replicas\n | .........^`,
+      ],
+    ],
+    [
+      { 'spec.auditAnnotations.0.valueExpression': '1' },
+      [
+        'spec.auditAnnotations[0].valueExpression: Invalid value: "1": must evaluate to one of [string null_type]',
+      ],
+    ],
+    [
       { 'spec.validations.0.messageExpression': ' ' },
       ['spec.validations[0].messageExpression: Invalid value: " ": must be non-empty if specified'],
     ],
@@ -112,11 +130,11 @@ describe('validating admission policies', () => {
       ],
     ],
     [
-      { 'spec.variables.0.name': 'in' },
+      { 'spec.variables.0.name': 'in', 'spec.validations.0.expression': 'true' },
       ['spec.variables[0].name: Invalid value: "in": name is not a valid CEL identifier'],
     ],
     [
-      { 'spec.variables.0': { name: '', expression: '' } },
+      { 'spec.variables.0': { name: '', expression: '' }, 'spec.validations.0.expression': 'true' },
       [
         'spec.variables[0].expression: Required value: expression is not specified',
         'spec.variables[0].name: Required value: name is not specified',
@@ -126,8 +144,8 @@ describe('validating admission policies', () => {
       {
         'spec.auditAnnotations': [
           { key: 'a', valueExpression: '' },
-          { key: 'a', valueExpression: 'x' },
-          { key: '', valueExpression: 'x' },
+          { key: 'a', valueExpression: '"x"' },
+          { key: '', valueExpression: '"x"' },
         ],
       },
       [

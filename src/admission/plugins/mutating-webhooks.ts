@@ -85,7 +85,7 @@ class MutatingWebhooks {
     const verdict = await this.#dispatch.call(candidate, attributes, `failed-open.${place}`);
     const changed = verdict !== undefined && this.#apply(verdict, candidate, attributes);
     const { configuration, name } = webhook;
-    attributes.annotate?.(place, JSON.stringify({ configuration, webhook: name, mutated: changed }));
+    attributes.annotate(place, JSON.stringify({ configuration, webhook: name, mutated: changed }));
     if (changed) {
       progress.changed = true;
       requireAgain(progress);

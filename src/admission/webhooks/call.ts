@@ -58,7 +58,7 @@ export async function callWebhook(
     toVerdict(answer, { version, uid, mutating: callee.mutating }),
   );
   for (const [key, value] of Object.entries(verdict.auditAnnotations))
-    attributes.annotate?.(`${webhook.name}/${key}`, value);
+    attributes.annotate(`${webhook.name}/${key}`, value);
   for (const warning of verdict.warnings) attributes.warn(warning);
   if (!verdict.allowed) throw toRefusal(webhook, verdict.status);
   return verdict;

@@ -4,13 +4,13 @@ import { forbidden, internalError } from '../../api/status.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { Namespaces, objectSelected } from '../matching/selectors.ts';
 import { CallError, callWebhook } from './call.ts';
 import { WebhookClients, type WebhookCredentials } from './clients.ts';
 import { type Candidate, HookList } from './hook-list.ts';
 import { evaluateConditions } from './match-conditions.ts';
 import { requestOf, type SeenObjects, type Verdict } from './review.ts';
 import { seen } from './seen-object.ts';
-import { Selectors } from './selectors.ts';
 
 /** What both plugins are made from. */
 export interface WebhookParts {
@@ -33,7 +33,7 @@ const NOBODY: readonly Candidate[] = Object.freeze([]);
 export class Dispatch {
   readonly types: TypeLibrary;
   readonly #hooks: HookList;
-  readonly #selectors: Selectors;
+  readonly #namespaces: Namespaces;
   readonly #clients: WebhookClients;
   readonly #mutating: boolean;
   readonly #isServing: () => boolean;
@@ -44,7 +44,7 @@ export class Dispatch {
     const configurations = parts.objects.follow({ group: 'admissionregistration.k8s.io', resource });
     this.types = parts.types;
     this.#hooks = new HookList(configurations, parts.registry);
-    this.#selectors = new Selectors(parts.objects);
+    this.#namespaces = new Namespaces(parts.objects);
     this.#clients = new WebhookClients(parts.objects, parts.credentials);
     this.#isServing = () => parts.isServing();
     this.#mutating = kind === 'mutating';
@@ -59,7 +59,8 @@ export class Dispatch {
   /** Whether its selectors and conditions, too, say that it is to be called. @throws StatusError */
   async isCalled(candidate: Candidate, attributes: AdmissionAttributes): Promise<boolean> {
     const { webhook } = candidate;
-    if (!(await this.#selectors.select(webhook, attributes))) return false;
+    if (!objectSelected(webhook.objectSelector, attributes)) return false;
+    if (!(await this.#namespaces.selected(webhook.namespaceSelector, attributes))) return false;
     if (webhook.matchConditions.length === 0) return true;
     const request = requestOf(attributes, candidate);
     const answer = evaluateConditions(webhook.matchConditions, { ...seenBy(candidate, attributes), request });
@@ -85,7 +86,7 @@ export class Dispatch {
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       if (!candidate.webhook.ignoresFailures) throw internalError(error.message, error);
-      attributes.annotate?.(note, candidate.webhook.name);
+      attributes.annotate(note, candidate.webhook.name);
       this.#onFailure(error);
       return undefined;
     }

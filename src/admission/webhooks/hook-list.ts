@@ -3,7 +3,7 @@ import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry, ServedResource } from '../../registry/registry.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../admission.ts';
 import type { FollowedObjects } from '../cluster-objects.ts';
-import { matchesRule } from './rules.ts';
+import { ruleMatches } from '../matching/resource-rules.ts';
 import { toWebhooks, type Webhook } from './webhook.ts';
 
 /** A webhook whose rules match a write, and as which resource it wants to see it. */
@@ -111,7 +111,7 @@ interface Known extends Written {
 
 function matches(webhook: Webhook, served: ServedResource, written: Written): boolean {
   const target = targetOf(served, written);
-  return webhook.rules.some((rule) => matchesRule(rule, target));
+  return webhook.rules.some((rule) => ruleMatches(rule, target));
 }
 
 /** Earlier rules decide before later ones. */
@@ -121,7 +121,7 @@ function firstByRule(
   written: Written,
 ): ServedResource | undefined {
   for (const rule of rules) {
-    const found = equivalents.find((served) => matchesRule(rule, targetOf(served, written)));
+    const found = equivalents.find((served) => ruleMatches(rule, targetOf(served, written)));
     if (found !== undefined) return found;
   }
   return undefined;

@@ -7,8 +7,8 @@ import { decodeObject } from '../../codec/decode.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import { part, text } from '../../object/parts.ts';
 import type { AdmissionAttributes } from '../admission.ts';
+import { namespaceOf } from '../matching/selectors.ts';
 import { type Candidate, kindOf } from './hook-list.ts';
-import { namespaceOf } from './selectors.ts';
 
 /** AdmissionReview (admission.k8s.io): the question that a webhook is asked, and its answer. */
 

@@ -1,8 +1,8 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { fromLabelSelector, type LabelRequirement } from '../../object/label-selector.ts';
 import { count, objectsOf, part, parts, text } from '../../object/parts.ts';
+import { type ResourceRule, readRules } from '../matching/resource-rules.ts';
+import { readSelector, type Selector } from '../matching/selectors.ts';
 import { type MatchCondition, toMatchCondition } from './match-conditions.ts';
-import { type Rule, toRule } from './rules.ts';
 
 /** One webhook of a configuration (admissionregistration.k8s.io/v1), as it is used. */
 export interface Webhook {
@@ -11,10 +11,10 @@ export interface Webhook {
   /** Tells it from all others: a name may occur in several configurations. */
   readonly key: string;
   readonly client: ClientConfig;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly ResourceRule[];
   readonly matchesEquivalents: boolean;
-  readonly namespaceSelector: readonly LabelRequirement[];
-  readonly objectSelector: readonly LabelRequirement[];
+  readonly namespaceSelector: Selector;
+  readonly objectSelector: Selector;
   readonly matchConditions: readonly MatchCondition[];
   /** Whether a failed call lets the write pass. */
   readonly ignoresFailures: boolean;
@@ -61,10 +61,10 @@ function toWebhook(configuration: string, webhook: JsonObject, at: number): Webh
     name,
     key: `${configuration}/${name}/${at}`,
     client: toClientConfig(part(webhook, 'clientConfig')),
-    rules: objectsOf(webhook.rules).map(toRule),
+    rules: readRules(webhook, 'rules'),
     matchesEquivalents: text(webhook.matchPolicy, 'Equivalent') === 'Equivalent',
-    namespaceSelector: fromLabelSelector(part(webhook, 'namespaceSelector')),
-    objectSelector: fromLabelSelector(part(webhook, 'objectSelector')),
+    namespaceSelector: readSelector(webhook, 'namespaceSelector'),
+    objectSelector: readSelector(webhook, 'objectSelector'),
     matchConditions: objectsOf(webhook.matchConditions).map(toMatchCondition),
     ignoresFailures: webhook.failurePolicy === 'Ignore',
     sideEffects: text(webhook.sideEffects),

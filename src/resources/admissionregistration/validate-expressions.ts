@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import type { Compiled } from '../../cel/policies/compiled.ts';
+import type { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import { duplicate, eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
 import { text } from '../../object/parts.ts';
 import { has } from '../validation/fields.ts';
 
-/** The parts of a validating admission policy that carry expressions. Whether an expression compiles is not checked here. */
+/** The parts of a validating admission policy that carry expressions. */
 
 const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'] as const;
 const MAX_AUDIT_ANNOTATIONS = 20;
@@ -20,37 +22,60 @@ const RESERVED: ReadonlySet<string> = new Set(
 
 const isBlank = (value: string): boolean => value.trim() === '';
 
-export function validateVariables(variables: readonly JsonObject[], path: string): FieldError[] {
+/** What is wrong with an expression; `value` is what the error shows. */
+export function compileErrors(compiled: Compiled, field: string, value: string): FieldError[] {
+  return compiled.program === undefined ? [invalidValue(field, value, compiled.problem)] : [];
+}
+
+/** Each variable is known to what is compiled after it. */
+export function validateVariables(
+  variables: readonly JsonObject[],
+  path: string,
+  compiler: PolicyCompiler,
+): FieldError[] {
   return variables.flatMap((variable, at) => {
     const name = text(variable.name);
     const errors: FieldError[] = [];
     if (isBlank(name)) errors.push(required(`${path}[${at}].name`, 'name is not specified'));
     else if (!IDENTIFIER.test(name) || RESERVED.has(name))
       errors.push(invalidValue(`${path}[${at}].name`, name, 'name is not a valid CEL identifier'));
-    if (isBlank(text(variable.expression)))
-      errors.push(required(`${path}[${at}].expression`, 'expression is not specified'));
+    const expression = text(variable.expression);
+    const field = `${path}[${at}].expression`;
+    if (isBlank(expression)) errors.push(required(field, 'expression is not specified'));
+    else errors.push(...compileErrors(compiler.variable(name, expression), field, expression));
     return errors;
   });
 }
 
-export function validateValidations(validations: readonly JsonObject[], path: string): FieldError[] {
-  return validations.flatMap((validation, at) => validateValidation(validation, `${path}[${at}]`));
+export function validateValidations(
+  validations: readonly JsonObject[],
+  path: string,
+  compiler: PolicyCompiler,
+): FieldError[] {
+  return validations.flatMap((validation, at) => validateValidation(validation, `${path}[${at}]`, compiler));
 }
 
-function validateValidation(validation: JsonObject, path: string): FieldError[] {
+function validateValidation(validation: JsonObject, path: string, compiler: PolicyCompiler): FieldError[] {
   const { reason } = validation;
-  const messageExpression = text(validation.messageExpression);
+  const expression = text(validation.expression);
+  const field = `${path}.expression`;
   const errors: FieldError[] = [];
-  if (isBlank(text(validation.expression)))
-    errors.push(required(`${path}.expression`, 'expression is not specified'));
-  if (messageExpression !== '' && isBlank(messageExpression)) {
-    const why = 'must be non-empty if specified';
-    errors.push(invalidValue(`${path}.messageExpression`, messageExpression, why));
-  }
+  if (isBlank(expression)) errors.push(required(field, 'expression is not specified'));
+  else errors.push(...compileErrors(compiler.compile(expression, 'bool'), field, expression));
+  errors.push(
+    ...validateMessageExpression(text(validation.messageExpression), `${path}.messageExpression`, compiler),
+  );
   errors.push(...validateMessage(text(validation.message), `${path}.message`));
   if (has(validation, 'reason') && !REASONS.some((known) => known === reason))
     errors.push(notSupported(`${path}.reason`, reason, REASONS));
   return errors;
+}
+
+/** It may not ask about rights. */
+function validateMessageExpression(expression: string, path: string, compiler: PolicyCompiler): FieldError[] {
+  if (expression === '') return [];
+  if (isBlank(expression)) return [invalidValue(path, expression, 'must be non-empty if specified')];
+  return compileErrors(compiler.compile(expression, 'string', { authorizer: false }), path, expression);
 }
 
 function validateMessage(message: string, path: string): FieldError[] {
@@ -66,6 +91,7 @@ export function validateAuditAnnotations(
   annotations: readonly JsonObject[],
   policyName: string,
   path: string,
+  compiler: PolicyCompiler,
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (annotations.length > MAX_AUDIT_ANNOTATIONS) {
@@ -75,16 +101,19 @@ export function validateAuditAnnotations(
   for (const [at, { key, valueExpression }] of annotations.entries()) {
     const full = `${policyName}/${text(key)}`;
     errors.push(...eachInvalid(`${path}[${at}].key`, full, checkQualifiedName(full)));
-    errors.push(...validateValueExpression(text(valueExpression).trim(), `${path}[${at}].valueExpression`));
+    errors.push(
+      ...validateValueExpression(text(valueExpression), `${path}[${at}].valueExpression`, compiler),
+    );
     if (annotations.findIndex((other) => other.key === key) < at)
       errors.push(duplicate(`${path}[${at}].key`, key));
   }
   return errors;
 }
 
-function validateValueExpression(expression: string, path: string): FieldError[] {
+function validateValueExpression(value: string, path: string, compiler: PolicyCompiler): FieldError[] {
+  const expression = value.trim();
   if (expression === '') return [required(path, 'valueExpression is not specified')];
   return Buffer.byteLength(expression) > MAX_VALUE_EXPRESSION_BYTES
     ? [required(path, `must not exceed ${MAX_VALUE_EXPRESSION_BYTES} bytes in length`)]
-    : [];
+    : compileErrors(compiler.compile(expression, 'string or null'), path, value);
 }

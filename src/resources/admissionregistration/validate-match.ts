@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import type { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import { duplicate, eachInvalid, notSupported, required, tooMany } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
 import { part, parts, text } from '../../object/parts.ts';
 import { duplicates, has } from '../validation/fields.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
+import { compileErrors } from './validate-expressions.ts';
 import { validateNamedRules } from './validate-rules.ts';
 
 /** Which requests a webhook or a policy is for. */
@@ -25,12 +27,16 @@ export function validateSelectors(owner: JsonObject, path: string): FieldError[]
   );
 }
 
-export function validateMatchConditions(owner: JsonObject, path: string): FieldError[] {
+export function validateMatchConditions(
+  owner: JsonObject,
+  path: string,
+  compiler: PolicyCompiler,
+): FieldError[] {
   const conditions = parts(owner, 'matchConditions');
   const field = `${path}.matchConditions`;
   return [
     ...(conditions.length > MAX_CONDITIONS ? [tooMany(field, conditions.length, MAX_CONDITIONS)] : []),
-    ...conditions.flatMap((condition, at) => validateCondition(condition, `${field}[${at}]`)),
+    ...conditions.flatMap((condition, at) => validateCondition(condition, `${field}[${at}]`, compiler)),
     ...duplicates(
       conditions.map(({ name }) => text(name)),
       (at) => `${field}[${at}].name`,
@@ -38,9 +44,14 @@ export function validateMatchConditions(owner: JsonObject, path: string): FieldE
   ];
 }
 
-function validateCondition({ name, expression }: JsonObject, path: string): FieldError[] {
+function validateCondition(condition: JsonObject, path: string, compiler: PolicyCompiler): FieldError[] {
+  const { name } = condition;
+  const expression = text(condition.expression).trim();
+  const field = `${path}.expression`;
   return [
-    ...(text(expression).trim() === '' ? [required(`${path}.expression`)] : []),
+    ...(expression === ''
+      ? [required(field)]
+      : compileErrors(compiler.compile(expression, 'bool'), field, expression)),
     ...(text(name) === ''
       ? [required(`${path}.name`)]
       : eachInvalid(`${path}.name`, name, checkQualifiedName(text(name)))),

@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { part, parts, text } from '../../object/parts.ts';
@@ -10,13 +11,16 @@ import { validateFailurePolicy, validateMatchConditions, validateMatchResources 
 
 export function validatePolicy(policy: ApiObject): FieldError[] {
   const spec = part(policy, 'spec');
+  const hasParams = has(spec, 'paramKind');
+  const compiler = new PolicyCompiler(hasParams);
   return [
     ...validateFailurePolicy(spec, 'spec'),
-    ...(has(spec, 'paramKind') ? validateParamKind(part(spec, 'paramKind')) : []),
+    ...(hasParams ? validateParamKind(part(spec, 'paramKind')) : []),
     ...validateConstraints(spec),
-    ...validateMatchConditions(spec, 'spec'),
-    ...validateVariables(parts(spec, 'variables'), 'spec.variables'),
-    ...validateChecks(spec, policy.metadata.name ?? ''),
+    // Conditions are asked before there are any variables.
+    ...validateMatchConditions(spec, 'spec', new PolicyCompiler(hasParams)),
+    ...validateVariables(parts(spec, 'variables'), 'spec.variables', compiler),
+    ...validateChecks(spec, policy.metadata.name ?? '', compiler),
   ];
 }
 
@@ -30,7 +34,7 @@ function validateConstraints(spec: JsonObject): FieldError[] {
   ];
 }
 
-function validateChecks(spec: JsonObject, name: string): FieldError[] {
+function validateChecks(spec: JsonObject, name: string, compiler: PolicyCompiler): FieldError[] {
   const validations = parts(spec, 'validations');
   const annotations = parts(spec, 'auditAnnotations');
   if (validations.length === 0 && annotations.length === 0) {
@@ -38,8 +42,8 @@ function validateChecks(spec: JsonObject, name: string): FieldError[] {
     return [required('spec.validations', why), required('spec.auditAnnotations', why)];
   }
   return [
-    ...validateValidations(validations, 'spec.validations'),
-    ...validateAuditAnnotations(annotations, name, 'spec.auditAnnotations'),
+    ...validateValidations(validations, 'spec.validations', compiler),
+    ...validateAuditAnnotations(annotations, name, 'spec.auditAnnotations', compiler),
   ];
 }
 

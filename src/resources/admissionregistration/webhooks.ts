@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import { invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { count, part, parts, text } from '../../object/parts.ts';
@@ -59,7 +60,7 @@ function validateWebhook(webhook: JsonObject, path: string): FieldError[] {
     ...validateSelectors(webhook, path),
     ...validateReinvocation(text(webhook.reinvocationPolicy), `${path}.reinvocationPolicy`),
     ...validateWebhookClient(part(webhook, 'clientConfig'), `${path}.clientConfig`),
-    ...validateMatchConditions(webhook, path),
+    ...validateMatchConditions(webhook, path, new PolicyCompiler(false)),
     ...validateReviewVersions(webhook, 'admissionReviewVersions', `${path}.admissionReviewVersions`),
   ];
 }

@@ -1,0 +1,114 @@
+import type { JsonObject } from '../../api/object-meta.ts';
+import { text } from '../../object/parts.ts';
+import type { AdmissionAttributes } from '../admission.ts';
+import {
+  nameMatches,
+  type ResourceRule,
+  type RuleSubject,
+  readRules,
+  ruleMatches,
+} from './resource-rules.ts';
+import { type Namespaces, objectSelected, readSelector, type Selector } from './selectors.ts';
+
+/** A resource in one of its versions, with the kind of its objects. */
+export interface ResourceVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly kind: string;
+}
+
+/** Other names under which a resource is served, in this or another group or version. */
+export type EquivalentsOf = (attributes: AdmissionAttributes) => readonly ResourceVersion[];
+
+/** MatchResources of a policy or of its binding, read once. */
+export interface MatchCriteria {
+  readonly rules: readonly ResourceRule[];
+  readonly excluded: readonly ResourceRule[];
+  readonly namespaceSelector: Selector;
+  readonly objectSelector: Selector;
+  /** Rules match a resource by any of the names it has. */
+  readonly equivalent: boolean;
+}
+
+export const readMatchCriteria = (match: JsonObject): MatchCriteria => ({
+  rules: readRules(match, 'resourceRules'),
+  excluded: readRules(match, 'excludeResourceRules'),
+  namespaceSelector: readSelector(match, 'namespaceSelector'),
+  objectSelector: readSelector(match, 'objectSelector'),
+  equivalent: text(match.matchPolicy) === 'Equivalent',
+});
+
+export const requestedOf = ({ definition, version }: AdmissionAttributes): ResourceVersion => ({
+  group: definition.group,
+  version,
+  resource: definition.resource,
+  kind: definition.kind,
+});
+
+/** Whether requests are matched by criteria, and as which resource (Kubernetes: admission/plugin/policy/matching). */
+export class RequestMatcher {
+  readonly #namespaces: Namespaces;
+  readonly #equivalentsOf: EquivalentsOf;
+
+  constructor(namespaces: Namespaces, equivalentsOf: EquivalentsOf) {
+    this.#namespaces = namespaces;
+    this.#equivalentsOf = equivalentsOf;
+  }
+
+  /** The resource of the rule that matches; undefined: none does. @throws StatusError 404 of the namespace */
+  match(
+    criteria: MatchCriteria,
+    attributes: AdmissionAttributes,
+  ): ResourceVersion | undefined | Promise<ResourceVersion | undefined> {
+    // Rules first: they are what most requests fail, and need nothing looked up.
+    const matched = this.matchRules(criteria, attributes);
+    if (matched === undefined || !objectSelected(criteria.objectSelector, attributes)) return undefined;
+    const selected = this.#namespaces.selected(criteria.namespaceSelector, attributes);
+    if (typeof selected === 'boolean') return selected ? matched : undefined;
+    return selected.then((yes) => (yes ? matched : undefined));
+  }
+
+  /** Whether requests of the kind can match at all, whatever the object and its name. */
+  mayMatch({ rules, equivalent }: MatchCriteria, attributes: AdmissionAttributes): boolean {
+    const resources = [requestedOf(attributes), ...(equivalent ? this.#equivalentsOf(attributes) : [])];
+    return (
+      rules.length === 0 ||
+      rules.some((rule) => resources.some((one) => ruleMatches(rule, subjectOf(attributes, one))))
+    );
+  }
+
+  /** By rules alone. Without any, everything that is not excluded matches. */
+  matchRules(criteria: MatchCriteria, attributes: AdmissionAttributes): ResourceVersion | undefined {
+    const { rules, excluded, equivalent } = criteria;
+    if (this.#find(excluded, equivalent, attributes) !== undefined) return undefined;
+    return rules.length === 0 ? requestedOf(attributes) : this.#find(rules, equivalent, attributes);
+  }
+
+  #find(
+    rules: readonly ResourceRule[],
+    equivalent: boolean,
+    attributes: AdmissionAttributes,
+  ): ResourceVersion | undefined {
+    if (rules.length === 0) return undefined;
+    const requested = requestedOf(attributes);
+    const matches = (resource: ResourceVersion, rule: ResourceRule): boolean =>
+      ruleMatches(rule, subjectOf(attributes, resource)) && nameMatches(rule, attributes.name);
+    if (rules.some((rule) => matches(requested, rule))) return requested;
+    if (!equivalent) return undefined;
+    const others = this.#equivalentsOf(attributes);
+    for (const rule of rules) {
+      const found = others.find((resource) => matches(resource, rule));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+}
+
+const subjectOf = (
+  { operation, subresource, definition }: AdmissionAttributes,
+  { group, version, resource }: ResourceVersion,
+): RuleSubject => ({
+  ...{ operation, subresource, group, version, resource },
+  namespaced: definition.namespaced,
+});

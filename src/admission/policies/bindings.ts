@@ -1,0 +1,84 @@
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { CelAuthorizer } from '../../cel/libraries/authorizer.ts';
+import { requestValue } from '../../cel/policies/request.ts';
+import type { Bindings } from '../../cel/policies/variables.ts';
+import { toCel } from '../../cel/program.ts';
+import type { AdmissionAttributes, AdmissionOperation } from '../admission.ts';
+import { type ResourceVersion, requestedOf } from '../matching/match-resources.ts';
+import { namespaceOf } from '../matching/selectors.ts';
+import type { Rights } from './rights.ts';
+
+/** An object of the stored version in another. */
+export type ConvertTo = (object: ApiObject, resource: ResourceVersion) => ApiObject;
+
+const OPTIONS: Readonly<Record<AdmissionOperation, string>> = {
+  CREATE: 'CreateOptions',
+  UPDATE: 'UpdateOptions',
+  DELETE: 'DeleteOptions',
+  CONNECT: '',
+};
+
+/** What expressions see of a request that a policy matched; each object is converted once. */
+export class RequestBindings {
+  readonly #attributes: AdmissionAttributes;
+  readonly #convert: ConvertTo;
+  readonly #rights: Rights;
+  readonly #made = new Map<string, Bindings>();
+
+  constructor(attributes: AdmissionAttributes, convert: ConvertTo, rights: Rights) {
+    this.#attributes = attributes;
+    this.#convert = convert;
+    this.#rights = rights;
+  }
+
+  for(matched: ResourceVersion, namespace: ApiObject | undefined, params: ApiObject | null): Bindings {
+    const key = `${matched.group}/${matched.version}/${matched.resource}`;
+    const made = this.#made.get(key) ?? this.#make(matched, namespace);
+    this.#made.set(key, made);
+    return { ...made, params: params === null ? null : toCel(params) };
+  }
+
+  #make(matched: ResourceVersion, namespace: ApiObject | undefined): Bindings {
+    const attributes = this.#attributes;
+    const { object, old, definition, subresource, name } = attributes;
+    const { group, resource } = definition;
+    const about = { group, resource, subresource, namespace: namespaceOf(attributes), name };
+    return {
+      object: this.#view(object, matched),
+      oldObject: this.#view(old, matched),
+      request: this.#request(matched),
+      namespaceObject: namespace === undefined ? null : toCel(visibleOf(namespace)),
+      authorizer: new CelAuthorizer(this.#rights.ask, {}, about),
+    };
+  }
+
+  #view(object: ApiObject | undefined, matched: ResourceVersion): unknown {
+    if (object === undefined) return null;
+    // Bodies of actions have kinds of their own.
+    const own = object.kind === undefined || object.kind === this.#attributes.definition.kind;
+    return toCel(own ? this.#convert(object, matched) : object);
+  }
+
+  #request(matched: ResourceVersion): unknown {
+    const attributes = this.#attributes;
+    const { subresource, name, operation, user, dryRun } = attributes;
+    const requested = requestedOf(attributes);
+    const kind = OPTIONS[operation];
+    const options: JsonObject | null =
+      kind === '' ? null : { kind, apiVersion: 'meta.k8s.io/v1', ...(dryRun ? { dryRun: ['All'] } : {}) };
+    return requestValue({
+      ...{ matched, requested, subresource, name, operation, dryRun, options },
+      namespace: namespaceOf(attributes),
+      user,
+    });
+  }
+}
+
+/** Who owns a namespace and its fields is not shown. */
+function visibleOf({
+  spec = {},
+  status = {},
+  metadata: { managedFields, ownerReferences, ...metadata },
+}: ApiObject): JsonObject {
+  return { metadata: metadata as JsonObject, spec, status };
+}

@@ -1,0 +1,118 @@
+import type { Bindings } from '../../cel/policies/variables.ts';
+import { BUDGET, BudgetError, CONDITIONS_BUDGET, Evaluation, type Outcome } from './evaluation.ts';
+import type { Policy, Validation } from './policy.ts';
+import type { Rights } from './rights.ts';
+
+/** What a policy says of a request: why not, for each validation that does not hold, and what is to be audited. */
+export interface Judgement {
+  readonly failures: readonly Failure[];
+  readonly annotations: readonly { readonly key: string; readonly value: string }[];
+  /** Annotations that could not be made, which refuse a request whatever the binding's actions. */
+  readonly errors: readonly string[];
+}
+
+export interface Failure {
+  /** Of the validation. */
+  readonly at: number;
+  readonly message: string;
+  readonly reason: string;
+}
+
+const ACCEPTED: Judgement = { failures: [], annotations: [], errors: [] };
+const MAX_MESSAGE_CHARS = 5 * 1024;
+
+/** (Kubernetes: admission/plugin/policy/validating, Validate.) */
+export async function judge(policy: Policy, given: Bindings, rights: Rights): Promise<Judgement> {
+  const failed = (message: string): Judgement =>
+    policy.failsClosed ? { ...ACCEPTED, failures: [{ at: 0, message, reason: '' }] } : ACCEPTED;
+  try {
+    const unmet = await unmetConditions(policy, { ...given, namespaceObject: null }, rights);
+    if (unmet !== undefined) return unmet === '' ? ACCEPTED : failed(unmet);
+    const failures = await validate(policy, given, rights);
+    return { failures, ...(await annotate(policy, given, rights)) };
+  } catch (error) {
+    if (error instanceof BudgetError) return failed(error.message);
+    throw error;
+  }
+}
+
+/** Undefined: all are met. '': one is not. Else what kept them from being told. @throws BudgetError */
+async function unmetConditions(
+  { conditions, variables }: Policy,
+  given: Bindings,
+  rights: Rights,
+): Promise<string | undefined> {
+  if (conditions.length === 0) return undefined;
+  const evaluation = new Evaluation(given, variables, { rights, budget: CONDITIONS_BUDGET });
+  const outcomes: Outcome[] = [];
+  for (const { check } of conditions) outcomes.push(await evaluation.run(check));
+  if (outcomes.some((outcome) => 'value' in outcome && outcome.value === false)) return '';
+  const errors = [...new Set(outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : [])))];
+  if (errors.length === 0) return undefined;
+  return errors.length === 1 ? errors[0] : `[${errors.join(', ')}]`;
+}
+
+async function validate(policy: Policy, given: Bindings, rights: Rights): Promise<Failure[]> {
+  const { validations, variables, failsClosed } = policy;
+  const evaluation = new Evaluation(given, variables, { rights, budget: BUDGET });
+  const outcomes: Outcome[] = [];
+  for (const { check } of validations) outcomes.push(await evaluation.run(check));
+  const messages = new Evaluation(given, variables, { rights, budget: evaluation.left });
+  const failures: Failure[] = [];
+  for (const [at, validation] of validations.entries()) {
+    const outcome = outcomes[at];
+    if (outcome === undefined || ('value' in outcome && outcome.value === true)) continue;
+    if ('value' in outcome) failures.push({ at, ...(await refusalText(validation, messages)) });
+    else if (failsClosed) failures.push({ at, message: outcome.error, reason: '' });
+  }
+  return failures;
+}
+
+/** Of a validation that does not hold: its own words, made or fixed, or else the expression. */
+async function refusalText(
+  { check, messageExpression, message, reason }: Validation,
+  messages: Evaluation,
+): Promise<{ message: string; reason: string }> {
+  const made = messageExpression === undefined ? '' : messageOf(await tell(messages, messageExpression));
+  return { message: made || message.trim() || `failed expression: ${check.expression.trim()}`, reason };
+}
+
+async function tell(messages: Evaluation, expression: Parameters<Evaluation['run']>[0]): Promise<Outcome> {
+  try {
+    return await messages.run(expression);
+  } catch (error) {
+    if (error instanceof BudgetError) return { error: error.message };
+    throw error;
+  }
+}
+
+function messageOf(outcome: Outcome): string {
+  if (!('value' in outcome) || typeof outcome.value !== 'string') return '';
+  const message = outcome.value.trim();
+  return message.includes('\n') || Buffer.byteLength(message) > MAX_MESSAGE_CHARS ? '' : message;
+}
+
+async function annotate(
+  { annotations, variables, failsClosed }: Policy,
+  given: Bindings,
+  rights: Rights,
+): Promise<Pick<Judgement, 'annotations' | 'errors'>> {
+  const evaluation = new Evaluation(given, variables, { rights, budget: BUDGET });
+  const published: { key: string; value: string }[] = [];
+  const errors: string[] = [];
+  for (const { key, value: expression } of annotations) {
+    const outcome = await evaluation.run(expression);
+    if ('error' in outcome) {
+      if (failsClosed) errors.push(outcome.error);
+    } else if (typeof outcome.value === 'string') {
+      const value = outcome.value.trim();
+      if (value !== '') published.push({ key, value });
+    } else if (outcome.value !== null) {
+      const type = typeof outcome.value;
+      errors.push(
+        `valueExpression '${expression.expression}' resulted in unsupported return type: ${type}. Return type must be either string or null.`,
+      );
+    }
+  }
+  return { annotations: published, errors };
+}

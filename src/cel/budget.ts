@@ -1,0 +1,52 @@
+/**
+ * What an expression may cost, so that no text can keep the server busy: about one for each step, and one for each ten
+ * characters or items that are made or gone through (Kubernetes: apis/cel, PerCallLimit). Expressions run without ever waiting, so that
+ * one counter serves them all.
+ */
+export class OutOfBudget extends Error {
+  constructor() {
+    super('operation cancelled: actual cost limit exceeded');
+    this.name = 'OutOfBudget';
+  }
+}
+
+/** Of one expression. Kubernetes holds it to be a tenth of a second. */
+export const CALL_LIMIT = 1_000_000;
+const SIZE_PER_COST = 10;
+
+let left = Number.POSITIVE_INFINITY;
+
+/** One for all: whoever swallows it gets it again at the next step, and a trace takes longer than a step. */
+const OUT_OF_BUDGET = new OutOfBudget();
+
+/** @throws OutOfBudget */
+export function spend(cost: number): void {
+  left -= cost;
+  if (left < 0) throw OUT_OF_BUDGET;
+}
+
+/** For work that grows with a size. To be called before the work is done. @throws OutOfBudget */
+export const spendOnSize = (size: number): void => spend(Math.ceil(size / SIZE_PER_COST));
+
+export interface Spent<Result> {
+  readonly result: Result;
+  readonly cost: number;
+}
+
+/**
+ * Runs may be nested: an inner one has a budget of its own and costs the outer one nothing, its caller adds it up.
+ * @throws OutOfBudget also when the expression swallowed it, as `||` may
+ */
+export function withBudget<Result>(limit: number, run: () => Result): Spent<Result> {
+  const outer = left;
+  left = limit;
+  try {
+    const result = run();
+    if (left < 0) throw OUT_OF_BUDGET;
+    return { result, cost: limit - left };
+  } catch (error) {
+    throw left < 0 ? OUT_OF_BUDGET : error;
+  } finally {
+    left = outer;
+  }
+}

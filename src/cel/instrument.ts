@@ -1,0 +1,121 @@
+import { spend, spendOnSize } from './budget.ts';
+import { celContains, celEqual, isMap, sizeOfMap } from './equality.ts';
+
+type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
+type Handle = (left: unknown, right: unknown, node: unknown, evaluator: unknown) => unknown;
+
+/** What we need to know of a node of the library's syntax trees. */
+export interface SyntaxNode {
+  readonly op: string;
+  readonly args: unknown;
+  /** Where it begins, in characters. */
+  readonly pos?: number;
+  readonly meta: {
+    readonly alternate?: SyntaxNode;
+    readonly macro?: { readonly evaluate: Evaluate };
+    readonly evaluate: Evaluate;
+  };
+  evaluate: Evaluate;
+  handle?: Handle;
+}
+
+const isNode = (value: unknown): value is SyntaxNode =>
+  typeof value === 'object' && value !== null && 'setMeta' in value && 'op' in value;
+
+/** Every node below one, itself included; parts that macros put in the place of others too. */
+export function nodesOf(root: unknown): Set<SyntaxNode> {
+  const found = new Set<SyntaxNode>();
+  const seen = new Set<unknown>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || seen.has(value)) return;
+    seen.add(value);
+    if (isNode(value)) {
+      found.add(value);
+      for (const part of [value.args, value.meta.alternate, value.meta.macro]) visit(part);
+    } else if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) {
+      for (const part of Object.values(value)) visit(part);
+    }
+  };
+  visit(root);
+  return found;
+}
+
+/**
+ * Makes each step of a checked expression cost, and equality what the specification says. A node can be given another way to
+ * evaluate it, which is how the library itself expands macros.
+ */
+export function instrument(root: unknown): void {
+  for (const node of nodesOf(root)) {
+    const handle = handleOf(node);
+    if (handle !== undefined) node.handle = handle;
+    const evaluate = evaluateOf(node);
+    if (node.op === 'value') node.evaluate = evaluate;
+    else if (SIZED.has(node.op)) node.evaluate = counted(node, sized(evaluate));
+    else node.evaluate = counted(node, evaluate);
+  }
+}
+
+const SIZED: ReadonlySet<string> = new Set(['call', 'rcall', '+']);
+
+/** An error takes as long as some hundred steps, and longer the more of the expression is counted to find its line. */
+const ERROR_COST = 300;
+let charged: unknown;
+
+const counted =
+  ({ pos = 0 }: SyntaxNode, evaluate: Evaluate): Evaluate =>
+  (evaluator, node, context) => {
+    spend(1);
+    try {
+      return evaluate(evaluator, node, context);
+    } catch (error) {
+      if (error !== charged) {
+        charged = error;
+        spend(ERROR_COST + pos);
+      }
+      throw error;
+    }
+  };
+
+function evaluateOf({ meta }: SyntaxNode): Evaluate {
+  const { alternate, macro, evaluate } = meta;
+  if (alternate !== undefined)
+    return (evaluator, _node, context) => alternate.evaluate(evaluator, alternate, context);
+  if (macro !== undefined) return (evaluator, _node, context) => macro.evaluate(evaluator, macro, context);
+  return evaluate;
+}
+
+const sized =
+  (evaluate: Evaluate): Evaluate =>
+  (evaluator, node, context) => {
+    const result = evaluate(evaluator, node, context);
+    spendOnSize(sizeOf(result));
+    return result;
+  };
+
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length;
+  return isMap(value) ? sizeOfMap(value) : 0;
+}
+
+function handleOf({ op, handle }: SyntaxNode): Handle | undefined {
+  switch (op) {
+    case '==':
+      return (left, right) => celEqual(left, right);
+    case '!=':
+      return (left, right) => !celEqual(left, right);
+    case 'in':
+      return (left, right) => celContains(right, left);
+    case '+':
+      return (left, right, node, evaluator) =>
+        Array.isArray(left) && Array.isArray(right)
+          ? concat(left, right)
+          : handle?.(left, right, node, evaluator);
+    default:
+      return undefined;
+  }
+}
+
+function concat(left: readonly unknown[], right: readonly unknown[]): unknown[] {
+  spendOnSize(left.length + right.length);
+  return [...left, ...right];
+}

@@ -1,0 +1,79 @@
+import type { Environment } from '@marcbachmann/cel-js';
+import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
+import { spend } from '../budget.ts';
+import { celEqual } from '../equality.ts';
+
+/** Functions of lists (Kubernetes: cel/library, lists). */
+export const registerLists = (environment: Environment): Environment =>
+  environment
+    .registerFunction('list.isSorted(): bool', isSorted)
+    .registerFunction('list.sum(): dyn', sum)
+    .registerFunction('list.min(): dyn', (list: readonly unknown[]) => extreme(list, 'min'))
+    .registerFunction('list.max(): dyn', (list: readonly unknown[]) => extreme(list, 'max'))
+    .registerFunction('list.indexOf(dyn): int', (list: readonly unknown[], item: unknown) =>
+      BigInt(list.findIndex((one) => celEqual(one, item))),
+    )
+    .registerFunction('list.lastIndexOf(dyn): int', (list: readonly unknown[], item: unknown) =>
+      BigInt(list.findLastIndex((one) => celEqual(one, item))),
+    );
+
+const NO_OVERLOAD = 'no such overload';
+
+/** Something that JavaScript orders as CEL does. */
+function ordinal(value: unknown): bigint | number | string | boolean {
+  if (typeof value === 'object') {
+    if (value instanceof Date) return value.getTime();
+    if (value instanceof UnsignedInt) return value.valueOf();
+    if (value instanceof Duration) return nanosOf(value);
+    if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
+  }
+  switch (typeof value) {
+    case 'bigint':
+    case 'number':
+    case 'string':
+    case 'boolean':
+      return value;
+    default:
+      throw new Error(NO_OVERLOAD);
+  }
+}
+
+const nanosOf = (duration: Duration): bigint =>
+  BigInt(duration.seconds) * 1_000_000_000n + BigInt(duration.nanos);
+
+function isLess(a: unknown, b: unknown): boolean {
+  spend(1);
+  const [left, right] = [ordinal(a), ordinal(b)];
+  const numbers = typeof left !== 'string' && typeof right !== 'string';
+  if (typeof left !== typeof right && !numbers) throw new Error(NO_OVERLOAD);
+  return left < right;
+}
+
+const isSorted = (list: readonly unknown[]): boolean =>
+  list.every((item, at) => at === 0 || !isLess(item, list[at - 1]));
+
+function extreme(list: readonly unknown[], which: 'min' | 'max'): unknown {
+  if (list.length === 0) throw new Error(`${which} called on empty list`);
+  return list.reduce((best, item) => {
+    const better = which === 'min' ? isLess(item, best) : isLess(best, item);
+    return better ? item : best;
+  });
+}
+
+function sum(list: readonly unknown[]): unknown {
+  const [first] = list;
+  if (first === undefined) return 0n;
+  return list.slice(1).reduce((total, item) => add(total, item), first);
+}
+
+function add(a: unknown, b: unknown): unknown {
+  spend(1);
+  if (typeof a === 'bigint' && typeof b === 'bigint') return BigInt.asIntN(64, a + b);
+  if (typeof a === 'number' && typeof b === 'number') return a + b;
+  if (a instanceof UnsignedInt && b instanceof UnsignedInt) return new UnsignedInt(a.valueOf() + b.valueOf());
+  if (a instanceof Duration && b instanceof Duration) {
+    const nanos = nanosOf(a) + nanosOf(b);
+    return new Duration(nanos / 1_000_000_000n, Number(nanos % 1_000_000_000n));
+  }
+  throw new Error(NO_OVERLOAD);
+}

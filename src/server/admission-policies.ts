@@ -1,0 +1,111 @@
+import type { ClusterObjects } from '../admission/cluster-objects.ts';
+import type { EquivalentsOf, ResourceVersion } from '../admission/matching/match-resources.ts';
+import type { PolicyParts } from '../admission/plugins/validating-admission-policy.ts';
+import type { ConvertTo } from '../admission/policies/bindings.ts';
+import type { FindParams } from '../admission/policies/params.ts';
+import type { RightsOracle } from '../admission/policies/rights.ts';
+import type { ApiObject } from '../api/object-meta.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
+import type { Registry } from '../registry/registry.ts';
+import { toResourceVersion } from '../storage/revision.ts';
+import type { Entry, Store } from '../storage/store.ts';
+
+/** What policies need of the rest of the server. */
+export function policyParts(parts: {
+  readonly objects: ClusterObjects;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly authorizer: Authorizer;
+}): PolicyParts {
+  const { objects, store, registry, authorizer } = parts;
+  return {
+    objects,
+    findParams: paramsIn(store, registry),
+    equivalentsOf: equivalentsIn(registry),
+    convert: conversionIn(registry),
+    rights: rightsBy(authorizer),
+    onResources: (changed) => {
+      registry.onChange(changed);
+    },
+  };
+}
+
+const rightsBy = (authorizer: Authorizer): RightsOracle => ({
+  decide: async (user, question) => {
+    const asked =
+      question.kind === 'path'
+        ? { user, verb: question.verb, target: undefined, path: question.path }
+        : { user, verb: question.verb, target: { ...question, version: '*', subpath: '' }, path: '' };
+    const { decision, reason, error } = await authorizer.authorize(asked);
+    return { allowed: decision === 'allow', reason, ...(error === undefined ? {} : { error }) };
+  },
+});
+
+/** The versions of a resource that are served, and other groups' names for what is stored in the same place. */
+function equivalentsIn(registry: Registry): EquivalentsOf {
+  let known = new WeakMap<ResourceDefinition, readonly ResourceVersion[]>();
+  registry.onChange(() => {
+    known = new WeakMap();
+  });
+  return ({ definition }) => {
+    const found = known.get(definition) ?? equivalents(registry, definition);
+    known.set(definition, found);
+    return found;
+  };
+}
+
+function equivalents(registry: Registry, { storage }: ResourceDefinition): ResourceVersion[] {
+  return registry.groups().flatMap(({ group, versions }) =>
+    versions.flatMap((version) =>
+      registry
+        .resources(group, version)
+        .filter(
+          ({ definition }) =>
+            definition.storage.group === storage.group && definition.storage.resource === storage.resource,
+        )
+        .map(({ definition: { resource, kind } }) => ({ group, version, resource, kind })),
+    ),
+  );
+}
+
+const conversionIn =
+  (registry: Registry): ConvertTo =>
+  (object, { group, version, resource }) => {
+    const served = registry.find(group, version, resource);
+    return served === undefined ? object : toVersion(object, group, served.version);
+  };
+
+function toVersion(object: ApiObject, group: string, { version, conversion }: ServedVersion): ApiObject {
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  if (conversion === undefined && object.apiVersion === apiVersion) return object;
+  return { ...(conversion?.fromStorage(object) ?? object), apiVersion };
+}
+
+const paramsIn =
+  (store: Store, registry: Registry): FindParams =>
+  ({ apiVersion, kind }) => {
+    const slash = apiVersion.indexOf('/');
+    const group = slash < 0 ? '' : apiVersion.slice(0, slash);
+    const served = registry
+      .resources(group, apiVersion.slice(slash + 1))
+      .find(({ definition }) => definition.kind === kind);
+    if (served === undefined) return undefined;
+    const { definition, version } = served;
+    const read = ({ json, revision }: Entry): ApiObject =>
+      toVersion(parseStored(json, toResourceVersion(revision)), group, version);
+    const resource = { group: definition.storage.group, resource: definition.storage.resource };
+    return {
+      namespaced: definition.namespaced,
+      get: async (namespace, name) => {
+        const entry = await store.get({ ...resource, namespace, name }, { kind: 'any' });
+        return entry === undefined ? undefined : read(entry);
+      },
+      list: async (namespace) => {
+        const scope = namespace === '' ? {} : { namespace };
+        const { entries } = await store.list({ resource, scope, freshness: { kind: 'any' }, limit: 0 });
+        return entries.map(read);
+      },
+    };
+  };

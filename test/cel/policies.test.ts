@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import type { Gives } from '../../src/cel/policies/compiler.ts';
+import { PolicyCompiler } from '../../src/cel/policies/compiler.ts';
+
+const problem = (expression: string, gives: Gives = 'bool', hasParams = true): string | undefined => {
+  const compiled = new PolicyCompiler(hasParams).compile(expression, gives);
+  return compiled.program === undefined ? compiled.problem : undefined;
+};
+
+/** From Kubernetes' documentation and tests, and from policies that people publish. */
+const ACCEPTED = [
+  'object.spec.replicas <= 5',
+  'object.spec.replicas <= params.maxReplicas',
+  "object.metadata.namespace == 'kube-system' || object.metadata.name.startsWith('x')",
+  'has(object.subsets) && object.subsets.size() < 2',
+  "request.kind.group == 'example.com' && request.kind.version == 'v1' && request.kind.kind == 'Fake'",
+  "request.operation == 'CREATE' && request.namespace != params.data.fakeString",
+  "request.userInfo.groups.exists(g, g == 'admins') && !request.dryRun",
+  "request.?subResource.orValue('') == ''",
+  "has(request.options) && request.options.kind == 'CreateOptions'",
+  "authorizer.group('').resource('endpoints').check('create').allowed()",
+  "authorizer.path('/healthz').check('get').allowed() == false",
+  "authorizer.requestResource.check('custom-verb').reason() == ''",
+  "authorizer.serviceAccount('default', 'sa').group('').resource('endpoints').namespace('default').name('e').check('x').errored()",
+  "authorizer.group('apps').resource('deployments').subresource('status').namespace('test').name('backend').check('create').error() == ''",
+  "'env' in namespaceObject.metadata.labels && namespaceObject.metadata.labels.env == 'test'",
+  "has(object.spec.template.spec.containers[0].image) && object.spec.template.spec.containers.all(c, c.image.startsWith('a'))",
+  'oldObject == null || object != null || params == null',
+  'object.spec.containers.all(c, !has(c.securityContext) || !has(c.securityContext.privileged) || c.securityContext.privileged == false)',
+  "object.metadata.?labels[?'app.kubernetes.io/name'].orValue('') != ''",
+  "quantity(object.spec.resources.requests.storage).isLessThan(quantity('10Gi'))",
+  "(has(object.spec.a) ? object.spec.a : []).all(x, x in ['a', 'b'])",
+  "object.spec.rules.all(rule, rule.host.matches('^[a-z.]+$'))",
+  "[object.spec.containers, object.spec.?initContainers.orValue([])].all(l, l.all(c, c.name != ''))",
+  'int(object.spec.weight) + 1 > 3 && double(object.x) > 1.5 && string(object.y).size() > 0',
+  "duration(object.spec.timeout) < duration('1h') && timestamp(object.metadata.creationTimestamp) > timestamp('2020-01-01T00:00:00Z')",
+  'object.package.foo && object.spec.namespace.a',
+];
+
+test.each(ACCEPTED)('%s is accepted', (expression) => {
+  expect(problem(expression)).toBeUndefined();
+});
+
+test.each<[string, Gives, string]>([
+  [
+    'fail to compile test',
+    'bool',
+    'compilation failed: ERROR: <input>:1:6: Syntax error: Unexpected character: to',
+  ],
+  [
+    "1 < 'asdf'",
+    'bool',
+    "ERROR: <input>:1:3: found no matching overload for '_<_' applied to '(int, string)'",
+  ],
+  [
+    'foo == 1',
+    'bool',
+    "compilation failed: ERROR: <input>:1:1: undeclared reference to 'foo' (in container '')\n | foo == 1\n | ^",
+  ],
+  [
+    'noSuchFunction(object)',
+    'bool',
+    "ERROR: <input>:1:15: undeclared reference to 'noSuchFunction' (in container '')",
+  ],
+  ['request.nope == 1', 'bool', "ERROR: <input>:1:8: undefined field 'nope'"],
+  ["request.name.find(1) == ''", 'bool', "found no matching overload for 'find' applied to 'string.(int)'"],
+  ['variables.nope', 'bool', "undefined field 'nope'"],
+  ["'text'", 'bool', 'must evaluate to bool'],
+  ['object.spec.flag', 'bool', 'must evaluate to bool'],
+  ['true', 'string', 'must evaluate to string'],
+  ['1', 'string or null', 'must evaluate to one of [string null_type]'],
+])('%s is no expression that gives %s', (expression, gives, why) => {
+  const found = problem(expression, gives);
+  if (expression.startsWith('fail')) expect(found).toMatch(/^compilation failed: ERROR: <input>:1:/);
+  else expect(found).toContain(why);
+});
+
+test('parameters are known to policies that have some, and rights to all but messages', () => {
+  expect(problem('params.x == 1', 'bool', false)).toContain("undeclared reference to 'params'");
+  const compiler = new PolicyCompiler(false);
+  const asks = "authorizer.path('/').check('get').reason()";
+  expect(compiler.compile(asks, 'string').program).toBeDefined();
+  expect(compiler.compile(asks, 'string', { authorizer: false }).program).toBeUndefined();
+});
+
+test('a variable is known to what comes after it, with its type', () => {
+  const compiler = new PolicyCompiler(false);
+  expect(compiler.compile('variables.foo == 1', 'bool').program).toBeUndefined();
+  compiler.variable('foo', "'a' + object.metadata.name");
+  expect(compiler.compile('variables.foo.size() == 1', 'bool').program).toBeDefined();
+  expect(compiler.compile('variables.foo == 1', 'bool').program).toBeUndefined();
+  compiler.variable('list', 'object.spec.containers.map(c, c.image)');
+  expect(
+    compiler.compile("variables.list.all(i, i != '') && has(variables.foo)", 'bool').program,
+  ).toBeDefined();
+});
