@@ -97,13 +97,15 @@ function mergeList({ current, patch, order, field }: ListMerge): JsonValue[] {
   const merges = field?.patchStrategy.includes('merge') === true;
   if (!merges) return patch.map(stripDirectives);
   const key = field.patchMergeKey;
-  if (key === undefined) return orderScalars([...new Set([...current, ...patch])], order);
+  if (key === undefined)
+    return orderScalars([...new Set([...current, ...patch])], current, order ?? [...patch]);
   const replace = patch.some((element) => isObject(element) && element.$patch === 'replace');
   const elements = patch.filter(
     (element) => !(isObject(element) && element.$patch === 'replace' && !(key in element)),
   );
   const base = replace ? [] : [...current];
-  return orderElements(mergeElements(base, elements, key, messageOf(field.value)), current, order, key);
+  const merged = mergeElements(base, elements, key, messageOf(field.value));
+  return orderElements(merged, current, order ?? elements, key);
 }
 
 function mergeElements(
@@ -134,13 +136,14 @@ function mergeElements(
 }
 
 /**
- * With `$setElementOrder` the listed elements come in that order; elements that only the server has stay near the ones they
- * stood behind. Without it, old elements keep their places and new ones follow.
+ * The elements of the patch come in its order, or in that of `$setElementOrder`; those that only the server has come before the
+ * first that stood behind them, and after new ones. A container that a patch adds is therefore the first (Kubernetes:
+ * apimachinery/pkg/util/strategicpatch, mergeSortedSlice).
  */
 function orderElements(
   merged: JsonValue[],
   before: readonly JsonValue[],
-  order: JsonValue | undefined,
+  order: JsonValue,
   key: string,
 ): JsonValue[] {
   if (!Array.isArray(order)) return merged;
@@ -149,8 +152,8 @@ function orderElements(
   return place(merged, before, order.map(idOf), idOf);
 }
 
-function orderScalars(merged: JsonValue[], order: JsonValue | undefined): JsonValue[] {
-  return Array.isArray(order) ? place(merged, merged, order, (item) => item) : merged;
+function orderScalars(merged: JsonValue[], before: readonly JsonValue[], order: JsonValue): JsonValue[] {
+  return Array.isArray(order) ? place(merged, before, order, (item) => item) : merged;
 }
 
 function place(
@@ -160,15 +163,21 @@ function place(
   idOf: (item: JsonValue | undefined) => JsonValue | undefined,
 ): JsonValue[] {
   const rank = (item: JsonValue): number => order.indexOf(idOf(item));
+  const oldPlace = (item: JsonValue): number => before.findIndex((other) => idOf(other) === idOf(item));
   const listed = merged.filter((item) => rank(item) >= 0).sort((a, b) => rank(a) - rank(b));
-  const out = [...listed];
-  for (const item of merged.filter((other) => rank(other) < 0)) {
-    const oldAt = before.findIndex((other) => idOf(other) === idOf(item));
-    const ahead = before.slice(0, Math.max(oldAt, 0)).map(idOf);
-    const after = out.findLastIndex((other) => ahead.includes(idOf(other)));
-    out.splice(oldAt < 0 ? out.length : after + 1, 0, item);
+  const others = merged.filter((item) => rank(item) < 0);
+  const out: JsonValue[] = [];
+  let next = 0;
+  for (const item of listed) {
+    for (; next < others.length; next += 1) {
+      const other = others[next] as JsonValue;
+      const [a, b] = [oldPlace(other), oldPlace(item)];
+      if (a < 0 || b < 0 || a > b) break;
+      out.push(other);
+    }
+    out.push(item);
   }
-  return out;
+  return [...out, ...others.slice(next)];
 }
 
 function deleteFromList(out: JsonObject, key: string, gone: JsonValue): void {

@@ -194,6 +194,29 @@ test('a strategic merge patch merges lists by their keys, and obeys its directiv
   );
 });
 
+test.each<[string, string[], string[], string[]]>([
+  ['a new element is the first', ['a', 'b'], ['new'], ['new', 'a', 'b']],
+  ['a known one stays behind what was before it', ['a', 'b', 'c'], ['b'], ['a', 'b', 'c']],
+  ['the order of the patch goes before the old one', ['a', 'b', 'c'], ['c', 'a'], ['b', 'c', 'a']],
+  ['new ones stand where the patch has them', ['a', 'b'], ['b', 'new'], ['a', 'b', 'new']],
+  ['all at once', ['a', 'b', 'c', 'd'], ['new', 'c', 'other', 'b'], ['new', 'a', 'c', 'other', 'b', 'd']],
+])('a strategic merge patch without an order: %s', (_, before, patch, after) => {
+  const names = (list: JsonValue | undefined): unknown =>
+    Array.isArray(list) ? list.map((item) => (item as JsonObject).name) : list;
+  const merged = applyStrategicMerge(
+    withContainers(before.map((name) => ({ name }))),
+    withContainers(patch.map((name) => ({ name }))),
+    deployment,
+  ) as { spec: { template: { spec: { containers: JsonValue } } } };
+  expect(names(merged.spec.template.spec.containers)).toEqual(after);
+  const metadata = applyStrategicMerge(
+    { metadata: { finalizers: before } },
+    { metadata: { finalizers: patch } },
+    deployment,
+  );
+  expect(metadata).toEqual({ metadata: { finalizers: after } });
+});
+
 test('$retainKeys and $deleteFromPrimitiveList', () => {
   const target: JsonObject = {
     metadata: { finalizers: ['a', 'b', 'c'] },
