@@ -31,5 +31,11 @@ export function checkFields(
   }
 }
 
+/** @throws Error that names everything that is wrong, if anything is; `what` says of which file: `admission configuration` */
+export function throwProblems(what: string, problems: readonly FieldError[]): void {
+  if (problems.length === 0) return;
+  throw new Error(`${what}: ${problems.map(({ field, message }) => `${field}: ${message}`).join(', ')}`);
+}
+
 export const asObject = (value: JsonValue | undefined): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};

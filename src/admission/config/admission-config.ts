@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
-import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
+import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, notSupported } from '../../object/field-errors.ts';
 import { ADMISSION_PLUGINS, type AdmissionPluginName, isPluginName } from '../plugin-names.ts';
 
@@ -45,10 +45,7 @@ export function parseAdmissionConfig(text: string): ReadonlyMap<AdmissionPluginN
       if (config !== undefined) configs.set(name, config);
     }
   }
-  if (problems.length > 0) {
-    const texts = problems.map(({ field, message }) => `${field}: ${message}`);
-    throw new Error(`admission configuration: ${texts.join(', ')}`);
-  }
+  throwProblems('admission configuration', problems);
   return configs;
 }
 

@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { type FieldError, notFound, unknownError } from '../../api/status.ts';
-import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
+import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
 import { copyJson } from '../../object/copy.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import { objectsOf, part } from '../../object/parts.ts';
@@ -132,7 +132,6 @@ export function readClusterTolerations(
   const tolerations = { default: objectsOf(file.default), whitelist: objectsOf(file.whitelist) };
   problems.push(...check(tolerations.default, 'podtolerationrestriction.default'));
   problems.push(...check(tolerations.whitelist, 'podtolerationrestriction.whitelist'));
-  if (problems.length === 0) return tolerations;
-  const texts = problems.map(({ field, message }) => `${field}: ${message}`);
-  throw new Error(`PodTolerationRestriction configuration: ${texts.join(', ')}`);
+  throwProblems('PodTolerationRestriction configuration', problems);
+  return tolerations;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
+import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
 import { duplicate, invalidValue } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import {
@@ -51,10 +51,7 @@ export function readPodSecurityConfig(config: JsonValue | undefined): PodSecurit
   }
   const defaults = readDefaults(asObject(file.defaults), problems);
   const exemptions = readExemptions(asObject(file.exemptions), problems);
-  if (problems.length > 0) {
-    const texts = problems.map(({ field, message }) => `${field}: ${message}`);
-    throw new Error(`PodSecurity configuration: ${texts.join(', ')}`);
-  }
+  throwProblems('PodSecurity configuration', problems);
   return { defaults, exemptions };
 }
 

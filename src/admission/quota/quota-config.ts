@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
+import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
 import { required } from '../../object/field-errors.ts';
 import { objectsOf, text } from '../../object/parts.ts';
 import { type ScopeSelector, toScopeSelectors } from './quota.ts';
@@ -37,10 +37,7 @@ export function readQuotaConfig(config: JsonValue | undefined): LimitedResource[
   checkOneOf(file.kind, ['ResourceQuotaConfiguration', 'Configuration'], 'kind', problems);
   checkFields(file, ['apiVersion', 'kind', 'limitedResources'], '', problems);
   const limited = objectsOf(file.limitedResources).map((one, at) => readLimited(one, at, problems));
-  if (problems.length > 0) {
-    const texts = problems.map(({ field, message }) => `${field}: ${message}`);
-    throw new Error(`ResourceQuota configuration: ${texts.join(', ')}`);
-  }
+  throwProblems('ResourceQuota configuration', problems);
   return limited;
 }
 

@@ -1,5 +1,6 @@
 import type { FieldError } from '../../api/status.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
+import { throwProblems } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import type { AnonymousConfig } from '../anonymous.ts';
 import { type ClaimMapping, JWT_ALGORITHMS, type JwtConfig } from './config.ts';
@@ -57,10 +58,7 @@ export function parseAuthenticationConfig(
   const jwt = entries.flatMap((entry) => parseJwt(entry, rules.disallowedIssuers, problems) ?? []);
   checkRepetitions(entries, problems);
   const anonymous = parseAnonymous(file, rules, problems);
-  if (problems.length > 0) {
-    const texts = problems.map(({ field, message }) => `${field}: ${message}`);
-    throw new Error(`authentication configuration: ${texts.join(', ')}`);
-  }
+  throwProblems('authentication configuration', problems);
   return { jwt, anonymous };
 }
 

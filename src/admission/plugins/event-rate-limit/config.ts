@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
-import { asObject, checkFields, checkOneOf } from '../../../object/config-fields.ts';
+import { asObject, checkFields, checkOneOf, throwProblems } from '../../../object/config-fields.ts';
 import { invalidValue, notSupported } from '../../../object/field-errors.ts';
 import { shown } from '../../../object/go-value.ts';
 import { count, objectsOf } from '../../../object/parts.ts';
@@ -48,10 +48,7 @@ export function readLimits(config: JsonValue | undefined): Limit[] {
     problems.push(invalidValue('limits', none, 'must not be empty'));
   }
   const read = limits.flatMap((limit, at) => readLimit(asObject(limit), `limits[${at}]`, problems));
-  if (problems.length > 0) {
-    const texts = problems.map(({ field, message }) => `${field}: ${message}`);
-    throw new Error(`EventRateLimit configuration: ${texts.join(', ')}`);
-  }
+  throwProblems('EventRateLimit configuration', problems);
   return read;
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
-import { asObject, checkFields } from '../../../object/config-fields.ts';
+import { asObject, checkFields, throwProblems } from '../../../object/config-fields.ts';
 import { required } from '../../../object/field-errors.ts';
 import { text } from '../../../object/parts.ts';
 
@@ -58,10 +58,7 @@ export function readImagePolicyConfig(config: JsonValue | undefined): ImagePolic
   const { defaultAllow = false } = policy;
   if (typeof defaultAllow !== 'boolean')
     problems.push(wrong('imagePolicy.defaultAllow', 'must be true or false'));
-  if (problems.length > 0) {
-    const texts = problems.map(({ field, message }) => `${field}: ${message}`);
-    throw new Error(`ImagePolicyWebhook configuration: ${texts.join(', ')}`);
-  }
+  throwProblems('ImagePolicyWebhook configuration', problems);
   const kubeConfigFile = text(policy.kubeConfigFile);
   return { kubeConfigFile, allowTtlMs, denyTtlMs, retryBackoffMs, defaultAllow: defaultAllow === true };
 }
