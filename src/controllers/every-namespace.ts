@@ -6,6 +6,7 @@ import type { Registry } from '../registry/registry.ts';
 import { observe } from '../storage/observe.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { Entry, Store } from '../storage/store.ts';
+import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
 import { Slots } from '../util/slots.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
@@ -81,21 +82,11 @@ export class EveryNamespace {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const retry = { retryMs: RETRY_MS, onError: this.#onError };
     await Promise.all([
-      this.#forever(signal, () => this.#followNamespaces(signal)),
-      this.#forever(signal, () => this.#followObjects(signal)),
+      keepDoing(() => this.#followNamespaces(signal), signal, retry),
+      keepDoing(() => this.#followObjects(signal), signal, retry),
     ]);
-  }
-
-  async #forever(signal: AbortSignal, follow: () => Promise<void>): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await follow();
-      } catch (error) {
-        this.#onError(error);
-        await pause(RETRY_MS, signal);
-      }
-    }
   }
 
   async #followNamespaces(signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
 import { observe } from '../storage/observe.ts';
 import type { Entry, Store } from '../storage/store.ts';
+import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 import { DELETE_NOW } from './delete-now.ts';
@@ -43,14 +44,8 @@ export class NamespaceDeletion {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.#follow(signal);
-      } catch (error) {
-        this.#onError(error);
-        await pause(RETRY_MS, signal);
-      }
-    }
+    const retry = { retryMs: RETRY_MS, onError: this.#onError };
+    await keepDoing(() => this.#follow(signal), signal, retry);
     await Promise.all(this.#active.values());
   }
 

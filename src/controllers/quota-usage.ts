@@ -7,6 +7,7 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 import { observe } from '../storage/observe.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { Entry, Store, WatchEvent } from '../storage/store.ts';
+import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
 import { type CountedResource, countUsage, resourcesCountedBy } from './quota-count.ts';
 import type { StoredQuotas } from './quota-ledger.ts';
@@ -62,15 +63,8 @@ export class QuotaUsage {
     await Promise.all(this.#running);
   }
 
-  async #keepDoing(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await work();
-      } catch (error) {
-        this.#onError(error);
-        await pause(RETRY_MS, signal);
-      }
-    }
+  #keepDoing(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    return keepDoing(work, signal, { retryMs: RETRY_MS, onError: this.#onError });
   }
 
   async #followQuotas(signal: AbortSignal): Promise<void> {
