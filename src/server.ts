@@ -12,7 +12,6 @@ import { StoredQuotas } from './controllers/quota-ledger.ts';
 import { QuotaUsage } from './controllers/quota-usage.ts';
 import { RoleAggregation } from './controllers/role-aggregation.ts';
 import { bootstrapRoles } from './controllers/role-bootstrap.ts';
-import type { HealthCheck } from './diagnostics/health.ts';
 import { createDiscovery } from './discovery/discovery.ts';
 import { createIssuerPages } from './discovery/issuer-documents.ts';
 import type { PairFiles } from './http/tls/serving-tls.ts';
@@ -33,6 +32,7 @@ import { createAuthorization } from './server/authorization.ts';
 import { createBackends } from './server/backends.ts';
 import { createFlowControl } from './server/flow-control.ts';
 import { Front } from './server/front.ts';
+import { createBaseChecks, createCacheChecks } from './server/health-checks.ts';
 import { createKubernetesService } from './server/kubernetes-service.ts';
 import { createNamespaceObjects } from './server/namespace-objects.ts';
 import { createNoteUse } from './server/service-accounts.ts';
@@ -68,35 +68,32 @@ export interface RunningServer {
 
 const POOL_SIZE = 8;
 
-/** What must be finished before the server is ready; /livez takes them for done during --livez-grace-period. */
-const STARTUP_STEPS = [
-  'start-watch-cache',
-  'bootstrap-namespaces',
-  'rbac/bootstrap-roles',
-  'scheduling/bootstrap-system-priority-classes',
-  'start-kubernetes-service',
-];
-
 /**
  * The composition root: the only place that knows which implementation stands behind each interface.
  * Resolves when the server is ready. @throws Error when it cannot become so
  */
 export async function startServer(environment: ServerEnvironment): Promise<RunningServer> {
-  const front = await Front.open({ ...environment, startupSteps: STARTUP_STEPS });
+  const { options, logger } = environment;
+  const postgres = openDatabase(environment);
+  const checks = createBaseChecks(postgres, logger, options);
+  const front = await Front.open({ ...environment, checks });
   try {
-    return await startBehind(front, environment);
+    return await startBehind(front, postgres, environment);
   } catch (error) {
     await front.abandon();
     throw error;
   }
 }
 
-async function startBehind(front: Front, environment: ServerEnvironment): Promise<RunningServer> {
+async function startBehind(
+  front: Front,
+  postgres: PostgresLog,
+  environment: ServerEnvironment,
+): Promise<RunningServer> {
   const { options, logger } = environment;
   const types = loadTypes();
   const { metrics, requestMetrics, tracing } = front;
   const auditor = await createAuditor(options.audit, { logger, metrics: metrics.registry, types });
-  const postgres = openDatabase(environment);
   const registry = createRegistry(options);
   const store = new WatchCache({
     ...postgres,
@@ -106,7 +103,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const services = new Services(logger);
   services.start('watch cache', (signal) => store.run(signal));
   await Promise.race([store.ready(), services.failed]);
-  front.startup.finished('start-watch-cache');
+  front.startup.finished('watch-cache');
   const now = (): Date => new Date();
   const authorization = await createAuthorization(options, store, logger);
   services.start('authorization', (signal) => authorization.run(signal));
@@ -132,16 +129,17 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     gatedFields: new GatedFields((gate) => options.featureGates.isEnabled(gate)),
   });
   await bootstrapNamespaces(registry, writer);
-  front.startup.finished('bootstrap-namespaces');
+  front.startup.finished('namespaces');
   await bootstrapRoles({ store, registry, writer, isOn: (gate) => options.featureGates.isEnabled(gate) });
-  front.startup.finished('rbac/bootstrap-roles');
+  front.startup.finished('roles');
   await bootstrapPriorities(registry, writer);
-  front.startup.finished('scheduling/bootstrap-system-priority-classes');
+  front.startup.finished('priorities');
   await repairAllocations({
     ...{ store, registry, writer, now },
     ...{ allocations: postgres.allocations, pools: allocation.pools },
     onTrouble: (message) => logger.warn('allocations', { message }),
   });
+  front.startup.finished('allocations');
   services.start('compaction', (signal) => postgres.compactor.run(signal));
   services.start('expiry', (signal) => postgres.expirer.run(signal));
   const identity = new ControllerIdentity('namespace-controller');
@@ -168,6 +166,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   startRoleAggregation({ store, registry, writer, services, logger });
   await authorization.ready();
   await plugins.ready();
+  front.startup.finished('admission');
   const { servingCa } = environment;
   const namespaceObjects = createNamespaceObjects({ store, registry, writer, logger, servingCa });
   await namespaceObjects.begin();
@@ -178,7 +177,9 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const authentication = createAuthentication({ ...environment, serverAddress, store, noteUse });
   services.start('authentication', (signal) => authentication.run(signal));
   await publishAuthentication(registry, writer, authentication.published);
+  front.startup.finished('authentication');
   await noteTokenTracking(registry, writer, now());
+  front.startup.finished('token-tracking');
   const { authenticator, tokens } = authentication;
   const { apiAudiences } = options.authentication;
   const { flowControl, dumps } = await createFlowControl({
@@ -192,6 +193,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     now,
     services,
   });
+  front.startup.finished('flow-control');
   const discovery = createDiscovery({
     registry,
     types,
@@ -200,7 +202,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     version: { ...VERSION, gitVersion: options.reportedVersion ?? VERSION.gitVersion },
   });
   const pages = front
-    .pages(healthChecks(postgres, store, options))
+    .pages(createCacheChecks(postgres, store))
     .route('/', dumps)
     .route('/', createIssuerPages(authentication.issuerDocuments))
     .notFound(({ req, env }) => discovery.fetch(req.raw, env));
@@ -235,8 +237,10 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   });
   plugins.serve();
   front.serve(pipeline);
+  front.startup.finished('serving');
   services.start('kubernetes service', (signal) => kubernetes.run(signal));
-  front.startup.finished('start-kubernetes-service');
+  await Promise.race([kubernetes.ready(), services.failed]);
+  front.startup.finished('kubernetes-service');
   const leave = (): Promise<void> => kubernetes.leave();
   return { port: front.port, close: () => shutDown({ front, services, postgres, leave, auditor }) };
 }
@@ -285,34 +289,6 @@ function createRegistry({ runtimeConfig }: ServerOptions): Registry {
     registry.add(definition, (version, served) => runtimeConfig.isEnabled(version, served.enabledByDefault));
   }
   return registry;
-}
-
-function healthChecks(postgres: PostgresLog, store: WatchCache, options: ServerOptions): HealthCheck[] {
-  const everywhere = ['healthz', 'livez', 'readyz'] as const;
-  return [
-    { name: 'ping', endpoints: everywhere, check: () => {} },
-    {
-      name: 'postgres',
-      endpoints: ['healthz', 'livez'],
-      check: () => postgres.ping(options.healthTimeoutMs),
-    },
-    { name: 'postgres-readiness', endpoints: ['readyz'], check: () => postgres.ping(options.readyTimeoutMs) },
-    {
-      name: 'watch-cache',
-      endpoints: ['readyz'],
-      check: () => {
-        if (!store.state.loaded) throw new Error('not loaded');
-      },
-    },
-    {
-      name: 'tail',
-      endpoints: ['readyz'],
-      // Polling is slower, not wrong: it is told in the log and does not take the server out of service.
-      check: () => {
-        if (postgres.feed.state.mode === 'starting') throw new Error('the tail has not begun');
-      },
-    },
-  ];
 }
 
 /** Loops of the server, each with a name for the log; stopped last first, because later ones work with earlier ones. */

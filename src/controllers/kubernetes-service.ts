@@ -53,11 +53,17 @@ export interface KubernetesServiceOptions {
 export class KubernetesService {
   readonly #options: KubernetesServiceOptions;
   #left = false;
+  readonly #ready = Promise.withResolvers<void>();
   /** Rounds take turns with leaving, so that no round begun before puts this server back. */
   #busy: Promise<void> = Promise.resolve();
 
   constructor(options: KubernetesServiceOptions) {
     this.#options = options;
+  }
+
+  /** Resolves when all has been true once. */
+  ready(): Promise<void> {
+    return this.#ready.promise;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -87,8 +93,8 @@ export class KubernetesService {
     const { self, leases, leaseMs = LEASE_MS } = this.#options;
     if (this.#left) return;
     await this.#ensureService();
-    if (self === undefined) return;
-    await this.#write(await leases.renew(self, leaseMs));
+    if (self !== undefined) await this.#write(await leases.renew(self, leaseMs));
+    this.#ready.resolve();
   }
 
   async #ensureService(): Promise<void> {

@@ -1,11 +1,12 @@
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { plainText } from '../pages/plain-text.ts';
 
-/** One thing that can be well or not. Resolves when well; throws what is wrong. */
+/** One thing that can be well or not. */
 export interface HealthCheck {
   readonly name: string;
   /** Under which of the endpoints it counts. */
   readonly endpoints: readonly HealthEndpoint[];
+  /** Resolves when well. @throws Error, whose message whoever may read this check by itself is shown */
   check(): Promise<void> | void;
 }
 
@@ -20,18 +21,16 @@ export function createHealthPages(checks: readonly HealthCheck[], onFailure: OnF
   const pages = new Hono();
   for (const endpoint of ENDPOINTS) {
     const all = checks.filter(({ endpoints }) => endpoints.includes(endpoint));
-    const answer = ({ req }: Context, asked: readonly HealthCheck[]): Promise<Response> =>
-      report(endpoint, asked, {
-        excluded: new Set(req.queries('exclude')),
-        verbose: req.query('verbose') !== undefined,
-        onFailure,
-      });
-    pages.get(`/${endpoint}`, (context) => answer(context, all));
-    pages.get(`/${endpoint}/`, (context) => answer(context, all));
-    pages.get(`/${endpoint}/:check{.+}`, (context) => {
-      const asked = all.filter(({ name }) => name === context.req.param('check'));
-      return asked.length === 0 ? context.notFound() : answer(context, asked);
-    });
+    for (const path of [`/${endpoint}`, `/${endpoint}/`]) {
+      pages.get(path, ({ req }) =>
+        report(endpoint, all, {
+          excluded: new Set(req.queries('exclude')),
+          verbose: req.query('verbose') !== undefined,
+          onFailure,
+        }),
+      );
+    }
+    for (const check of all) pages.get(`/${endpoint}/${check.name}`, () => reportOne(check, onFailure));
   }
   return pages;
 }
@@ -50,9 +49,16 @@ async function report(
   const results = await Promise.all(
     checks.map((check) => examine(check, excluded.has(check.name), onFailure)),
   );
-  const lines = results.map(({ line }) => `${line}\n`).join('');
+  const unknown = [...excluded].filter((name) => checks.every((check) => check.name !== name)).sort();
+  const lines = results.map(({ line }) => `${line}\n`).join('') + warningOf(unknown);
   if (results.some(({ well }) => !well)) return plainText(500, `${lines}${endpoint} check failed\n`);
   return plainText(200, verbose ? `${lines}${endpoint} check passed\n` : 'ok');
+}
+
+function warningOf(unknown: readonly string[]): string {
+  if (unknown.length === 0) return '';
+  const names = unknown.map((name) => JSON.stringify(name)).join(',');
+  return `warn: some health checks cannot be excluded: no matches for ${names}\n`;
 }
 
 async function examine(
@@ -65,8 +71,20 @@ async function examine(
     await check();
     return { well: true, line: `[+]${name} ok` };
   } catch (error) {
-    // What is wrong is for the log and metrics; whoever may ask after health need not know the database's address.
+    // What is wrong is for the log; everybody may ask after health in general.
     onFailure(name, error);
     return { well: false, line: `[-]${name} failed: reason withheld` };
+  }
+}
+
+/** The paths below /healthz are for whom authorization lets read them: they are told the reason. */
+async function reportOne({ name, check }: HealthCheck, onFailure: OnFailure): Promise<Response> {
+  try {
+    await check();
+    return plainText(200, 'ok');
+  } catch (error) {
+    onFailure(name, error);
+    const reason = error instanceof Error ? error.message : String(error);
+    return plainText(500, `internal server error: ${reason}\n`);
   }
 }

@@ -1,31 +1,37 @@
 import type { HealthCheck } from './health.ts';
 
+/** A check that is well once a step of the start is finished. Several may stand for the same step. */
+export interface StartupCheck<Step extends string> {
+  readonly name: string;
+  readonly step: Step;
+}
+
 /**
- * What has to be done after the listener is open and before the server is ready, each step a check of its own. /livez takes
- * unfinished steps for done during --livez-grace-period, so that a slow start is not killed for being slow.
+ * What has to be done after the listener is open and before the server is ready, each step under the names of the checks that
+ * stand for it. /livez takes unfinished steps for done during --livez-grace-period, so that a slow start is not killed for
+ * being slow.
  */
-export class Startup {
+export class Startup<Step extends string> {
   readonly #graceMs: number;
   readonly #now: () => number;
   readonly #begunMs: number;
-  readonly #steps: readonly string[];
-  readonly #done = new Set<string>();
+  readonly #checks: readonly StartupCheck<Step>[];
+  readonly #done = new Set<Step>();
 
-  constructor(steps: readonly string[], graceMs: number, now: () => number = Date.now) {
-    this.#steps = steps;
+  constructor(checks: readonly StartupCheck<Step>[], graceMs: number, now: () => number = Date.now) {
+    this.#checks = checks;
     this.#graceMs = graceMs;
     this.#now = now;
     this.#begunMs = now();
   }
 
-  finished(step: string): void {
+  finished(step: Step): void {
     this.#done.add(step);
   }
 
   checks(): HealthCheck[] {
-    return this.#steps.flatMap((step) => {
-      const name = `poststarthook/${step}`;
-      const strict = (): void => this.#assertDone(step);
+    return this.#checks.flatMap(({ name, step }) => {
+      const strict = (): void => this.assertFinished(step);
       const lenient = (): void => {
         if (this.#now() - this.#begunMs >= this.#graceMs) strict();
       };
@@ -36,7 +42,8 @@ export class Startup {
     });
   }
 
-  #assertDone(step: string): void {
+  /** @throws Error while the step is not finished */
+  assertFinished(step: Step): void {
     if (!this.#done.has(step)) throw new Error('not finished');
   }
 }

@@ -4,16 +4,26 @@ export type Severity = 'I' | 'W' | 'E';
 export interface LogOutput {
   write(severity: Severity, line: string): void;
   flush(): void;
+  /** Resolves when all that was logged has left the process. @throws Error when nothing can be written any more */
+  written(): Promise<void>;
 }
 
+/** As Node's streams: what `text` is, and what to call when it is written or cannot be. */
 export interface LineSink {
-  write(text: string): unknown;
+  write(text: string, done?: (error?: Error | null) => void): unknown;
 }
+
+/** A stream writes in order: when nothing has been written, so has all before it. */
+const drained = (sink: LineSink): Promise<void> =>
+  new Promise((resolve, reject) => {
+    sink.write('', (error) => (error === null || error === undefined ? resolve() : reject(error)));
+  });
 
 /** Everything to one stream, at once. */
 export const createSingleOutput = (sink: LineSink): LogOutput => ({
   write: (_severity, line) => void sink.write(line),
   flush: () => {},
+  written: () => drained(sink),
 });
 
 export interface SplitOptions {
@@ -42,6 +52,10 @@ export function createSplitOutput({ info, error, bufferBytes, flushEveryMs }: Sp
   if (bufferBytes > 0) setInterval(flush, Math.max(flushEveryMs, 1)).unref();
   return {
     flush,
+    written: async () => {
+      flush();
+      await Promise.all([drained(info), drained(error)]);
+    },
     write: (severity, line) => {
       if (severity === 'E') {
         flush();

@@ -18,6 +18,8 @@ export interface LogControl extends Logger {
   /** Takes effect at once (/debug/flags/v). */
   setVerbosity(level: number): void;
   flush(): void;
+  /** Resolves when all that was logged is written. @throws Error when it cannot be */
+  written(): Promise<void>;
 }
 
 /** --vmodule: a file's name without its ending, `*` and `?` standing for others. */
@@ -59,6 +61,7 @@ export function createLogger(options: LoggerOptions): LogControl {
     warn,
     error,
     flush: () => output.flush(),
+    written: () => output.written(),
     get verbosity() {
       return verbosity;
     },

@@ -17,13 +17,15 @@ import type { ServerOptions } from '../options/options.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { VERSION } from '../version.ts';
+import type { NamedChecks } from './health-checks.ts';
+import { type StartupStep, startupChecks } from './startup-checks.ts';
 
 export interface FrontOptions {
   readonly options: ServerOptions;
   readonly serving: PairFiles;
   readonly logger: LogControl;
-  /** What must be finished before the server is ready. */
-  readonly startupSteps: readonly string[];
+  /** What is true of the server at any time, its start included. */
+  readonly checks: NamedChecks;
 }
 
 /**
@@ -34,9 +36,10 @@ export class Front {
   readonly metrics: Metrics;
   readonly requestMetrics: RequestMetrics;
   readonly tracing: Tracing;
-  readonly startup: Startup;
+  readonly startup: Startup<StartupStep>;
   readonly #options: ServerOptions;
   readonly #logger: LogControl;
+  readonly #checks: NamedChecks;
   readonly #contention: Contention;
   /** The same on the port and on the socket: of profiles one is recorded at a time. */
   readonly #debugPages: readonly Hono[];
@@ -53,17 +56,18 @@ export class Front {
     return front;
   }
 
-  private constructor({ options, logger, startupSteps }: FrontOptions, tracing: Tracing) {
+  private constructor({ options, logger, checks }: FrontOptions, tracing: Tracing) {
     const { serving, observability } = options;
     this.#options = options;
     this.#logger = logger;
+    this.#checks = checks;
     this.metrics = new Metrics(observability.metrics);
     this.requestMetrics = new RequestMetrics(this.metrics);
-    this.startup = new Startup(startupSteps, serving.livezGraceMs);
+    this.startup = new Startup(startupChecks(options), serving.livezGraceMs);
     this.tracing = tracing;
     this.#contention = new Contention(serving.contentionProfiling);
     this.#debugPages = [createProfilePages(this.#contention), createFlagPages(logger)];
-    this.#pipeline = startingPipeline(createHealthPages(this.startup.checks()));
+    this.#pipeline = startingPipeline(this.#health(this.#cacheNotLoaded()));
   }
 
   get port(): number {
@@ -71,14 +75,9 @@ export class Front {
   }
 
   /** Health, metrics, profiles: documents like others, for whom authorization lets see them. */
-  pages(checks: readonly HealthCheck[]): Pages {
+  pages(cache: NamedChecks): Pages {
     const { profiling } = this.#options.serving;
-    const onFailure = (name: string, error: unknown): void =>
-      this.#logger.info(1, 'a health check failed', { name, error: String(error) });
-    const all = [...checks, ...this.startup.checks(), this.#shutdownCheck()];
-    const pages = createPages()
-      .route('/', createHealthPages(all, onFailure))
-      .route('/', createMetricPages(this.metrics));
+    const pages = createPages().route('/', this.#health(cache)).route('/', createMetricPages(this.metrics));
     if (profiling) for (const some of this.#debugPages) pages.route('/', some);
     return pages;
   }
@@ -150,6 +149,26 @@ export class Front {
       this.#debugSocket = await openDebugSocket(serving.debugSocketPath, this.#debugPages, this.#logger);
   }
 
+  #health(cache: NamedChecks): Hono {
+    const onFailure = (name: string, error: unknown): void =>
+      this.#logger.info(1, 'a health check failed', { name, error: describe(error) });
+    const inOrder = [
+      ...this.#checks.kubernetes,
+      ...cache.kubernetes,
+      ...this.startup.checks(),
+      ...this.#checks.own,
+      ...cache.own,
+      this.#shutdownCheck(),
+    ];
+    return createHealthPages(inOrder, onFailure);
+  }
+
+  /** What is said of the cache before there is one. */
+  #cacheNotLoaded(): NamedChecks {
+    const check = (): void => this.startup.assertFinished('watch-cache');
+    return { kubernetes: [{ name: 'informer-sync', endpoints: ['readyz'], check }], own: [] };
+  }
+
   #shutdownCheck(): HealthCheck {
     return {
       name: 'shutdown',
@@ -159,6 +178,11 @@ export class Front {
       },
     };
   }
+}
+
+function describe(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? `: ${String(error.cause)}` : '';
+  return `${String(error)}${cause}`;
 }
 
 /** The exporter takes a quarter of a second to load, which only those pay who trace. */

@@ -3,7 +3,7 @@ import { Startup } from '../../src/diagnostics/startup.ts';
 
 test('a start that takes long is alive for its grace period, and ready when it is done', () => {
   let now = 0;
-  const startup = new Startup(['slow'], 1000, () => now);
+  const startup = new Startup([{ name: 'poststarthook/slow', step: 'slow' }], 1000, () => now);
   const of = (endpoint: string) =>
     startup.checks().find(({ endpoints }) => endpoints.some((one) => one === endpoint));
   expect(() => of('livez')?.check()).not.toThrow();

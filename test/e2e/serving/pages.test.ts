@@ -122,7 +122,9 @@ test('health, metrics and profiles are for whom authorization lets see them', as
   for (const path of ['/metrics', '/debug/pprof/', '/debug/pprof/heap', '/debug/flags/v', '//metrics'])
     expect(await nobody(path), path).toBe(403);
   const verbose = await get('/readyz?verbose');
-  expect(verbose.text).toMatch(/\[\+\]poststarthook\/start-watch-cache ok\n(.*\n)*readyz check passed\n/);
+  expect(verbose.text).toMatch(
+    /\[\+\]poststarthook\/generic-apiserver-start-informers ok\n(.*\n)*readyz check passed\n/,
+  );
   expect((await get('/livez/ping')).text).toBe('ok');
   expect((await get('/livez/nothing')).code).toBe(404);
 });

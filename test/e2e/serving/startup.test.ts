@@ -40,7 +40,9 @@ test('while it starts a server is alive, not ready, and asks to come back', asyn
     await eventually(async () => expect((await ask(port, '/livez')).text).toBe('ok'), 25_000);
     const ready = await ask(port, '/readyz');
     expect(ready.code).toBe(500);
-    expect(ready.text).toContain('[-]poststarthook/start-watch-cache failed: reason withheld');
+    expect(ready.text).toContain(
+      '[-]poststarthook/generic-apiserver-start-informers failed: reason withheld',
+    );
     expect(await ask(port, '/api/v1/namespaces')).toMatchObject({ code: 429, retryAfter: '1' });
   } finally {
     await blocker.query('ROLLBACK');

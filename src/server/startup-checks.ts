@@ -1,0 +1,71 @@
+import type { StartupCheck } from '../diagnostics/startup.ts';
+import type { ServerOptions } from '../options/options.ts';
+
+/** What a server does between opening its port and being ready. */
+export type StartupStep =
+  /** The objects of every kind are in memory, and the log is followed. */
+  | 'watch-cache'
+  | 'namespaces'
+  | 'roles'
+  | 'priorities'
+  /** What services hold of addresses and ports agrees with the services. */
+  | 'allocations'
+  | 'admission'
+  /** Authorities of client certificates are published in kube-system. */
+  | 'authentication'
+  | 'token-tracking'
+  | 'flow-control'
+  /** Every version of every group is found, described and served. */
+  | 'serving'
+  /** Service default/kubernetes exists, and this server has said once that it lives. */
+  | 'kubernetes-service';
+
+type Check = StartupCheck<StartupStep>;
+
+const hook = (name: string, step: StartupStep): Check => ({ name: `poststarthook/${name}`, step });
+
+/**
+ * The checks that kube-apiserver 1.31 has for its start, in its order, each with the step of ours that does what it stands for.
+ * One watch cache is what there are several sets of informers for; definitions of custom resources and API services are judged
+ * and listed by what serves them, where Kubernetes has controllers; servers that live are known by their leases in PostgreSQL.
+ */
+export function startupChecks({ priorityAndFairness }: ServerOptions): readonly Check[] {
+  const turns = priorityAndFairness
+    ? [
+        hook('priority-and-fairness-config-consumer', 'flow-control'),
+        hook('priority-and-fairness-filter', 'flow-control'),
+      ]
+    : [hook('max-in-flight-filter', 'flow-control')];
+  const producer = priorityAndFairness ? [hook('priority-and-fairness-config-producer', 'flow-control')] : [];
+  return [
+    hook('start-apiserver-admission-initializer', 'admission'),
+    hook('generic-apiserver-start-informers', 'watch-cache'),
+    ...turns,
+    hook('storage-object-count-tracker-hook', 'watch-cache'),
+    hook('start-apiextensions-informers', 'watch-cache'),
+    hook('start-apiextensions-controllers', 'serving'),
+    hook('crd-informer-synced', 'watch-cache'),
+    hook('start-system-namespaces-controller', 'namespaces'),
+    hook('start-cluster-authentication-info-controller', 'authentication'),
+    hook('start-kube-apiserver-identity-lease-controller', 'kubernetes-service'),
+    hook('start-kube-apiserver-identity-lease-garbage-collector', 'kubernetes-service'),
+    hook('start-legacy-token-tracking-controller', 'token-tracking'),
+    hook('start-service-ip-repair-controllers', 'allocations'),
+    hook('rbac/bootstrap-roles', 'roles'),
+    hook('scheduling/bootstrap-system-priority-classes', 'priorities'),
+    ...producer,
+    hook('bootstrap-controller', 'kubernetes-service'),
+    hook('start-kube-aggregator-informers', 'watch-cache'),
+    hook('apiservice-status-local-available-controller', 'serving'),
+    hook('apiservice-status-remote-available-controller', 'serving'),
+    hook('apiservice-registration-controller', 'serving'),
+    hook('apiservice-discovery-controller', 'serving'),
+    hook('kube-apiserver-autoregistration', 'serving'),
+    { name: 'autoregister-completion', step: 'serving' },
+    hook('apiservice-openapi-controller', 'serving'),
+    hook('apiservice-openapiv3-controller', 'serving'),
+    // What probes made for earlier versions ask for by name.
+    hook('start-kube-apiserver-admission-initializer', 'admission'),
+    hook('apiservice-status-available-controller', 'serving'),
+  ];
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { createHealthPages, type HealthCheck } from '../../src/diagnostics/health.ts';
+
+const EVERYWHERE = ['healthz', 'livez', 'readyz'] as const;
+
+const broken = new Error('the disk is full');
+const CHECKS: readonly HealthCheck[] = [
+  { name: 'ping', endpoints: EVERYWHERE, check: () => {} },
+  { name: 'poststarthook/rbac/roles', endpoints: EVERYWHERE, check: () => Promise.resolve() },
+  { name: 'disk', endpoints: ['readyz'], check: () => Promise.reject(broken) },
+];
+
+async function ask(path: string, onFailure?: (name: string, error: unknown) => void) {
+  const response = await createHealthPages(CHECKS, onFailure).request(path);
+  return { code: response.status, text: await response.text(), headers: response.headers };
+}
+
+test('a page lists its checks in order when asked to, and says ok when not', async () => {
+  expect(await ask('/livez')).toMatchObject({ code: 200, text: 'ok' });
+  expect(await ask('/livez?verbose')).toMatchObject({
+    code: 200,
+    text: '[+]ping ok\n[+]poststarthook/rbac/roles ok\nlivez check passed\n',
+  });
+});
+
+test('a page that fails lists its checks unasked, and tells the reason to the log alone', async () => {
+  const failures: unknown[] = [];
+  const answer = await ask('/readyz', (name, error) => failures.push([name, error]));
+  expect(answer).toMatchObject({
+    code: 500,
+    text: '[+]ping ok\n[+]poststarthook/rbac/roles ok\n[-]disk failed: reason withheld\nreadyz check failed\n',
+  });
+  expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(failures).toEqual([['disk', broken]]);
+});
+
+test('what is excluded is not asked, and what cannot be excluded is named', async () => {
+  const failures: unknown[] = [];
+  const answer = await ask('/readyz?verbose&exclude=disk&exclude=tape&exclude=card', (name) =>
+    failures.push(name),
+  );
+  expect(answer).toMatchObject({
+    code: 200,
+    text:
+      '[+]ping ok\n[+]poststarthook/rbac/roles ok\n[+]disk excluded: ok\n' +
+      'warn: some health checks cannot be excluded: no matches for "card","tape"\nreadyz check passed\n',
+  });
+  expect(failures).toEqual([]);
+  expect(await ask('/readyz?exclude=disk')).toMatchObject({ code: 200, text: 'ok' });
+});
+
+test('a check is read by itself, with the reason for whoever may read it', async () => {
+  const failures: unknown[] = [];
+  expect(await ask('/livez/poststarthook/rbac/roles')).toMatchObject({ code: 200, text: 'ok' });
+  expect(await ask('/livez/ping?verbose')).toMatchObject({ code: 200, text: 'ok' });
+  expect(await ask('/readyz/disk', (name) => failures.push(name))).toMatchObject({
+    code: 500,
+    text: 'internal server error: the disk is full\n',
+  });
+  expect(failures).toEqual(['disk']);
+  for (const path of ['/livez/disk', '/livez/poststarthook', '/livez/poststarthook/rbac'])
+    expect((await ask(path)).code, path).toBe(404);
+});
