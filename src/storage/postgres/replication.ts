@@ -159,7 +159,8 @@ class Stream {
 
   #acknowledge(ping: boolean): void {
     if (this.#acknowledged === '') return;
-    this.#service.acknowledge(this.#acknowledged, ping).catch((error: unknown) => this.#break(error));
+    const sent = this.#service.acknowledge(before(this.#acknowledged), ping);
+    sent.catch((error: unknown) => this.#break(error));
   }
 
   #checkSilence(): void {
@@ -168,6 +169,16 @@ class Stream {
       this.#break(new Error(`the replication stream was silent for ${silentMs} ms`));
     else this.#acknowledge(silentMs > PING_AFTER_MS);
   }
+}
+
+/**
+ * The position one byte earlier: '1/0' → '0/FFFFFFFF'. The library adds one to what it acknowledges, and PostgreSQL compares
+ * with what it has sent for equality before it lets a shutdown end: a position beyond it holds the shutdown up for ever.
+ */
+function before(lsn: string): string {
+  const [high = '0', low = '0'] = lsn.split('/');
+  const position = (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`) - 1n;
+  return `${(position >> 32n).toString(16)}/${(position & 0xffffffffn).toString(16)}`;
 }
 
 function toStreamedChange(row: Readonly<Record<string, Buffer | null>>): LoggedChange {
