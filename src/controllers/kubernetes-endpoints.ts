@@ -26,17 +26,38 @@ export function toEndpoints(servers: readonly ServerAddress[]): ApiObject {
 
 /**
  * One slice where all servers have one port and one family, which is the rule; more where they have not, because a slice has
- * one of each. The first is called as Kubernetes calls it.
+ * one of each. The first is called as Kubernetes calls it. When `leaving` was the last server it stays, without endpoints.
  */
-export function toEndpointSlices(servers: readonly ServerAddress[]): ApiObject[] {
-  const groups = [...byPort(servers)].flatMap(([port, addresses]) => {
-    const families = [
-      { addressType: 'IPv4', addresses: addresses.filter((address) => !isIpv6(address)) },
-      { addressType: 'IPv6', addresses: addresses.filter(isIpv6) },
+export function toEndpointSlices(servers: readonly ServerAddress[], leaving: ServerAddress): ApiObject[] {
+  const groups = toGroups(servers);
+  return (groups.length === 0 ? [toEmptyGroup(leaving)] : groups).map(toEndpointSlice);
+}
+
+/** Servers that one slice can hold. */
+interface SliceGroup {
+  readonly addressType: 'IPv4' | 'IPv6';
+  readonly addresses: readonly string[];
+  readonly port: number;
+}
+
+const toEmptyGroup = ({ address, port }: ServerAddress): SliceGroup => ({
+  addressType: isIpv6(address) ? 'IPv6' : 'IPv4',
+  addresses: [],
+  port,
+});
+
+function toGroups(servers: readonly ServerAddress[]): SliceGroup[] {
+  return [...byPort(servers)].flatMap(([port, addresses]) => {
+    const families: readonly SliceGroup[] = [
+      { addressType: 'IPv4', addresses: addresses.filter((address) => !isIpv6(address)), port },
+      { addressType: 'IPv6', addresses: addresses.filter(isIpv6), port },
     ];
-    return families.filter((family) => family.addresses.length > 0).map((family) => ({ ...family, port }));
+    return families.filter((family) => family.addresses.length > 0);
   });
-  return groups.map(({ addressType, addresses, port }, at) => ({
+}
+
+function toEndpointSlice({ addressType, addresses, port }: SliceGroup, at: number): ApiObject {
+  return {
     kind: 'EndpointSlice',
     apiVersion: 'discovery.k8s.io/v1',
     metadata: {
@@ -47,11 +68,12 @@ export function toEndpointSlices(servers: readonly ServerAddress[]): ApiObject[]
     addressType,
     endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
     ports: [{ name: PORT_NAME, port, protocol: 'TCP' }],
-  }));
+  };
 }
 
-export const isOwnSlice = ({ metadata }: ApiObject): boolean =>
-  metadata.name === SERVICE_NAME || /^kubernetes-ipv[46]-\d+$/.test(metadata.name ?? '');
+/** Whether a slice is one of the service's, whoever made it. */
+export const isServiceSlice = ({ metadata }: ApiObject): boolean =>
+  metadata.labels?.[SERVICE_LABEL] === SERVICE_NAME;
 
 export interface ServiceShape {
   /** First address of --service-cluster-ip-range. */

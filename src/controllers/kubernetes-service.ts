@@ -12,7 +12,7 @@ import type { WriteContext } from '../verbs/writing.ts';
 import { DELETE_NOW } from './delete-now.ts';
 import type { ControllerIdentity } from './identity.ts';
 import {
-  isOwnSlice,
+  isServiceSlice,
   SERVICE_NAME,
   SERVICE_NAMESPACE,
   type ServiceShape,
@@ -79,7 +79,7 @@ export class KubernetesService {
     const { self, leases, onError } = this.#options;
     this.#left = true;
     if (self === undefined) return;
-    const left = this.#inTurn(async () => this.#write(await leases.release(self))).catch(onError);
+    const left = this.#inTurn(async () => this.#write(await leases.release(self), self)).catch(onError);
     await Promise.race([left, new Promise((resolve) => setTimeout(resolve, LEAVE_MS).unref())]);
   }
 
@@ -93,7 +93,7 @@ export class KubernetesService {
     const { self, leases, leaseMs = LEASE_MS } = this.#options;
     if (this.#left) return;
     await this.#ensureService();
-    if (self !== undefined) await this.#write(await leases.renew(self, leaseMs));
+    if (self !== undefined) await this.#write(await leases.renew(self, leaseMs), self);
     this.#ready.resolve();
   }
 
@@ -105,9 +105,9 @@ export class KubernetesService {
     );
   }
 
-  async #write(servers: readonly ServerAddress[]): Promise<void> {
+  async #write(servers: readonly ServerAddress[], self: ServerAddress): Promise<void> {
     await this.#put(ENDPOINTS, toEndpoints(servers), ['subsets']);
-    const wanted = toEndpointSlices(servers);
+    const wanted = toEndpointSlices(servers, self);
     for (const slice of wanted) await this.#put(SLICES, slice, ['endpoints', 'ports', 'addressType']);
     await this.#dropOtherSlices(new Set(wanted.map(({ metadata }) => metadata.name ?? '')));
   }
@@ -138,13 +138,14 @@ export class KubernetesService {
     });
   }
 
+  /** Clients read all slices of a service: one that somebody else made for this one would add servers that are none. */
   async #dropOtherSlices(names: ReadonlySet<string>): Promise<void> {
     const { store } = this.#options;
     const scope = { namespace: SERVICE_NAMESPACE };
     const { entries } = await store.list({ resource: SLICES, scope, freshness: { kind: 'any' }, limit: 0 });
     for (const entry of entries) {
       const slice = parseStored(entry.json);
-      if (isOwnSlice(slice) && !names.has(entry.name)) await this.#remove(SLICES, entry.name);
+      if (isServiceSlice(slice) && !names.has(entry.name)) await this.#remove(SLICES, entry.name);
     }
   }
 

@@ -11,6 +11,15 @@ export function findAdvertisedAddress(advertised: string, bound: string): string
   return isLoopback(bound) ? undefined : bound;
 }
 
+/**
+ * What service default/kubernetes points to: as above, but a server that listens to the loopback alone is there as well, under
+ * the host's address, because controllers and clients count on a service that has endpoints (kube-apiserver does the same). An
+ * address of the loopback may not stand there. Undefined where the host has no other.
+ */
+export function findEndpointAddress(advertised: string, bound: string): string | undefined {
+  return findAdvertisedAddress(advertised, bound) ?? hostAddress();
+}
+
 const isUnspecified = (address: string): boolean => address === '' || /^[0:.]+$/.test(address);
 const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.');
 

@@ -6,7 +6,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { Store } from '../storage/store.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
-import { findAdvertisedAddress, firstServiceAddress } from './advertised-address.ts';
+import { findEndpointAddress, firstServiceAddress } from './advertised-address.ts';
 
 export interface KubernetesServiceParts {
   readonly options: ServerOptions;
@@ -21,9 +21,12 @@ export interface KubernetesServiceParts {
 export function createKubernetesService(parts: KubernetesServiceParts): KubernetesService {
   const { options, logger, ...rest } = parts;
   const { serving, bindAddress, securePort } = options;
-  const address = findAdvertisedAddress(serving.advertiseAddress, bindAddress);
+  const address = findEndpointAddress(serving.advertiseAddress, bindAddress);
   if (address === undefined)
-    logger.info(1, 'no address to advertise: this server is not among the endpoints of default/kubernetes');
+    logger.info(
+      1,
+      'the host has no address but the loopback: this server is not among the endpoints of default/kubernetes',
+    );
   const isPublished = address !== undefined && serving.endpointReconciler === 'lease';
   return new KubernetesService({
     ...rest,

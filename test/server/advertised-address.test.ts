@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { findAdvertisedAddress, firstServiceAddress } from '../../src/server/advertised-address.ts';
+import {
+  findAdvertisedAddress,
+  findEndpointAddress,
+  firstServiceAddress,
+} from '../../src/server/advertised-address.ts';
 
 test('a server is reached where it is told to say, where it listens, or at the host’s own address', () => {
   expect(findAdvertisedAddress('192.0.2.1', '127.0.0.1')).toBe('192.0.2.1');
@@ -7,6 +11,13 @@ test('a server is reached where it is told to say, where it listens, or at the h
   expect(findAdvertisedAddress('', '127.0.0.1')).toBeUndefined();
   expect(findAdvertisedAddress('', '::1')).toBeUndefined();
   expect(findAdvertisedAddress('', '0.0.0.0')).not.toBe('127.0.0.1');
+});
+
+test('endpoints point to the host of a server that listens to the loopback, as kube-apiserver’s do', () => {
+  expect(findEndpointAddress('192.0.2.1', '127.0.0.1')).toBe('192.0.2.1');
+  expect(findEndpointAddress('', '192.0.2.2')).toBe('192.0.2.2');
+  const ofHost = findAdvertisedAddress('', '0.0.0.0');
+  for (const bound of ['127.0.0.1', '::1']) expect(findEndpointAddress('', bound)).toBe(ofHost);
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findAdvertisedAddress } from '../../../src/server/advertised-address.ts';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
 import { eventually } from '../../kit/connections.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
@@ -93,3 +94,32 @@ test('endpoints that somebody breaks are put right', async () => {
     expect((await server.request('GET', `${CORE}/services/kubernetes`)).code).toBe(200);
   }, 15_000);
 }, 30_000);
+
+test('a server on the loopback has endpoints and a slice too, and the slice outlives the last server without them', async () => {
+  await using own = await createTestDatabase();
+  await using server = await startCluster(own.url);
+  const address = findAdvertisedAddress('', '0.0.0.0');
+  const expected = address === undefined ? [] : [`${address}:${server.port}`];
+  await eventually(async () => expect(await published(server)).toEqual(expected));
+  await eventually(async () => expect(await sliced(server)).toEqual(expected));
+  await server.request('POST', SLICES, {
+    metadata: { name: 'stray', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['198.51.100.1'] }],
+    ports: [{ name: 'https', port: server.port }],
+  });
+  await eventually(async () => expect(await sliced(server)).toEqual(expected));
+  expect(await server.stop()).toBe(0);
+  const kept = await own.query<{ resource: string; object: { endpoints?: unknown; subsets?: unknown } }>(
+    "SELECT resource, object FROM objects WHERE name = 'kubernetes' AND resource LIKE 'endpoint%' ORDER BY resource",
+  );
+  const found = kept.map(({ resource, object }) => [resource, object.subsets ?? object.endpoints ?? []]);
+  expect(found).toEqual(
+    address === undefined
+      ? []
+      : [
+          ['endpoints', []],
+          ['endpointslices', []],
+        ],
+  );
+}, 60_000);
