@@ -39,7 +39,10 @@ import { createNoteUse } from './server/service-accounts.ts';
 import { createStorageMetrics } from './server/storage-metrics.ts';
 import { traceCommits } from './server/traced-commits.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
+import { describeTrouble, isPassing } from './storage/postgres/trouble.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
+import { createReminder } from './util/now-and-then.ts';
+import { persist, unlessAborted } from './util/persist.ts';
 import { Ownership } from './verbs/ownership.ts';
 import { createResourceHandler } from './verbs/verbs.ts';
 import { createReviews } from './verbs/virtual/reviews.ts';
@@ -58,6 +61,8 @@ export interface ServerEnvironment {
   /** Signs service account tokens. */
   readonly serviceAccountKeyFile: string;
   readonly logger: LogControl;
+  /** Ends a start that is not finished. Whoever has the running server closes it. */
+  readonly stop: AbortSignal;
 }
 
 export interface RunningServer {
@@ -78,7 +83,7 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   const checks = createBaseChecks(postgres, logger, options);
   const front = await Front.open({ ...environment, checks });
   try {
-    return await startBehind(front, postgres, environment);
+    return await unlessAborted(() => startBehind(front, postgres, environment), environment.stop);
   } catch (error) {
     await front.abandon();
     throw error;
@@ -128,17 +133,20 @@ async function startBehind(
     collectsGarbage: options.garbageCollector,
     gatedFields: new GatedFields((gate) => options.featureGates.isEnabled(gate)),
   });
-  await bootstrapNamespaces(registry, writer);
+  const lasting = untilDone(environment);
+  await lasting(() => bootstrapNamespaces(registry, writer));
   front.startup.finished('namespaces');
-  await bootstrapRoles({ store, registry, writer, isOn: (gate) => options.featureGates.isEnabled(gate) });
+  const isOn = (gate: string): boolean => options.featureGates.isEnabled(gate);
+  await lasting(() => bootstrapRoles({ store, registry, writer, isOn }));
   front.startup.finished('roles');
-  await bootstrapPriorities(registry, writer);
+  await lasting(() => bootstrapPriorities(registry, writer));
   front.startup.finished('priorities');
-  await repairAllocations({
+  const repair = {
     ...{ store, registry, writer, now },
     ...{ allocations: postgres.allocations, pools: allocation.pools },
-    onTrouble: (message) => logger.warn('allocations', { message }),
-  });
+    onTrouble: (message: string) => logger.warn('allocations', { message }),
+  };
+  await lasting(() => repairAllocations(repair));
   front.startup.finished('allocations');
   services.start('compaction', (signal) => postgres.compactor.run(signal));
   services.start('expiry', (signal) => postgres.expirer.run(signal));
@@ -169,16 +177,16 @@ async function startBehind(
   front.startup.finished('admission');
   const { servingCa } = environment;
   const namespaceObjects = createNamespaceObjects({ store, registry, writer, logger, servingCa });
-  await namespaceObjects.begin();
+  await lasting(() => namespaceObjects.begin());
   services.start('namespace objects', (signal) => namespaceObjects.run(signal));
   const { authorizer } = authorization;
   const serverAddress = externalAddress(options);
   const noteUse = createNoteUse(registry, writer, logger);
   const authentication = createAuthentication({ ...environment, serverAddress, store, noteUse });
   services.start('authentication', (signal) => authentication.run(signal));
-  await publishAuthentication(registry, writer, authentication.published);
+  await lasting(() => publishAuthentication(registry, writer, authentication.published));
   front.startup.finished('authentication');
-  await noteTokenTracking(registry, writer, now());
+  await lasting(() => noteTokenTracking(registry, writer, now()));
   front.startup.finished('token-tracking');
   const { authenticator, tokens } = authentication;
   const { apiAudiences } = options.authentication;
@@ -192,6 +200,7 @@ async function startBehind(
     logger,
     now,
     services,
+    lasting,
   });
   front.startup.finished('flow-control');
   const discovery = createDiscovery({
@@ -243,6 +252,21 @@ async function startBehind(
   front.startup.finished('kubernetes-service');
   const leave = (): Promise<void> => kubernetes.leave();
   return { port: front.port, close: () => shutDown({ front, services, postgres, leave, auditor }) };
+}
+
+/** Does a step of the start for as long as only the database's absence is in its way. */
+const untilDone =
+  ({ stop, logger }: ServerEnvironment) =>
+  <Result>(step: () => Promise<Result>): Promise<Result> =>
+    persist(step, {
+      signal: stop,
+      isPassing,
+      onFailure: createFailureLog(logger),
+    });
+
+function createFailureLog(logger: Logger): (error: unknown) => void {
+  const remind = createReminder((trouble) => logger.warn('the start waits for the database', { trouble }));
+  return (error) => remind(describeTrouble(error));
 }
 
 /** How clients are told to reach the server: --external-hostname, or what members of the cluster use. */

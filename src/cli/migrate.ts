@@ -2,6 +2,8 @@ import { UsageError } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { migrateDatabase } from '../storage/postgres/setup.ts';
 import { databaseConnection } from './database.ts';
+import { stopSignal } from './stop-signal.ts';
+import { waitForDatabase } from './wait-for-database.ts';
 
 /** `pg-apiserver migrate`: brings a database up to date without serving. @throws Error, one line for a person */
 export async function runMigrations(options: ServerOptions): Promise<void> {
@@ -10,7 +12,11 @@ export async function runMigrations(options: ServerOptions): Promise<void> {
       'migrate needs --kvstore-servers=postgres://…; the embedded PostgreSQL is migrated when it starts',
     );
   }
-  const applied = await migrateDatabase(databaseConnection(options, options.databaseUrls));
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  const applied = await waitForDatabase(
+    () => migrateDatabase(databaseConnection(options, options.databaseUrls)),
+    { signal: stopSignal(), say },
+  );
   process.stdout.write(
     applied.length === 0 ? 'the database is up to date\n' : `applied ${applied.join(', ')}\n`,
   );

@@ -5,6 +5,7 @@ import type { ServerOptions } from '../options/options.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
+import { aborted } from '../util/aborted.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
 import { type ClusterCertificates, ensureCertificates, type ServingWishes } from './certificates.ts';
 import { databaseConnection } from './database.ts';
@@ -15,6 +16,8 @@ import { lockDataDir } from './lock.ts';
 import { openLog } from './log.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
 import { chooseServingPair, readServingCa } from './serving-pair.ts';
+import { stopSignal } from './stop-signal.ts';
+import { waitForDatabase } from './wait-for-database.ts';
 
 /** What has been begun and must be ended, last first. */
 type Undo = () => Promise<void> | void;
@@ -22,32 +25,36 @@ type Undo = () => Promise<void> | void;
 /** Runs the server until a signal ends it. @throws Error, one line for a person, when it cannot begin */
 export async function serve(options: ServerOptions): Promise<void> {
   const undo: Undo[] = [];
-  const stop = untilSignal();
+  const stop = stopSignal();
   try {
-    const server = await begin(options, undo);
+    const server = await begin(options, undo, stop);
     undo.push(() => server.close());
-    await stop;
+    await aborted(stop);
     process.stderr.write('stopping\n');
+  } catch (error) {
+    // Nothing was begun that somebody waits for: a start that is stopped has ended as it should.
+    if (!stop.aborted || error !== stop.reason) throw error;
+    process.stderr.write('stopping before the start was finished\n');
   } finally {
     for (const step of undo.reverse()) await step();
   }
 }
 
-async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServer> {
+async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): Promise<RunningServer> {
   const progress = createProgress();
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
   const databaseUrls = await findDatabase(options, dataDir, { undo, progress });
-  const { certificates, serviceAccountKeyFile } = await setUpDatabase(
-    databaseConnection(options, databaseUrls),
-    async (database) => {
+  const setUp = (): ReturnType<typeof ensureKeys> =>
+    setUpDatabase(databaseConnection(options, databaseUrls), async (database) => {
       const applied = await database.migrate();
       if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
       return ensureKeys(options, dataDir, database);
-    },
-  );
+    });
+  const waiting = { signal: stop, say: progress };
+  const { certificates, serviceAccountKeyFile } = await waitForDatabase(setUp, waiting);
   const server = await startServer({
     options,
     databaseUrls,
@@ -56,6 +63,7 @@ async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServe
     clientCaFiles: [certificates.caFile],
     serviceAccountKeyFile,
     logger: openLog(options),
+    stop,
   });
   giveBackMemory();
   announce(options, dataDir, certificates, progress);
@@ -128,18 +136,4 @@ function createProgress(): (message: string) => void {
   return (message) => {
     process.stdout.write(`${process.uptime().toFixed(1).padStart(6)}s  ${message}\n`);
   };
-}
-
-/** Resolves at the first signal. A second one ends the process at once, for whoever is tired of waiting. */
-function untilSignal(): Promise<void> {
-  return new Promise((done) => {
-    let signals = 0;
-    const onSignal = (): void => {
-      signals += 1;
-      if (signals > 1) process.exit(130);
-      done();
-    };
-    process.on('SIGINT', onSignal);
-    process.on('SIGTERM', onSignal);
-  });
 }

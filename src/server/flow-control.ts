@@ -34,6 +34,8 @@ export interface FlowControlParts {
     start(name: string, run: (signal: AbortSignal) => Promise<void>): void;
     readonly failed: Promise<never>;
   };
+  /** Does a step of the start, as often as it takes while the database is away. */
+  readonly lasting: (step: () => Promise<void>) => Promise<void>;
 }
 
 export interface FlowControlOfServer {
@@ -74,7 +76,7 @@ async function createPriorityAndFairness(parts: FlowControlParts): Promise<FlowC
   });
   services.start('flow control configuration', (signal) => follower.run(signal));
   await Promise.race([follower.ready(), services.failed]);
-  await bootstrap.ensure();
+  await parts.lasting(() => bootstrap.ensure());
   services.start('flow control objects', (signal) => bootstrap.run(signal));
   services.start('flow schema conditions', (signal) => conditions.run(signal));
   services.start('flow control adjustment', (signal) => engine.run(signal));

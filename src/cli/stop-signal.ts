@@ -1,0 +1,19 @@
+/** What a start that was told to stop ends with. */
+export class Stopped extends Error {
+  constructor(signal: NodeJS.Signals) {
+    super(`stopped by ${signal}`);
+    this.name = 'Stopped';
+  }
+}
+
+/** Aborts at the first SIGINT or SIGTERM. A second one ends the process at once, for whoever is tired of waiting. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (stop.signal.aborted) process.exit(130);
+    stop.abort(new Stopped(signal));
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return stop.signal;
+}

@@ -1,0 +1,52 @@
+import { StatusError } from '../../api/status.ts';
+import { StorageError } from '../errors.ts';
+import { isConnectionFailure } from './statements.ts';
+
+/** What is wrong with a database: whether waiting helps, and else what a person is to change. */
+
+/** Whether the database may do later, by itself, what it could not do now: it starts, fails over, or is full of connections. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof StorageError) return error.failure.kind === 'unavailable';
+  // What a write was answered with: only what storage said of it counts.
+  if (error instanceof StatusError) return isPassing(error.cause);
+  // A name with several addresses is tried at each.
+  if (error instanceof AggregateError) return error.errors.some(isPassing);
+  if (isMisconfigured(error)) return false;
+  return isConnectionFailure(error) || isShortOf(error) || isPassing(error.cause);
+}
+
+const codeOf = (error: Error): string =>
+  'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** Class 53: memory, disk or connections of the database are used up. */
+const isShortOf = (error: Error): boolean => codeOf(error).startsWith('53');
+
+/** What looks like a lost connection and is none: a file that is not there, and TLS that the server does not speak. */
+function isMisconfigured(error: Error): boolean {
+  const isFile = 'syscall' in error && error.syscall !== 'connect' && codeOf(error) === 'ENOENT';
+  return isFile || (codeOf(error) === '' && /\bSSL\b|\bTLS\b/.test(error.message));
+}
+
+/** One line. */
+export function describeTrouble(error: unknown): string {
+  if (error instanceof StorageError && error.failure.kind === 'unavailable') return error.failure.reason;
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(describeTrouble))].join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** By SQLSTATE: what helps where waiting does not. */
+const ADVICE: Readonly<Record<string, string>> = {
+  '28000': 'name a user in --kvstore-servers who may log in from here, or allow this one to (pg_hba.conf)',
+  '28P01': 'correct it in --kvstore-servers, in PGPASSWORD, or in the file that PGPASSFILE names',
+  '3D000': 'create it (CREATE DATABASE), or name another one in --kvstore-servers',
+  '42501': 'grant it, or migrate as a user who has the right',
+};
+
+/** What stops a start, in one line that says what to change where that is known. What else it is stays as it is. */
+export function explainFault(error: unknown): unknown {
+  // Only what the server itself says: errors of ours say what to do already.
+  if (!(error instanceof Error) || !('severity' in error)) return error;
+  const advice = ADVICE[codeOf(error)];
+  return advice === undefined ? error : new Error(`${error.message}: ${advice}`, { cause: error });
+}

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { freePort } from '../../../src/cli/embedded/embedded-postgres.ts';
+import { eventually } from '../../kit/connections.ts';
+import { startRefusingProxy } from '../../kit/refusing-proxy.ts';
+import { createTestDatabase } from '../../postgres.ts';
+
+const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+
+interface Process extends AsyncDisposable {
+  readonly output: { stdout: string; stderr: string };
+  signal(signal: NodeJS.Signals): void;
+  readonly ended: Promise<number | null>;
+}
+
+/** The program as it is started, whether or not it becomes ready. */
+function run(...args: readonly string[]): Process {
+  const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-waiting-'));
+  const child = spawn(process.execPath, [MAIN, ...args, `--data-dir=${folder}`, '--bind-address=127.0.0.1']);
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    output.stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    output.stderr += chunk.toString();
+  });
+  const ended = once(child, 'close').then(([code]: (number | null)[]) => code ?? null);
+  return {
+    output,
+    ended,
+    signal: (signal) => void child.kill(signal),
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const STARTING = { code: '57P03', message: 'the database system is starting up' };
+const CROWDED = { code: '53300', message: 'sorry, too many clients already' };
+
+test('a database that starts, is full, or hangs up is waited for, and told of in lines, not in traces', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  await using proxy = await startRefusingProxy(database.url, [STARTING, STARTING, 'hang up', CROWDED]);
+  await using server = run(`--kvstore-servers=${proxy.url}`, `--secure-port=${await freePort()}`);
+  await eventually(() => expect(server.output.stdout).toContain('kubectl get namespaces'), 25_000);
+  expect(proxy.refused).toBe(4);
+  expect(server.output.stdout).toContain('waiting for the database: the database system is starting up\n');
+  expect(server.output.stdout.match(/waiting for the database/g)).toHaveLength(1);
+  expect(server.output.stdout + server.output.stderr).not.toMatch(/^ +at /m);
+  server.signal('SIGTERM');
+  expect(await server.ended).toBe(0);
+}, 60_000);
+
+test('a server that waits for its database ends when it is told to', async () => {
+  const nobody = `postgres://a:b@127.0.0.1:${await freePort()}/a`;
+  await using server = run(`--kvstore-servers=${nobody}`, `--secure-port=${await freePort()}`);
+  await eventually(() =>
+    expect(server.output.stdout).toContain('waiting for the database: connect ECONNREFUSED'),
+  );
+  server.signal('SIGTERM');
+  expect(await server.ended).toBe(0);
+}, 30_000);
+
+test('a database that nobody knows the address of is waited for', async () => {
+  await using server = run(
+    '--kvstore-servers=postgres://a:b@database.invalid/a',
+    `--secure-port=${await freePort()}`,
+  );
+  await eventually(() =>
+    expect(server.output.stdout).toMatch(/waiting for the database: getaddrinfo E\w+ database\.invalid/),
+  );
+  server.signal('SIGINT');
+  expect(await server.ended).toBe(0);
+}, 30_000);
+
+test('what waiting does not mend ends the start at once, in one line that says what to change', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  const wrong = new URL(database.url);
+  wrong.pathname = '/nowhere';
+  await using server = run(`--kvstore-servers=${wrong.href}`, `--secure-port=${await freePort()}`);
+  expect(await server.ended).toBe(1);
+  expect(server.output.stderr).toBe(
+    'pg-apiserver: database "nowhere" does not exist: create it (CREATE DATABASE), or name another one in --kvstore-servers\n',
+  );
+  expect(server.output.stdout).not.toContain('waiting');
+}, 30_000);
+
+test('migrate waits too, does its work when the database is there, and has failed when it is stopped before', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  await using proxy = await startRefusingProxy(database.url, [STARTING, CROWDED]);
+  await using migrating = run('migrate', `--kvstore-servers=${proxy.url}`);
+  expect(await migrating.ended).toBe(0);
+  expect(migrating.output.stderr).toBe('waiting for the database: the database system is starting up\n');
+  expect(migrating.output.stdout).toContain('applied ');
+  const nobody = `postgres://a:b@127.0.0.1:${await freePort()}/a`;
+  await using stopped = run('migrate', `--kvstore-servers=${nobody}`);
+  await eventually(() => expect(stopped.output.stderr).toContain('waiting for the database'));
+  stopped.signal('SIGTERM');
+  expect(await stopped.ended).toBe(1);
+  expect(stopped.output.stderr).toContain('pg-apiserver: stopped by SIGTERM\n');
+}, 60_000);

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { StatusError } from '../../../src/api/status.ts';
+import { StorageError } from '../../../src/storage/errors.ts';
+import { describeTrouble, explainFault, isPassing } from '../../../src/storage/postgres/trouble.ts';
+
+const withCode = (code: string, message = code, more = {}): Error =>
+  Object.assign(new Error(message), { code, ...more });
+
+const unavailable = new StorageError({ kind: 'unavailable', reason: 'connect ECONNREFUSED 127.0.0.1:5432' });
+const unavailableStatus = new StatusError(
+  { code: 503, reason: 'ServiceUnavailable', message: 'the database cannot be reached' },
+  { cause: unavailable },
+);
+
+test.each([
+  ['nobody listens yet', withCode('ECONNREFUSED')],
+  [
+    'its socket is not there yet',
+    withCode('ENOENT', 'connect ENOENT /run/.s.PGSQL.5432', { syscall: 'connect' }),
+  ],
+  ['its name is not known yet', withCode('ENOTFOUND')],
+  ['nobody answers for names', withCode('EAI_AGAIN')],
+  ['it starts', withCode('57P03', 'the database system is starting up')],
+  ['it stops', withCode('57P01')],
+  ['all its connections are taken', withCode('53300', 'sorry, too many clients already')],
+  ['its memory is used up', withCode('53200')],
+  ['it is a standby', withCode('25006')],
+  ['it does not answer', new Error('timeout expired')],
+  ['it hangs up', new Error('Connection terminated unexpectedly')],
+  [
+    'neither of its addresses answers',
+    new AggregateError([withCode('ECONNREFUSED'), withCode('ENETUNREACH')]),
+  ],
+  ['a read says so', unavailable],
+  ['a write says so', unavailableStatus],
+])('a database is waited for when %s', (_, error) => {
+  expect(isPassing(error)).toBe(true);
+});
+
+test.each([
+  ['the password is wrong', withCode('28P01')],
+  ['the user may not come in', withCode('28000')],
+  ['there is no such database', withCode('3D000')],
+  ['the user lacks a right', withCode('42501')],
+  ['it speaks no TLS', new Error('The server does not support SSL connections')],
+  ['its certificate is not trusted', withCode('SELF_SIGNED_CERT_IN_CHAIN')],
+  ['a file is missing', withCode('ENOENT', 'open ca.pem', { syscall: 'open' })],
+  [
+    'wal_level is not logical',
+    new Error('wal_level is replica: set wal_level = logical and restart PostgreSQL'),
+  ],
+  [
+    'a webhook does not answer',
+    new StatusError({ code: 500, reason: 'InternalError', message: 'connection timeout' }),
+  ],
+  ['it is no error', 'connection'],
+])('nothing is waited for when %s', (_, error) => {
+  expect(isPassing(error)).toBe(false);
+});
+
+test('a trouble is told in one line, of all addresses of a name', () => {
+  const both = [
+    withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:5432'),
+    withCode('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432'),
+  ];
+  expect(describeTrouble(new AggregateError(both))).toBe(
+    'connect ECONNREFUSED ::1:5432; connect ECONNREFUSED 127.0.0.1:5432',
+  );
+  expect(describeTrouble(unavailable)).toBe('connect ECONNREFUSED 127.0.0.1:5432');
+  expect(describeTrouble('odd')).toBe('odd');
+});
+
+test('what the database refuses is told with what to change, and what says so already is left as it is', () => {
+  const refused = withCode('3D000', 'database "a" does not exist', { severity: 'FATAL' });
+  expect(explainFault(refused)).toMatchObject({
+    message:
+      'database "a" does not exist: create it (CREATE DATABASE), or name another one in --kvstore-servers',
+    cause: refused,
+  });
+  const own = withCode('28P01', 'there is no password: chmod 600 the file');
+  expect(explainFault(own)).toBe(own);
+});
