@@ -3,8 +3,10 @@ import { KubernetesService } from '../controllers/kubernetes-service.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { Registry } from '../registry/registry.ts';
+import { describeTrouble, isPassing } from '../storage/postgres/trouble.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { Store } from '../storage/store.ts';
+import { createReminder } from '../util/now-and-then.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 import { findEndpointAddress, firstServiceAddress } from './advertised-address.ts';
 
@@ -37,6 +39,17 @@ export function createKubernetesService(parts: KubernetesServiceParts): Kubernet
       nodePort: serving.serviceNodePort,
     },
     self: isPublished ? { address, port: securePort } : undefined,
-    onError: (error) => logger.error('kubernetes service controller', error),
+    onError: createErrorLog(logger),
   });
+}
+
+/** Every few seconds a round fails while the database is away: that is one line now and then, and no trace. */
+function createErrorLog(logger: Logger): (error: unknown) => void {
+  const remind = createReminder((trouble) =>
+    logger.warn('the endpoints of default/kubernetes wait for the database', { trouble }),
+  );
+  return (error) => {
+    if (isPassing(error)) remind(describeTrouble(error));
+    else logger.error('kubernetes service controller', error);
+  };
 }

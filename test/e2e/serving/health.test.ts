@@ -89,8 +89,10 @@ test('without its database a server says so under both names, and without the ad
     code: 500,
     text: 'internal server error: PostgreSQL does not answer\n',
   });
+  await eventually(() => expect(cluster.output.stderr).toContain('default/kubernetes wait for the database'));
   await postgres.start();
   await eventually(async () => expect((await ask('/readyz')).text).toBe('ok'), 20_000);
+  expect(cluster.output.stderr).not.toContain('kubernetes service controller');
 }, 90_000);
 
 test('where requests do not take turns by priority, the check of the plain limits takes the place of its checks', async () => {
