@@ -22,10 +22,15 @@ const codeOf = (error: Error): string =>
 /** Class 53: memory, disk or connections of the database are used up. */
 const isShortOf = (error: Error): boolean => codeOf(error).startsWith('53');
 
-/** What looks like a lost connection and is none: a file that is not there, and TLS that the server does not speak. */
+/**
+ * What ends a connection and comes again with the next one: class 28, the user may not log in, TLS that the two sides do not
+ * agree on, and a file that is not there.
+ */
 function isMisconfigured(error: Error): boolean {
-  const isFile = 'syscall' in error && error.syscall !== 'connect' && codeOf(error) === 'ENOENT';
-  return isFile || (codeOf(error) === '' && /\bSSL\b|\bTLS\b/.test(error.message));
+  const code = codeOf(error);
+  if (/^(28|ERR_TLS|ERR_SSL)/.test(code)) return true;
+  if (code === 'ENOENT') return 'syscall' in error && error.syscall !== 'connect';
+  return code === '' && /\bSSL\b|\bTLS\b/.test(error.message);
 }
 
 /** One line. */

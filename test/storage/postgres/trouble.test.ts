@@ -44,6 +44,7 @@ test.each([
   ['the user lacks a right', withCode('42501')],
   ['it speaks no TLS', new Error('The server does not support SSL connections')],
   ['its certificate is not trusted', withCode('SELF_SIGNED_CERT_IN_CHAIN')],
+  ['its certificate is another one’s', withCode('ERR_TLS_CERT_ALTNAME_INVALID')],
   ['a file is missing', withCode('ENOENT', 'open ca.pem', { syscall: 'open' })],
   [
     'wal_level is not logical',
