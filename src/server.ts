@@ -177,7 +177,7 @@ async function startBehind(
   front.startup.finished('admission');
   const { servingCa } = environment;
   const namespaceObjects = createNamespaceObjects({ store, registry, writer, logger, servingCa });
-  await lasting(() => namespaceObjects.begin());
+  await namespaceObjects.begin();
   services.start('namespace objects', (signal) => namespaceObjects.run(signal));
   const { authorizer } = authorization;
   const serverAddress = externalAddress(options);
