@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { freePort } from '../../../src/cli/embedded/embedded-postgres.ts';
 import { eventually } from '../../kit/connections.ts';
@@ -67,6 +69,24 @@ test('a server that waits for its database ends when it is told to', async () =>
   server.signal('SIGTERM');
   expect(await server.ended).toBe(0);
 }, 30_000);
+
+test('a server whose port is open, and whose start the database holds up, ends when it is told to', async () => {
+  await using database = await createTestDatabase();
+  const blocker = new pg.Client({ connectionString: database.url });
+  await blocker.connect();
+  await blocker.query('BEGIN; LOCK TABLE heads IN ACCESS EXCLUSIVE MODE');
+  const port = await freePort();
+  await using server = run(`--kvstore-servers=${database.url}`, `--secure-port=${port}`);
+  await eventually(async () => {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.destroy();
+  }, 20_000);
+  server.signal('SIGTERM');
+  expect(await server.ended).toBe(0);
+  expect(server.output.stderr).toContain('stopping before the start was finished\n');
+  await blocker.end();
+}, 60_000);
 
 test('a database that nobody knows the address of is waited for', async () => {
   await using server = run(
