@@ -1,10 +1,13 @@
+import 'reflect-metadata';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as x509 from '@peculiar/x509';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { stringify } from 'yaml';
+import { makeRequest } from '../kit/certificate-request.ts';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
 import { type Handler, serveHttps, type TestServer } from '../kit/https-server.ts';
 import { Authority, type Pair } from '../kit/pki.ts';
@@ -130,6 +133,77 @@ test('a certificate of the authorities names its user and groups; any other is r
   // Good credentials beside bad ones are good credentials.
   const both = await send({ pair: bad.expired, headers: { authorization: 'Bearer static-token' } });
   expect(both.user.username).toBe('tina');
+});
+
+test('a name is what the certificate says, not a text that escapes it; of several the last one counts', async () => {
+  const subject = [
+    { CN: ['first'] },
+    { O: ['a+b'], OU: ['x'] },
+    { CN: ['bob+ops@example.com'], O: ['devs; all'] },
+  ];
+  const { user } = await send({ pair: await clients.issue({ subject }) });
+  expect(user.username).toBe('bob+ops@example.com');
+  expect(user.groups.sort()).toEqual(['a+b', 'devs; all', 'system:authenticated']);
+});
+
+test('an intermediate lets in whom it may issue for, and nobody else, to the front proxy too', async () => {
+  const { clientAuth, serverAuth } = x509.ExtendedKeyUsage;
+  const isAuthority = (length?: number) => new x509.BasicConstraintsExtension(true, length, true);
+  const chained = async (root: Authority, subject: string, ...extensions: x509.Extension[]) => {
+    const between = await Authority.create('between', { parent: root, extensions });
+    const { cert, key } = await between.issue({ subject });
+    return { cert: cert + between.pem, key };
+  };
+  const forClients = await chained(
+    clients,
+    'CN=carl',
+    isAuthority(0),
+    new x509.ExtendedKeyUsageExtension([clientAuth]),
+  );
+  expect((await send({ pair: forClients })).user.username).toBe('carl');
+  const forServers = new x509.ExtendedKeyUsageExtension([serverAuth]);
+  const bad = {
+    'for servers': await chained(clients, 'CN=carl', isAuthority(), forServers),
+    'no authority': await chained(clients, 'CN=carl', new x509.BasicConstraintsExtension(false)),
+    'not understood': await chained(
+      clients,
+      'CN=carl',
+      isAuthority(),
+      new x509.Extension('1.2.3.4', true, Buffer.from([5, 0])),
+    ),
+  };
+  for (const [what, pair] of Object.entries(bad))
+    expect(`${what}: ${(await send({ pair })).code}`).toBe(`${what}: 401`);
+  const headers = { 'x-remote-user': 'dora' };
+  const proxy = await chained(proxies, 'CN=front-proxy', isAuthority());
+  expect((await send({ pair: proxy, headers })).user.username).toBe('dora');
+  const noProxy = await chained(proxies, 'CN=front-proxy', isAuthority(), forServers);
+  expect((await send({ pair: noProxy, headers })).code).toBe(401);
+});
+
+test('nobody asks for a certificate of system:masters, in whatever block of the text and before which other', async () => {
+  const harmless = Buffer.from(await makeRequest('harmless'), 'base64').toString();
+  const masters = Buffer.from(await makeRequest('eve, O=system:masters'), 'base64').toString();
+  const ask = async (name: string, pem: string) => {
+    const spec = {
+      request: Buffer.from(pem).toString('base64'),
+      signerName: 'kubernetes.io/kube-apiserver-client',
+      usages: ['client auth'],
+    };
+    const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+    return cluster.request('POST', path, { metadata: { name }, spec });
+  };
+  const refused =
+    'use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed';
+  const other = harmless.replaceAll('CERTIFICATE REQUEST', 'CERTIFICATE');
+  expect((await ask('alone', masters)).json.message).toContain(refused);
+  expect((await ask('before', masters + harmless)).json.message).toContain(refused);
+  expect((await ask('between', `${masters}${harmless}${masters}`)).json.message).toContain(refused);
+  // A block that is none is passed over by everybody.
+  expect((await ask('broken', harmless.replace(/\nM/, '\n-') + masters)).json.message).toContain(refused);
+  expect((await ask('other', other + masters)).json.message).toContain('PEM block type must be');
+  // What follows the request is not part of it, for signers neither.
+  expect((await ask('after', harmless + masters)).code).toBe(201);
 });
 
 test('authorities are believed, and no longer believed, within seconds of a change of their file', async () => {
