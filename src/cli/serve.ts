@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
+import { checkExposure } from '../options/exposure.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { type RunningServer, startServer } from '../server.ts';
@@ -34,6 +35,7 @@ export async function serve(options: ServerOptions): Promise<void> {
 }
 
 async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServer> {
+  checkExposure(options);
   const progress = createProgress();
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
