@@ -53,7 +53,7 @@ export interface ServerEnvironment {
   readonly serving: PairFiles;
   /** What verifies the serving certificate, in PEM form. */
   readonly servingCa: string;
-  /** Authorities of client certificates, beside --client-ca-file. */
+  /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
   /** Signs service account tokens. */
   readonly serviceAccountKeyFile: string;

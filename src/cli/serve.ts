@@ -55,7 +55,8 @@ async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServe
     databaseUrls,
     serving: chooseServingPair(options, certificates.serving),
     servingCa: readServingCa(options, certificates),
-    clientCaFiles: [certificates.caFile],
+    // Whoever says whom to trust has said whom not to: the authority that was made here.
+    clientCaFiles: [options.clientCaFile || certificates.caFile],
     serviceAccountKeyFile,
     logger: openLog(options),
   });
@@ -120,9 +121,14 @@ function announce(
   const address = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${isIPv6(address) ? `[${address}]` : address}:${options.securePort}`;
   const kubeconfig = join(dataDir, 'admin.kubeconfig');
-  writeKubeconfig(kubeconfig, url, certificates);
+  // An administrator of the authority that was made here is nobody to a server that trusts another one.
+  if (options.clientCaFile === '') writeKubeconfig(kubeconfig, url, certificates);
   progress(`serving on ${url}`);
-  process.stdout.write(`\n  export KUBECONFIG=${kubeconfig} && kubectl get namespaces\n\n`);
+  process.stdout.write(
+    options.clientCaFile === ''
+      ? `\n  export KUBECONFIG=${kubeconfig} && kubectl get namespaces\n\n`
+      : `\n  Clients need certificates signed by ${options.clientCaFile}; ${certificates.caFile} verifies this server.\n\n`,
+  );
 }
 
 /** One line for each step, with the time since the start. */

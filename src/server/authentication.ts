@@ -43,7 +43,7 @@ export interface Authentication {
 
 export interface AuthenticationParts {
   readonly options: ServerOptions;
-  /** Authorities of client certificates, beside --client-ca-file. */
+  /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
   /** Signs service account tokens. */
   readonly serviceAccountKeyFile: string;
@@ -64,18 +64,17 @@ export function createAuthentication(parts: AuthenticationParts): Authentication
   const { options, clientCaFiles } = parts;
   const { frontProxy } = options.authentication;
   const runs: Run[] = [];
-  const caFiles = options.clientCaFile === '' ? clientCaFiles : [options.clientCaFile, ...clientCaFiles];
   const { tokens, anonymous, issuing, issuerDocuments } = createTokens(parts, runs);
   return {
     authenticator: createUnion([
-      ...createCertificates(parts, caFiles, runs),
+      ...createCertificates(parts, runs),
       createBearerAuthenticator(tokens, options.authentication.apiAudiences),
     ]),
     anonymous,
     stripCredentials: createHeaderStripper(frontProxy === undefined ? undefined : headersOf(frontProxy)),
     tokens: issuing,
     issuerDocuments,
-    published: toPublished(caFiles, frontProxy),
+    published: toPublished(clientCaFiles, frontProxy),
     run: async (signal) => {
       await Promise.all(runs.map((run) => run(signal)));
     },
@@ -84,8 +83,7 @@ export function createAuthentication(parts: AuthenticationParts): Authentication
 
 /** The front proxy comes first: it has a certificate too. */
 function createCertificates(
-  { options, logger }: AuthenticationParts,
-  caFiles: readonly string[],
+  { options, clientCaFiles, logger }: AuthenticationParts,
   runs: Run[],
 ): Authenticator[] {
   const { frontProxy } = options.authentication;
@@ -102,8 +100,8 @@ function createCertificates(
       headers: headersOf(proxy),
     }),
   );
-  if (caFiles.length === 0) return proxies;
-  return [...proxies, createCertificateAuthenticator(readAuthorities('client-ca-file', caFiles))];
+  if (clientCaFiles.length === 0) return proxies;
+  return [...proxies, createCertificateAuthenticator(readAuthorities('client-ca-file', clientCaFiles))];
 }
 
 const headersOf = (options: FrontProxyOptions): FrontProxyHeaders => ({

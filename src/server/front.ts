@@ -21,6 +21,8 @@ import { VERSION } from '../version.ts';
 export interface FrontOptions {
   readonly options: ServerOptions;
   readonly serving: PairFiles;
+  /** Authorities of client certificates. */
+  readonly clientCaFiles: readonly string[];
   readonly logger: LogControl;
   /** What must be finished before the server is ready. */
   readonly startupSteps: readonly string[];
@@ -119,11 +121,13 @@ export class Front {
     this.#contention.close();
   }
 
-  async #listen({ serving: pair }: FrontOptions): Promise<void> {
-    const { serving, bindAddress, securePort, requestTimeoutMs } = this.#options;
+  async #listen({ serving: pair, clientCaFiles }: FrontOptions): Promise<void> {
+    const { serving, bindAddress, securePort, requestTimeoutMs, authentication } = this.#options;
+    const { frontProxy } = authentication;
     const tls = new ServingTls({
       serving: pair,
       sni: serving.sni,
+      clientCaFiles: frontProxy === undefined ? clientCaFiles : [...clientCaFiles, frontProxy.caFile],
       settings: serving.tls,
       onReload: () => this.#logger.info(1, 'serving certificates were reloaded'),
       onError: (error) => this.#logger.error('serving certificates could not be reloaded', error),

@@ -1,14 +1,16 @@
 import 'reflect-metadata';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import * as x509 from '@peculiar/x509';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { stringify } from 'yaml';
 import { makeRequest } from '../kit/certificate-request.ts';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { acceptedAuthorities } from '../kit/handshake.ts';
 import { type Handler, serveHttps, type TestServer } from '../kit/https-server.ts';
 import { Authority, type Pair } from '../kit/pki.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
@@ -52,21 +54,25 @@ beforeAll(async () => {
     ],
     users: [{ name: 'us', user: { token: 'we-are-the-server' } }],
   });
-  cluster = await startCluster(database.url, [
-    '--authorization-mode=RBAC',
-    `--client-ca-file=${write('clients.pem', clients.pem)}`,
-    `--token-auth-file=${write('tokens.csv', 'static-token,tina,7,"a,b"\n')}`,
-    '--enable-bootstrap-token-auth',
-    `--requestheader-client-ca-file=${write('proxies.pem', proxies.pem)}`,
-    '--requestheader-allowed-names=front-proxy',
-    '--requestheader-username-headers=X-Remote-User,X-Other-User',
-    '--requestheader-group-headers=X-Remote-Group',
-    '--requestheader-extra-headers-prefix=X-Remote-Extra-',
-    `--authentication-token-webhook-config-file=${write('hook.yaml', kubeconfig)}`,
-    '--authentication-token-webhook-version=v1',
-    '--authentication-token-webhook-cache-ttl=1s',
-    '--api-audiences=cluster,https://cluster.example.com',
-  ]);
+  cluster = await startCluster(
+    database.url,
+    [
+      '--authorization-mode=RBAC',
+      `--client-ca-file=${write('clients.pem', clients.pem)}`,
+      `--token-auth-file=${write('tokens.csv', 'static-token,tina,7,"a,b"\n')}`,
+      '--enable-bootstrap-token-auth',
+      `--requestheader-client-ca-file=${write('proxies.pem', proxies.pem)}`,
+      '--requestheader-allowed-names=front-proxy',
+      '--requestheader-username-headers=X-Remote-User,X-Other-User',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+      `--authentication-token-webhook-config-file=${write('hook.yaml', kubeconfig)}`,
+      '--authentication-token-webhook-version=v1',
+      '--authentication-token-webhook-cache-ttl=1s',
+      '--api-audiences=cluster,https://cluster.example.com',
+    ],
+    await clients.issue({ subject: 'CN=admin, O=system:masters' }),
+  );
 });
 
 afterAll(async () => {
@@ -135,6 +141,13 @@ test('a certificate of the authorities names its user and groups; any other is r
   expect(both.user.username).toBe('tina');
 });
 
+test('with authorities given, the one that the server made is not believed beside them', async () => {
+  const read = (name: string): string => readFileSync(join(cluster.folder, 'certificates', name), 'utf8');
+  const own = { cert: read('admin.crt'), key: read('admin.key') };
+  expect((await send({ pair: own })).code).toBe(401);
+  expect(existsSync(join(cluster.folder, 'admin.kubeconfig'))).toBe(false);
+});
+
 test('a name is what the certificate says, not a text that escapes it; of several the last one counts', async () => {
   const subject = [
     { CN: ['first'] },
@@ -145,6 +158,31 @@ test('a name is what the certificate says, not a text that escapes it; of severa
   expect(user.username).toBe('bob+ops@example.com');
   expect(user.groups.sort()).toEqual(['a+b', 'devs; all', 'system:authenticated']);
 });
+
+/** The status line of a request in a session that was begun on another connection. */
+async function resumeAs({ cert, key }: Pair): Promise<string> {
+  const options = { host: '127.0.0.1', port: cluster.port, cert, key, rejectUnauthorized: false };
+  const ask = (session?: Buffer): Promise<{ line: string; reused: boolean; session: Buffer | undefined }> =>
+    new Promise((resolve, reject) => {
+      let [text, next, reused] = ['', session, false];
+      const socket = connectTls({ ...options, ...(session === undefined ? {} : { session }) });
+      socket.on('session', (ticket) => {
+        next = ticket;
+      });
+      socket.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      socket.once('secureConnect', () => {
+        reused = socket.isSessionReused();
+      });
+      socket.once('error', reject);
+      socket.once('close', () => resolve({ line: text.split('\r\n')[0] ?? '', reused, session: next }));
+      socket.write('GET /version HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    });
+  const second = await ask((await ask()).session);
+  expect(second.reused).toBe(true);
+  return second.line;
+}
 
 test('an intermediate lets in whom it may issue for, and nobody else, to the front proxy too', async () => {
   const { clientAuth, serverAuth } = x509.ExtendedKeyUsage;
@@ -161,6 +199,7 @@ test('an intermediate lets in whom it may issue for, and nobody else, to the fro
     new x509.ExtendedKeyUsageExtension([clientAuth]),
   );
   expect((await send({ pair: forClients })).user.username).toBe('carl');
+  expect(await resumeAs(forClients)).toBe('HTTP/1.1 200 OK');
   const forServers = new x509.ExtendedKeyUsageExtension([serverAuth]);
   const bad = {
     'for servers': await chained(clients, 'CN=carl', isAuthority(), forServers),
@@ -211,8 +250,12 @@ test('authorities are believed, and no longer believed, within seconds of a chan
   const pair = await more.issue({ subject: 'CN=nora' });
   expect((await send({ pair })).code).toBe(401);
   const path = join(folder, 'clients.pem');
+  expect(await acceptedAuthorities(cluster.port)).toEqual(['clients', 'proxies']);
   writeFileSync(path, clients.pem + more.pem);
   await expect.poll(async () => (await send({ pair })).code, { timeout: 6000 }).toBe(201);
+  const named = ['clients', 'more', 'proxies'];
+  for (const name of [undefined, 'localhost'])
+    await expect.poll(() => acceptedAuthorities(cluster.port, name), { timeout: 6000 }).toEqual(named);
   writeFileSync(path, 'nonsense');
   await new Promise((resolve) => setTimeout(resolve, 2500));
   expect((await send({ pair })).code).toBe(201);
