@@ -3,16 +3,14 @@ import { contextTag, TAG } from './der.ts';
 const CERTIFICATE_SIGNATURE = der(TAG.sequence, der(TAG.oid, Buffer.from('2a8648ce3d040302', 'hex')));
 /** 2020 to 2021: nobody's certificate hangs on this one in any case. */
 const OVER = der(TAG.sequence, utcTime('200101000000Z'), utcTime('210101000000Z'));
-/** A point of P-256 (its generator), which OpenSSL wants to be one. */
-const KEY = Buffer.from(
-  '3059301306072a8648ce3d020106082a8648ce3d030107034200046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5',
-  'hex',
-);
+/** X25519 (RFC 8410) agrees on keys and signs nothing: so OpenSSL takes it for nobody's issuer, and checks no signature in vain. */
+const KEY = Buffer.concat([Buffer.from('302a300506032b656e032100', 'hex'), Buffer.alloc(32, 9)]);
 
 /**
  * A certificate that has a name and nothing else: no time, nobody's key, no signature. Node lets a server name the authorities
  * that it accepts only by trusting them in OpenSSL, and of a chain that OpenSSL found to be good it then keeps the leaf alone
- * (Node.js 24.21), without which there is nothing left for us to judge. By this one OpenSSL finds no chain good.
+ * (Node.js 24.21), so that nothing is left for us to judge. This one makes no chain good. Nor does it make one bad: a signature
+ * that does not fit leaves an error behind in OpenSSL, which Node then takes for that of whatever it does next.
  */
 export function bearName(subject: Buffer): Buffer {
   const certificate = der(
