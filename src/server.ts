@@ -55,7 +55,7 @@ export interface ServerEnvironment {
   readonly servingCa: string;
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
-  /** Signs service account tokens. */
+  /** Signs service account tokens; '' for the keys that the database has. */
   readonly serviceAccountKeyFile: string;
   readonly logger: LogControl;
 }
@@ -175,7 +175,10 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   const { authorizer } = authorization;
   const serverAddress = externalAddress(options);
   const noteUse = createNoteUse(registry, writer, logger);
-  const authentication = createAuthentication({ ...environment, serverAddress, store, noteUse });
+  const signingKeys = { file: environment.serviceAccountKeyFile, store: postgres.signingKeys };
+  const authentication = await createAuthentication({
+    ...{ ...environment, serverAddress, store, noteUse, signingKeys },
+  });
   services.start('authentication', (signal) => authentication.run(signal));
   await publishAuthentication(registry, writer, authentication.published);
   await noteTokenTracking(registry, writer, now());

@@ -75,7 +75,8 @@ async function ensureKeys(
   const keep: KeepKey = (name, wishes) => database.keepKey(name, wishes);
   const certificates = await ensureCertificates(folder, addressesOf(options), wishesOf(options), keep);
   const given = options.authentication.serviceAccounts.signingKeyFile;
-  return { certificates, serviceAccountKeyFile: given || (await ensureServiceAccountKey(folder, keep)) };
+  if (given === '') await ensureServiceAccountKey(folder, database.signingKeys);
+  return { certificates, serviceAccountKeyFile: given };
 }
 
 async function findDatabase(

@@ -26,7 +26,7 @@ import { createJsonPost, isTransient } from '../outbound/json-post.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { Store } from '../storage/store.ts';
 import { createJwt } from './jwt-authentication.ts';
-import { createServiceAccounts, type NoteUse } from './service-accounts.ts';
+import { createServiceAccounts, type NoteUse, type SigningKeySource } from './service-accounts.ts';
 
 /** What authentication consists of in a running server. */
 export interface Authentication {
@@ -35,7 +35,7 @@ export interface Authentication {
   readonly stripCredentials: (headers: IncomingHttpHeaders) => void;
   readonly tokens: TokenIssuing;
   /** Undefined: the issuer is no address that could have any. */
-  readonly issuerDocuments: IssuerDocuments | undefined;
+  readonly issuerDocuments: (() => IssuerDocuments) | undefined;
   /** For servers behind this one. */
   readonly published: PublishedAuthentication;
   run(signal: AbortSignal): Promise<void>;
@@ -45,8 +45,7 @@ export interface AuthenticationParts {
   readonly options: ServerOptions;
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
-  /** Signs service account tokens. */
-  readonly serviceAccountKeyFile: string;
+  readonly signingKeys: SigningKeySource;
   /** host:port under which clients reach the server. */
   readonly serverAddress: string;
   readonly store: Store;
@@ -60,11 +59,11 @@ type Run = (signal: AbortSignal) => Promise<void>;
  * Asks in Kubernetes' order: a front proxy, certificates, then tokens, those first that can be told without asking somebody
  * else. @throws Error that names the flag or file that is wrong
  */
-export function createAuthentication(parts: AuthenticationParts): Authentication {
+export async function createAuthentication(parts: AuthenticationParts): Promise<Authentication> {
   const { options, clientCaFiles } = parts;
   const { frontProxy } = options.authentication;
   const runs: Run[] = [];
-  const { tokens, anonymous, issuing, issuerDocuments } = createTokens(parts, runs);
+  const { tokens, anonymous, issuing, issuerDocuments } = await createTokens(parts, runs);
   return {
     authenticator: createUnion([
       ...createCertificates(parts, runs),
@@ -133,14 +132,15 @@ interface Tokens {
   readonly tokens: TokenAuthenticator;
   readonly anonymous: AnonymousAccess;
   readonly issuing: TokenIssuing;
-  readonly issuerDocuments: IssuerDocuments | undefined;
+  readonly issuerDocuments: (() => IssuerDocuments) | undefined;
 }
 
-function createTokens(parts: AuthenticationParts, runs: Run[]): Tokens {
+async function createTokens(parts: AuthenticationParts, runs: Run[]): Promise<Tokens> {
   const { options, logger } = parts;
   const { apiAudiences, bootstrapTokens } = options.authentication;
   const objects = new StoredObjects(parts.store);
-  const accounts = createServiceAccounts({ ...parts, objects });
+  const accounts = await createServiceAccounts({ ...parts, objects });
+  runs.push((signal) => accounts.run(signal));
   const jwt = createJwt(options, logger);
   runs.push((signal) => jwt.run(signal));
   const tokens = createTokenUnion([
