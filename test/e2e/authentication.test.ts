@@ -238,6 +238,8 @@ test('nobody asks for a certificate of system:masters, in whatever block of the 
   expect((await ask('alone', masters)).json.message).toContain(refused);
   expect((await ask('before', masters + harmless)).json.message).toContain(refused);
   expect((await ask('between', `${masters}${harmless}${masters}`)).json.message).toContain(refused);
+  // Some readers pass over a block with a space in it, and take the next one for the first.
+  expect((await ask('spaced', masters.replace(/\nM/, '\n M') + harmless)).json.message).toContain(refused);
   // A block that is none is passed over by everybody.
   expect((await ask('broken', harmless.replace(/\nM/, '\n-') + masters)).json.message).toContain(refused);
   expect((await ask('other', other + masters)).json.message).toContain('PEM block type must be');
