@@ -11,6 +11,9 @@ interface ErrorOptions {
   readonly logger: Logger;
 }
 
+/** What a client is told of an error that is none of its business: where whoever runs the server finds it. */
+export const logsTell = ({ id }: ApiRequest): string => `request ${id} failed, and the server's log says why`;
+
 /** Whatever is thrown further in becomes a Status, in the format the caller asked for. */
 export async function answerErrors(
   options: ErrorOptions,
@@ -33,10 +36,7 @@ function toErrorResponse(
   request: ApiRequest,
   error: unknown,
 ): ApiResponse {
-  const known =
-    error instanceof StatusError
-      ? error
-      : internalError(`request ${request.id} failed, and the server's log says why`, error);
+  const known = error instanceof StatusError ? error : internalError(logsTell(request), error);
   if (known.status.code >= 500)
     logger.error(`${request.method} ${request.path}: ${known.message}`, known.cause);
   const { status } = known;
