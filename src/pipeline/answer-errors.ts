@@ -38,7 +38,7 @@ function toErrorResponse(
 ): ApiResponse {
   const known = error instanceof StatusError ? error : internalError(logsTell(request), error);
   if (known.status.code >= 500)
-    logger.error(`${request.method} ${request.path}: ${known.message}`, known.cause);
+    logger.error(`${request.method} ${request.path} (${request.id}): ${known.message}`, known.cause);
   const { status } = known;
   const representation = errorRepresentation(request);
   const retry = status.details?.retryAfterSeconds;
