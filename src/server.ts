@@ -56,9 +56,9 @@ export interface ServerEnvironment {
   readonly serving: PairFiles;
   /** What verifies the serving certificate, in PEM form. */
   readonly servingCa: string;
-  /** Authorities of client certificates, beside --client-ca-file. */
+  /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
-  /** Signs service account tokens. */
+  /** Signs service account tokens; '' for the keys that the database has. */
   readonly serviceAccountKeyFile: string;
   readonly logger: LogControl;
   /** Ends a start that is not finished. Whoever has the running server closes it. */
@@ -182,7 +182,10 @@ async function startBehind(
   const { authorizer } = authorization;
   const serverAddress = externalAddress(options);
   const noteUse = createNoteUse(registry, writer, logger);
-  const authentication = createAuthentication({ ...environment, serverAddress, store, noteUse });
+  const signingKeys = { file: environment.serviceAccountKeyFile, store: postgres.signingKeys };
+  const authentication = await createAuthentication({
+    ...{ ...environment, serverAddress, store, noteUse, signingKeys },
+  });
   services.start('authentication', (signal) => authentication.run(signal));
   await lasting(() => publishAuthentication(registry, writer, authentication.published));
   front.startup.finished('authentication');

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 const LAYERS: Readonly<Record<string, number>> = {
   util: 0,
   observability: 0,
+  x509: 0,
   api: 1,
   object: 2,
   request: 2,

@@ -4,11 +4,12 @@ import { parseBytes } from '../codec/parse-bytes.ts';
 import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
 import { parseJson } from '../object/exact-json.ts';
 import type { BytesResponse } from '../request/api-response.ts';
+import { table } from '../util/table.ts';
 
 /** Bodies of requests and responses as the JSON text that events carry, on one line. */
 
 /** Groups whose types the IDL does not keep under the first label of their name. */
-const FOLDERS: Readonly<Record<string, string>> = { '': 'core', internal: 'apiserverinternal' };
+const FOLDERS: Readonly<Record<string, string>> = table({ '': 'core', internal: 'apiserverinternal' });
 
 export function toBodyText(value: unknown, omitManagedFields: boolean): string | undefined {
   return JSON.stringify(omitManagedFields ? withoutManagedFields(value) : value);

@@ -55,6 +55,10 @@ export class RequestAudit implements AuditTrail {
 
   requestObject(value: unknown): void {
     if (this.#objectRef !== undefined) this.#objectRef = complete(this.#objectRef, value);
+    this.requestBody(value);
+  }
+
+  requestBody(value: unknown): void {
     if (!isAtLeast(this.#rule.level, 'Request')) return;
     this.#requestObject = toBodyText(value, this.#rule.omitManagedFields);
   }

@@ -5,8 +5,12 @@ import type { Authentication } from './authenticator.ts';
 import type { LiveObjects } from './live-objects.ts';
 import type { TokenAuthenticator } from './token.ts';
 
-/** Where the secrets are: one namespace in two dialects. */
-const NAMESPACES = ['kube-system', 'cluster-system'];
+/**
+ * Where the secrets are. The specification's name for this namespace is cluster-system, but both exist and are two: who may write
+ * secrets in one may not in the other, and what keeps tenants out (roles of controllers, of kubeadm, of policies that people
+ * have) names kube-system. Whoever makes a token makes an identity, so there is one place for it and no second door.
+ */
+const NAMESPACE = 'kube-system';
 const TYPES = ['bootstrap.kubernetes.io/token', 'bootstrap.cluster.io/token'];
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const GROUP = 'system:bootstrappers';
@@ -28,13 +32,12 @@ export class BootstrapTokens implements TokenAuthenticator {
   async authenticate(token: string): Promise<Authentication | undefined> {
     const [, id, secret] = TOKEN.exec(token) ?? [];
     if (id === undefined || secret === undefined) return undefined;
-    for (const namespace of NAMESPACES) {
-      const object = await this.#objects.find('secrets', { namespace, name: `bootstrap-token-${id}` });
-      const groups = object === undefined ? undefined : this.#groupsOf(object, id, secret);
-      if (groups !== undefined)
-        return { user: { username: `system:bootstrap:${id}`, uid: '', groups, extra: {} } };
-    }
-    return undefined;
+    const name = `bootstrap-token-${id}`;
+    const object = await this.#objects.find('secrets', { namespace: NAMESPACE, name });
+    const groups = object === undefined ? undefined : this.#groupsOf(object, id, secret);
+    return groups === undefined
+      ? undefined
+      : { user: { username: `system:bootstrap:${id}`, uid: '', groups, extra: {} } };
   }
 
   /** Undefined when the secret does not let the token in. */

@@ -1,10 +1,11 @@
 import { ALL_FLAGS } from '../options/all-flags.ts';
 import { UsageError } from '../options/flag.ts';
 import { formatHelp } from '../options/help.ts';
-import { parseOptions } from '../options/options.ts';
+import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { VERSION } from '../version.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
+import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
 
 /** Arguments → command → exit code. 2: the command line is wrong. 1: it could not be done. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -20,12 +21,28 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   try {
-    const [command] = args;
-    if (command === 'migrate') await runMigrations(parseOptions(args.slice(1)));
-    else await serve(parseOptions(args));
+    await runCommand(args);
     return 0;
   } catch (error) {
     process.stderr.write(`pg-apiserver: ${error instanceof Error ? error.message : String(error)}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+type Command = (words: readonly string[], options: ServerOptions) => Promise<void>;
+
+const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ['rotate-signing-key', rotateSigningKey],
+  ['drop-signing-key', dropSigningKey],
+  ['list-signing-keys', listSigningKeys],
+]);
+
+async function runCommand(args: readonly string[]): Promise<void> {
+  const [name = '', ...others] = args;
+  if (name === 'migrate') return runMigrations(parseOptions(others));
+  const command = COMMANDS.get(name);
+  if (command === undefined) return serve(parseOptions(args));
+  const firstFlag = others.findIndex((word) => word.startsWith('-'));
+  const end = firstFlag < 0 ? others.length : firstFlag;
+  return command(others.slice(0, end), parseOptions(others.slice(end)));
 }

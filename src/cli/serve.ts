@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
+import { checkExposure } from '../options/exposure.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { type RunningServer, startServer } from '../server.ts';
@@ -41,6 +42,7 @@ export async function serve(options: ServerOptions): Promise<void> {
 }
 
 async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): Promise<RunningServer> {
+  checkExposure(options);
   const progress = createProgress();
   const dataDir = resolve(options.dataDir);
   mkdirSync(dataDir, { recursive: true });
@@ -60,7 +62,8 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     databaseUrls,
     serving: chooseServingPair(options, certificates.serving),
     servingCa: readServingCa(options, certificates),
-    clientCaFiles: [certificates.caFile],
+    // Whoever says whom to trust has said whom not to: the authority that was made here.
+    clientCaFiles: [options.clientCaFile || certificates.caFile],
     serviceAccountKeyFile,
     logger: openLog(options),
     stop,
@@ -80,7 +83,8 @@ async function ensureKeys(
   const keep: KeepKey = (name, wishes) => database.keepKey(name, wishes);
   const certificates = await ensureCertificates(folder, addressesOf(options), wishesOf(options), keep);
   const given = options.authentication.serviceAccounts.signingKeyFile;
-  return { certificates, serviceAccountKeyFile: given || (await ensureServiceAccountKey(folder, keep)) };
+  if (given === '') await ensureServiceAccountKey(folder, database.signingKeys);
+  return { certificates, serviceAccountKeyFile: given };
 }
 
 async function findDatabase(
@@ -126,9 +130,14 @@ function announce(
   const address = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${isIPv6(address) ? `[${address}]` : address}:${options.securePort}`;
   const kubeconfig = join(dataDir, 'admin.kubeconfig');
-  writeKubeconfig(kubeconfig, url, certificates);
+  // An administrator of the authority that was made here is nobody to a server that trusts another one.
+  if (options.clientCaFile === '') writeKubeconfig(kubeconfig, url, certificates);
   progress(`serving on ${url}`);
-  process.stdout.write(`\n  export KUBECONFIG=${kubeconfig} && kubectl get namespaces\n\n`);
+  process.stdout.write(
+    options.clientCaFile === ''
+      ? `\n  export KUBECONFIG=${kubeconfig} && kubectl get namespaces\n\n`
+      : `\n  Clients need certificates signed by ${options.clientCaFile}; ${certificates.caFile} verifies this server.\n\n`,
+  );
 }
 
 /** One line for each step, with the time since the start. */

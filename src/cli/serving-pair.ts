@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { PairFiles } from '../http/tls/serving-tls.ts';
 import type { ServerOptions } from '../options/options.ts';
+import { certificatesIn } from '../x509/pem.ts';
 import type { ClusterCertificates } from './certificates.ts';
 
 /** --tls-cert-file and --tls-private-key-file, or else the pair made for this server. */
@@ -19,8 +20,7 @@ export function readServingCa({ tlsCertFile }: ServerOptions, { ca }: ClusterCer
  * they trust an authority.
  */
 export function findAuthority(chain: string, own: string): string {
-  const blocks = chain.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  const [leaf, ...others] = blocks.map((block) => new X509Certificate(block));
+  const [leaf, ...others] = certificatesIn(chain).map((der) => new X509Certificate(der));
   if (leaf === undefined) return own;
   const authority = new X509Certificate(own);
   if (isSigned(leaf, authority)) return own;

@@ -35,14 +35,10 @@ if (modified(join(root, 'dist', 'pg-apiserver.js')) < newest(join(root, 'src')))
   run('npm', ['run', '--silent', 'build'], 'building');
 }
 
-// On a laptop nobody else should reach the server unless asked for.
 const given = process.argv.slice(2);
-const absent = (flag, argument) => (given.some((one) => one.startsWith(flag)) ? [] : [argument]);
-const usual = [
-  ...absent('--bind-address', '--bind-address=127.0.0.1'),
-  ...absent('--authorization-', '--authorization-mode=Node,RBAC'),
-];
-const server = spawn(join(bin, 'node'), [join(root, 'dist', 'main.js'), ...given, ...usual], {
+// Built just now: nothing of it could be imported before.
+const { usualFlags } = await import('../../dist/cli/usual-flags.js');
+const server = spawn(join(bin, 'node'), [join(root, 'dist', 'main.js'), ...given, ...usualFlags(given)], {
   env,
   stdio: 'inherit',
 });

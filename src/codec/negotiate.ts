@@ -1,5 +1,6 @@
 import type { Dialect } from '../api/dialect.ts';
 import { StatusError } from '../api/status.ts';
+import { table } from '../util/table.ts';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
 
@@ -16,10 +17,10 @@ export interface Representation {
   readonly contentType: string;
 }
 
-const PROTOBUF: Readonly<Record<string, string>> = {
+const PROTOBUF: Readonly<Record<string, string>> = table({
   'application/vnd.kubernetes.protobuf': 'application/vnd.kubernetes.protobuf',
   'application/vnd.cluster.protobuf': 'application/vnd.cluster.protobuf',
-};
+});
 const ACCEPTED = ['application/json', 'application/yaml', ...Object.keys(PROTOBUF)];
 
 /** Clients send a handful of different headers over and over; parsing one costs as much as serving a small object. */

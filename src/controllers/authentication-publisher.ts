@@ -2,6 +2,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
+import { certificatesIn, toPem } from '../x509/pem.ts';
 import { ControllerIdentity } from './identity.ts';
 
 const CONFIG_MAPS = { group: '', resource: 'configmaps' };
@@ -57,9 +58,10 @@ function mergeData(
 }
 
 function mergeBundles(some: string, others: string): string {
-  const blocks = (text: string): string[] =>
-    text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return [...new Set([...blocks(some), ...blocks(others)])].map((block) => `${block}\n`).join('');
+  const blocks = [some, others].flatMap((text) =>
+    certificatesIn(text).map((der) => toPem('CERTIFICATE', der)),
+  );
+  return [...new Set(blocks)].join('');
 }
 
 const mergeLists = (text: string, list: readonly string[]): string =>

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
+import { LRUCache } from 'lru-cache';
 import type { PeerCertificate } from '../request/api-request.ts';
 
 /** What is asked of a socket, with or without TLS. */
 type PeerSocket = {
   readonly remoteAddress?: string | undefined;
   readonly getPeerCertificate?: TLSSocket['getPeerCertificate'];
+  readonly isSessionReused?: TLSSocket['isSessionReused'];
 };
 
 /**
@@ -39,6 +42,12 @@ export function peerOf(connection: object, socket: () => PeerSocket | undefined)
   return peer;
 }
 
+/**
+ * Chains by their leaf. A session that is resumed knows the leaf of the chain that it began with, and nothing of what came with
+ * it (OpenSSL keeps no more in a ticket); without that, the client would be let in once and refused after.
+ */
+const chains = new LRUCache<string, PeerCertificate>({ max: 1000 });
+
 function readCertificate(socket: PeerSocket): PeerCertificate | undefined {
   if (socket.getPeerCertificate === undefined) return undefined;
   const chain: Buffer[] = [];
@@ -47,5 +56,14 @@ function readCertificate(socket: PeerSocket): PeerCertificate | undefined {
     chain.push(certificate.raw);
     certificate = certificate.issuerCertificate;
   }
-  return chain.length === 0 ? undefined : { chain };
+  const [leaf] = chain;
+  return leaf === undefined ? undefined : recall(leaf, { chain }, socket.isSessionReused?.() === true);
+}
+
+/** A chain that is remembered is judged like any other: who recalls it has shown the leaf's key. */
+function recall(leaf: Buffer, read: PeerCertificate, isResumed: boolean): PeerCertificate {
+  const key = createHash('sha256').update(leaf).digest('base64');
+  if (isResumed) return { chain: chains.get(key)?.chain ?? read.chain };
+  if (read.chain.length > 1) chains.set(key, read);
+  return read;
 }

@@ -118,7 +118,7 @@ function createServer({ tls, http2, requestTimeoutMs }: HttpOptions): Listener {
   const common = toContextOptions(tls.settings);
   const options: TlsOptions = {
     ...common,
-    ...tls.pair,
+    ...tls.serving,
     // Asked for, not insisted on: who sends none may have a token.
     requestCert: true,
     rejectUnauthorized: false,
@@ -130,7 +130,7 @@ function createServer({ tls, http2, requestTimeoutMs }: HttpOptions): Listener {
   const server = http2.disabled
     ? createHttpsServer({ ...options, ...http1 })
     : createHttp2Server(options, http1, http2);
-  tls.onServingChange((pair) => server.setSecureContext({ ...common, ...pair }));
+  tls.onServingChange((serving) => server.setSecureContext({ ...common, ...serving }));
   return server;
 }
 

@@ -5,6 +5,8 @@ import type { FlagValues } from './parse.ts';
 export interface AuthorizationOptions {
   /** In the order they are asked. Empty when a file configures the chain. */
   readonly authorizationModes: readonly string[];
+  /** Nobody said who decides: everybody may do everything. */
+  readonly authorizationIsDefault: boolean;
   readonly authorizationConfig: string;
   readonly authorizationPolicyFile: string;
   readonly authorizationWebhook: {
@@ -35,8 +37,10 @@ export function readAuthorization(flags: FlagValues): AuthorizationOptions {
   if (version !== 'v1' && version !== 'v1beta1') {
     throw new UsageError(`--authorization-webhook-version: ${JSON.stringify(version)} must be v1 or v1beta1`);
   }
+  const authorizationIsDefault = given.length === 0 && authorizationConfig === '';
   const options: AuthorizationOptions = {
-    authorizationModes: given.length === 0 && authorizationConfig === '' ? ['AlwaysAllow'] : given,
+    authorizationModes: authorizationIsDefault ? ['AlwaysAllow'] : given,
+    authorizationIsDefault,
     authorizationConfig,
     authorizationPolicyFile: flags.string('authorization-policy-file'),
     authorizationWebhook: {

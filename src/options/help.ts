@@ -11,6 +11,11 @@ export function formatHelp(flags: readonly Flag[]): string {
     'Usage:',
     '  pg-apiserver [flags]            serve',
     '  pg-apiserver migrate [flags]    bring the database up to date and end',
+    '  pg-apiserver rotate-signing-key [after] [flags]',
+    '                                  sign service account tokens with a new key, in 5s or so long after; old tokens stay good',
+    '  pg-apiserver list-signing-keys [flags]',
+    '  pg-apiserver drop-signing-key id [flags]',
+    '                                  end the tokens that an old key signed',
     '',
     'Without --kvstore-servers an embedded PostgreSQL is started in --data-dir.',
   ];

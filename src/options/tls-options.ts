@@ -1,17 +1,18 @@
 import { getCiphers, type SecureVersion } from 'node:tls';
 import type { SniPair, TlsSettings } from '../http/tls/serving-tls.ts';
+import { table } from '../util/table.ts';
 import { UsageError } from './flag.ts';
 import { type FlagValues, nearestName } from './parse.ts';
 
-const VERSIONS: Readonly<Record<string, SecureVersion>> = {
+const VERSIONS: Readonly<Record<string, SecureVersion>> = table({
   VersionTLS10: 'TLSv1',
   VersionTLS11: 'TLSv1.1',
   VersionTLS12: 'TLSv1.2',
   VersionTLS13: 'TLSv1.3',
-};
+});
 
 /** IANA's names, which the flag takes, by OpenSSL's, which the runtime takes. Those of TLS 1.3 have the same in both. */
-const SUITES: Readonly<Record<string, string>> = {
+const SUITES: Readonly<Record<string, string>> = table({
   TLS_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
   TLS_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
   TLS_CHACHA20_POLY1305_SHA256: 'TLS_CHACHA20_POLY1305_SHA256',
@@ -40,7 +41,7 @@ const SUITES: Readonly<Record<string, string>> = {
   TLS_RSA_WITH_AES_256_CBC_SHA: 'AES256-SHA',
   TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
   TLS_RSA_WITH_RC4_128_SHA: 'RC4-SHA',
-};
+});
 
 /** Which of TLS 1.3's is used is not for an operator to choose, as in Go: naming none of them leaves all. */
 const TLS_1_3 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];

@@ -11,6 +11,9 @@ interface ErrorOptions {
   readonly logger: Logger;
 }
 
+/** What a client is told of an error that is none of its business: where whoever runs the server finds it. */
+export const logsTell = ({ id }: ApiRequest): string => `request ${id} failed, and the server's log says why`;
+
 /** Whatever is thrown further in becomes a Status, in the format the caller asked for. */
 export async function answerErrors(
   options: ErrorOptions,
@@ -24,15 +27,18 @@ export async function answerErrors(
   }
 }
 
-/** Unexpected errors keep their cause for the log and tell the client little. */
+/**
+ * What an unexpected error says (an address, a statement, a path) is for the log alone. The client gets the id under which it
+ * stands there, which is also the answer's Audit-Id.
+ */
 function toErrorResponse(
   { logger, statusSchema }: ErrorOptions,
   request: ApiRequest,
   error: unknown,
 ): ApiResponse {
-  const known = error instanceof StatusError ? error : internalError(messageOf(error), error);
+  const known = error instanceof StatusError ? error : internalError(logsTell(request), error);
   if (known.status.code >= 500)
-    logger.error(`${request.method} ${request.path}: ${known.message}`, known.cause);
+    logger.error(`${request.method} ${request.path} (${request.id}): ${known.message}`, known.cause);
   const { status } = known;
   const representation = errorRepresentation(request);
   const retry = status.details?.retryAfterSeconds;
@@ -48,8 +54,6 @@ function toErrorResponse(
     compressible: false,
   };
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** An error is sent in the asked format; a client that asked for one we do not have gets JSON. */
 function errorRepresentation(request: ApiRequest): Pick<Representation, 'format' | 'pretty' | 'contentType'> {

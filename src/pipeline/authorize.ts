@@ -2,6 +2,7 @@ import { forbidden, internalError } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { forbiddenMessage } from '../authz/forbidden-message.ts';
 import { type AuthenticatedRequest, type AuthorizedRequest, markAuthorized } from '../request/api-request.ts';
+import { logsTell } from './answer-errors.ts';
 import { annotateVerdict } from './audit.ts';
 
 /** Whether the caller may. @throws StatusError 403, or 500 when an authorizer could not say */
@@ -14,7 +15,8 @@ export async function authorize(
   annotateVerdict(request, verdict);
   const { decision, reason, error } = verdict;
   if (decision === 'allow') return markAuthorized(request);
-  if (error !== undefined) throw internalError(error);
+  // A webhook's error has its address in it.
+  if (error !== undefined) throw internalError(logsTell(request), new Error(error));
   const { target } = request;
   const resource = { group: target?.group ?? '', resource: target?.resource ?? '' };
   throw forbidden(resource, target?.name ?? '', forbiddenMessage(request, reason));

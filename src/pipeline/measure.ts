@@ -2,6 +2,7 @@ import type { RequestKind, RequestMetrics } from '../observability/request-metri
 import type { ApiRequest, ResourceTarget } from '../request/api-request.ts';
 import type { ApiResponse, ResponseSink, StreamResponse, TunnelResponse } from '../request/api-response.ts';
 import { isLongRunning } from '../request/long-running.ts';
+import { table } from '../util/table.ts';
 
 export interface MeasureOptions {
   readonly requestMetrics: RequestMetrics;
@@ -91,7 +92,7 @@ function counting(sink: ResponseSink, events: ReturnType<RequestMetrics['watchEv
 }
 
 /** Methods as metrics name verbs. */
-const VERBS: Readonly<Record<string, string>> = {
+const VERBS: Readonly<Record<string, string>> = table({
   get: 'GET',
   list: 'LIST',
   watch: 'WATCH',
@@ -103,7 +104,7 @@ const VERBS: Readonly<Record<string, string>> = {
   delete: 'DELETE',
   deletecollection: 'DELETECOLLECTION',
   connect: 'CONNECT',
-};
+});
 
 function kindOfRequest({ kindOf }: MeasureOptions, request: ApiRequest): RequestKind {
   const { verb, target, headers, query } = request;

@@ -8,14 +8,15 @@ export interface RequestInfo {
   readonly dialect: Dialect;
 }
 
-const METHOD_VERBS: Readonly<Record<string, string>> = {
-  POST: 'create',
-  GET: 'get',
-  HEAD: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
+/** Methods are the caller's: HTTP/2 takes any word for one, `constructor` too. */
+const METHOD_VERBS: ReadonlyMap<string, string> = new Map([
+  ['POST', 'create'],
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
 
 /** Subresources of a namespace itself, which stand where a resource in the namespace would. */
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'finalize']);
@@ -79,7 +80,7 @@ interface VerbHints {
 }
 
 function verbOf(method: string, { name, oldWatch, watch, subresource }: VerbHints): string {
-  const verb = METHOD_VERBS[method] ?? method.toLowerCase();
+  const verb = METHOD_VERBS.get(method) ?? method.toLowerCase();
   if (oldWatch) return 'watch';
   if (verb === 'get' && watch && subresource === '') return 'watch';
   if (name !== '') return verb;

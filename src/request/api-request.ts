@@ -95,8 +95,13 @@ export interface UserInfo {
 
 /** What stages and verbs tell of a request while they serve it, for the events that are recorded of it. */
 export interface AuditTrail {
-  /** The body as the verb understood it. It is copied at once, if it is to be recorded, and may be changed after. */
+  /**
+   * The object in the body as the verb understood it: what the path does not say of it completes the reference. It is copied at
+   * once, if it is to be recorded, and may be changed after.
+   */
   requestObject(value: unknown): void;
+  /** A body that is no object: a patch, options. It says nothing of the object that can be relied on. */
+  requestBody(value: unknown): void;
   /** The request is served as if this user had sent it. */
   impersonated(user: UserInfo): void;
   /** Belongs to level Metadata. The first value of a key stays. */

@@ -26,7 +26,7 @@ import { createJsonPost, isTransient } from '../outbound/json-post.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { Store } from '../storage/store.ts';
 import { createJwt } from './jwt-authentication.ts';
-import { createServiceAccounts, type NoteUse } from './service-accounts.ts';
+import { createServiceAccounts, type NoteUse, type SigningKeySource } from './service-accounts.ts';
 
 /** What authentication consists of in a running server. */
 export interface Authentication {
@@ -35,7 +35,7 @@ export interface Authentication {
   readonly stripCredentials: (headers: IncomingHttpHeaders) => void;
   readonly tokens: TokenIssuing;
   /** Undefined: the issuer is no address that could have any. */
-  readonly issuerDocuments: IssuerDocuments | undefined;
+  readonly issuerDocuments: (() => IssuerDocuments) | undefined;
   /** For servers behind this one. */
   readonly published: PublishedAuthentication;
   run(signal: AbortSignal): Promise<void>;
@@ -43,10 +43,9 @@ export interface Authentication {
 
 export interface AuthenticationParts {
   readonly options: ServerOptions;
-  /** Authorities of client certificates, beside --client-ca-file. */
+  /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
-  /** Signs service account tokens. */
-  readonly serviceAccountKeyFile: string;
+  readonly signingKeys: SigningKeySource;
   /** host:port under which clients reach the server. */
   readonly serverAddress: string;
   readonly store: Store;
@@ -60,22 +59,21 @@ type Run = (signal: AbortSignal) => Promise<void>;
  * Asks in Kubernetes' order: a front proxy, certificates, then tokens, those first that can be told without asking somebody
  * else. @throws Error that names the flag or file that is wrong
  */
-export function createAuthentication(parts: AuthenticationParts): Authentication {
+export async function createAuthentication(parts: AuthenticationParts): Promise<Authentication> {
   const { options, clientCaFiles } = parts;
   const { frontProxy } = options.authentication;
   const runs: Run[] = [];
-  const caFiles = options.clientCaFile === '' ? clientCaFiles : [options.clientCaFile, ...clientCaFiles];
-  const { tokens, anonymous, issuing, issuerDocuments } = createTokens(parts, runs);
+  const { tokens, anonymous, issuing, issuerDocuments } = await createTokens(parts, runs);
   return {
     authenticator: createUnion([
-      ...createCertificates(parts, caFiles, runs),
+      ...createCertificates(parts, runs),
       createBearerAuthenticator(tokens, options.authentication.apiAudiences),
     ]),
     anonymous,
     stripCredentials: createHeaderStripper(frontProxy === undefined ? undefined : headersOf(frontProxy)),
     tokens: issuing,
     issuerDocuments,
-    published: toPublished(caFiles, frontProxy),
+    published: toPublished(clientCaFiles, frontProxy),
     run: async (signal) => {
       await Promise.all(runs.map((run) => run(signal)));
     },
@@ -84,8 +82,7 @@ export function createAuthentication(parts: AuthenticationParts): Authentication
 
 /** The front proxy comes first: it has a certificate too. */
 function createCertificates(
-  { options, logger }: AuthenticationParts,
-  caFiles: readonly string[],
+  { options, clientCaFiles, logger }: AuthenticationParts,
   runs: Run[],
 ): Authenticator[] {
   const { frontProxy } = options.authentication;
@@ -102,8 +99,8 @@ function createCertificates(
       headers: headersOf(proxy),
     }),
   );
-  if (caFiles.length === 0) return proxies;
-  return [...proxies, createCertificateAuthenticator(readAuthorities('client-ca-file', caFiles))];
+  if (clientCaFiles.length === 0) return proxies;
+  return [...proxies, createCertificateAuthenticator(readAuthorities('client-ca-file', clientCaFiles))];
 }
 
 const headersOf = (options: FrontProxyOptions): FrontProxyHeaders => ({
@@ -135,14 +132,15 @@ interface Tokens {
   readonly tokens: TokenAuthenticator;
   readonly anonymous: AnonymousAccess;
   readonly issuing: TokenIssuing;
-  readonly issuerDocuments: IssuerDocuments | undefined;
+  readonly issuerDocuments: (() => IssuerDocuments) | undefined;
 }
 
-function createTokens(parts: AuthenticationParts, runs: Run[]): Tokens {
+async function createTokens(parts: AuthenticationParts, runs: Run[]): Promise<Tokens> {
   const { options, logger } = parts;
   const { apiAudiences, bootstrapTokens } = options.authentication;
   const objects = new StoredObjects(parts.store);
-  const accounts = createServiceAccounts({ ...parts, objects });
+  const accounts = await createServiceAccounts({ ...parts, objects });
+  runs.push((signal) => accounts.run(signal));
   const jwt = createJwt(options, logger);
   runs.push((signal) => jwt.run(signal));
   const tokens = createTokenUnion([

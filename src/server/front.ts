@@ -23,6 +23,8 @@ import { type StartupStep, startupChecks } from './startup-checks.ts';
 export interface FrontOptions {
   readonly options: ServerOptions;
   readonly serving: PairFiles;
+  /** Authorities of client certificates. */
+  readonly clientCaFiles: readonly string[];
   readonly logger: LogControl;
   /** What is true of the server at any time, its start included. */
   readonly checks: NamedChecks;
@@ -118,11 +120,13 @@ export class Front {
     this.#contention.close();
   }
 
-  async #listen({ serving: pair }: FrontOptions): Promise<void> {
-    const { serving, bindAddress, securePort, requestTimeoutMs } = this.#options;
+  async #listen({ serving: pair, clientCaFiles }: FrontOptions): Promise<void> {
+    const { serving, bindAddress, securePort, requestTimeoutMs, authentication } = this.#options;
+    const { frontProxy } = authentication;
     const tls = new ServingTls({
       serving: pair,
       sni: serving.sni,
+      clientCaFiles: frontProxy === undefined ? clientCaFiles : [...clientCaFiles, frontProxy.caFile],
       settings: serving.tls,
       onReload: () => this.#logger.info(1, 'serving certificates were reloaded'),
       onError: (error) => this.#logger.error('serving certificates could not be reloaded', error),

@@ -1,16 +1,15 @@
-import { createPublicKey } from 'node:crypto';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { VerificationKey } from '../authn/jws.ts';
 import type { LiveObjects } from '../authn/live-objects.ts';
 import { BoundTokens } from '../authn/service-account/bound-tokens.ts';
 import { TokenIssuer } from '../authn/service-account/issuer.ts';
-import { createIssuerDocuments, type IssuerDocuments } from '../authn/service-account/issuer-documents.ts';
 import {
-  readSigningKey,
-  readVerificationKeys,
-  type SigningKey,
-  toVerificationKey,
-} from '../authn/service-account/keys.ts';
+  createIssuerDocuments,
+  type IssuerDocuments,
+  isDiscoverable,
+} from '../authn/service-account/issuer-documents.ts';
+import { createKeyRing, FollowedKeyRing, type KeyRing } from '../authn/service-account/key-ring.ts';
+import { readSigningKey, readVerificationKeys } from '../authn/service-account/keys.ts';
 import { LAST_USED, LEGACY_ISSUER, LegacyTokens } from '../authn/service-account/legacy-tokens.ts';
 import { SignedTokens } from '../authn/service-account/signed-tokens.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
@@ -19,33 +18,67 @@ import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
+import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 
 export interface ServiceAccounts {
   readonly authenticators: readonly TokenAuthenticator[];
   readonly issuing: TokenIssuing;
-  readonly documents: IssuerDocuments | undefined;
+  /** Undefined: the issuer is no address that could have any. */
+  readonly documents: (() => IssuerDocuments) | undefined;
+  run(signal: AbortSignal): Promise<void>;
 }
 
 /** Notes on a secret that its token was used on a day. */
 export type NoteUse = (secret: ApiObject, day: string) => void;
 
-/** @throws Error that names the file that is wrong */
-export function createServiceAccounts(parts: {
+/** Where the keys of service account tokens come from. */
+export interface SigningKeySource {
+  /** --service-account-signing-key-file; '' for the keys that the cluster keeps itself. */
+  readonly file: string;
+  readonly store: SigningKeyStore;
+}
+
+/** The operator's key is what it is; the cluster's own change while servers run. @throws Error that names what is wrong */
+async function openKeyRing({
+  options,
+  signingKeys,
+  logger,
+}: ServiceAccountParts): Promise<{ readonly current: KeyRing; run(signal: AbortSignal): Promise<void> }> {
+  const others = options.authentication.serviceAccounts.keyFiles.flatMap(readVerificationKeys);
+  const { file, store } = signingKeys;
+  if (file !== '') return { current: createKeyRing(readSigningKey(file), others), run: async () => {} };
+  const onChange = ({ signing, verifying }: KeyRing): void => {
+    const believed = verifying.map(({ id }) => id).join(', ');
+    logger.info(1, 'service account keys changed', { signing: signing.id, believed });
+  };
+  const onError = (error: unknown): void => logger.error('service account keys', error);
+  return FollowedKeyRing.open({ store, others, onChange, onError });
+}
+
+export interface ServiceAccountParts {
   readonly options: ServerOptions;
-  readonly serviceAccountKeyFile: string;
+  readonly signingKeys: SigningKeySource;
   readonly serverAddress: string;
   readonly objects: LiveObjects;
   readonly noteUse: NoteUse;
-}): ServiceAccounts {
+  readonly logger: Logger;
+}
+
+/** @throws Error that names what is wrong */
+export async function createServiceAccounts(parts: ServiceAccountParts): Promise<ServiceAccounts> {
   const { options, objects, noteUse } = parts;
   const { apiAudiences, serviceAccounts: accounts } = options.authentication;
-  const signingKey = readSigningKey(parts.serviceAccountKeyFile);
-  const keys = collectKeys(signingKey, accounts.keyFiles);
+  const ring = await openKeyRing(parts);
+  const keys = (): readonly VerificationKey[] => ring.current.verifying;
   const isOn = (gate: string): boolean => options.featureGates.isEnabled(gate);
   const [issuer = ''] = accounts.issuers;
   const tokensOf = (issuers: readonly string[]): SignedTokens =>
     new SignedTokens({ issuers, keys, apiAudiences });
+  const place = {
+    issuer,
+    jwksUri: accounts.jwksUri || `https://${parts.serverAddress}/openid/v1/jwks`,
+  };
   return {
     authenticators: [
       new LegacyTokens({
@@ -61,7 +94,7 @@ export function createServiceAccounts(parts: {
     ],
     issuing: new TokenIssuer({
       issuer,
-      signingKey,
+      signingKey: () => ring.current.signing,
       apiAudiences,
       maxExpirationSeconds: accounts.maxExpirationSeconds,
       extendsExpiration: accounts.extendsExpiration,
@@ -69,19 +102,9 @@ export function createServiceAccounts(parts: {
       bindsNodes: isOn('ServiceAccountTokenNodeBinding'),
       tellsNodes: isOn('ServiceAccountTokenPodNodeInfo'),
     }),
-    documents: createIssuerDocuments(
-      issuer,
-      accounts.jwksUri || `https://${parts.serverAddress}/openid/v1/jwks`,
-      keys,
-    ),
+    documents: isDiscoverable(issuer) ? () => createIssuerDocuments(place, keys()) : undefined,
+    run: (signal) => ring.run(signal),
   };
-}
-
-/** The signing key's own half comes first: a server always believes itself. */
-function collectKeys(signingKey: SigningKey, files: readonly string[]): VerificationKey[] {
-  const own = toVerificationKey(createPublicKey(signingKey.key));
-  const others = files.flatMap(readVerificationKeys);
-  return [...new Map([own, ...others].map((key) => [key.id, key])).values()];
 }
 
 /** Failing to note a day must not fail a request: the next one will. */

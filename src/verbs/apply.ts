@@ -146,7 +146,7 @@ async function readConfig(
 ): Promise<JsonObject> {
   const { value, duplicates } = parse(await request.body(MAX_BODY_BYTES));
   if (!isObject(value)) throw badRequest('error decoding YAML: the configuration must be an object');
-  request.audit?.requestObject(value);
+  request.audit?.requestBody(value);
   reportDuplicates(request, duplicates, options);
   const own = view?.toParent === undefined;
   checkType(value, own ? expected : { ...expected, ...view.served });

@@ -56,6 +56,7 @@ export async function readReplacement(
   const decode = (): ApiObject =>
     toObject(request, parseDocument(bytes, format, expected), expected, validation);
   const first = decode();
+  request.audit?.requestObject(first);
   let unused: ApiObject | undefined = first;
   return {
     name: first.metadata.name,

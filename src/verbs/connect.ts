@@ -1,6 +1,6 @@
 import { type GroupResource, toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
-import { badRequest, notFound, StatusError, unknownError } from '../api/status.ts';
+import { badRequest, notFound } from '../api/status.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import { forward } from '../proxy/forward.ts';
 import { joinPath } from '../proxy/location.ts';
@@ -139,22 +139,16 @@ async function admit(
   return admitted;
 }
 
-/** Whatever a resource finds wrong that is no Status is told as it is: it is about the cluster, not about us. */
-async function locate(
+function locate(
   { backends }: VerbContext,
   subresource: ConnectSubresource,
   call: Omit<ConnectCall, 'agentAddressTypes' | 'resolve'>,
 ): Promise<Backend | undefined> {
-  try {
-    return await subresource.locate({
-      ...call,
-      agentAddressTypes: backends.agentAddressTypes,
-      resolve: (host) => backends.resolve(host),
-    });
-  } catch (error) {
-    if (error instanceof StatusError || !(error instanceof Error)) throw error;
-    throw unknownError(error.message, error);
-  }
+  return subresource.locate({
+    ...call,
+    agentAddressTypes: backends.agentAddressTypes,
+    resolve: (host) => backends.resolve(host),
+  });
 }
 
 function toCall(

@@ -20,12 +20,14 @@ import type { Change } from './writing.ts';
 
 type Patcher = (object: JsonObject, patch: JsonValue, expected: Expected) => JsonValue;
 
-const PATCHERS: Readonly<Record<string, Patcher>> = {
-  'application/json-patch+json': (object, patch) => applyJsonPatch(object, patch),
-  'application/merge-patch+json': (object, patch) => applyMergePatch(object, asObject(patch)),
-  'application/strategic-merge-patch+json': (object, patch, { schema }) =>
-    applyStrategicMerge(object, asObject(patch), schema),
-};
+const PATCHERS: ReadonlyMap<string, Patcher> = new Map<string, Patcher>([
+  ['application/json-patch+json', (object, patch) => applyJsonPatch(object, patch)],
+  ['application/merge-patch+json', (object, patch) => applyMergePatch(object, asObject(patch))],
+  [
+    'application/strategic-merge-patch+json',
+    (object, patch, { schema }) => applyStrategicMerge(object, asObject(patch), schema),
+  ],
+]);
 
 export async function patch(
   context: VerbContext,
@@ -55,8 +57,8 @@ export async function patch(
 
 /** @throws StatusError 415 */
 function choosePatcher(request: AuthorizedResourceRequest): Patcher {
-  const patcher = PATCHERS[contentTypeOf(request)];
-  if (patcher === undefined) throw unsupportedMediaType([...Object.keys(PATCHERS), APPLY_PATCH]);
+  const patcher = PATCHERS.get(contentTypeOf(request));
+  if (patcher === undefined) throw unsupportedMediaType([...PATCHERS.keys(), APPLY_PATCH]);
   return patcher;
 }
 
@@ -69,7 +71,7 @@ async function readPatch(request: AuthorizedResourceRequest): Promise<ParsedDocu
   const bytes = await request.body(MAX_BODY_BYTES);
   try {
     const document = parseJsonText(bytes);
-    request.audit?.requestObject(document.value);
+    request.audit?.requestBody(document.value);
     return document;
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest(`error decoding patch: ${error.message}`);

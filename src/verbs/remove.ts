@@ -147,7 +147,7 @@ function fromBody(context: VerbContext, request: AuthorizedResourceRequest, byte
   if (body.kind !== undefined && body.kind !== 'DeleteOptions') {
     throw badRequest(`decoded object cannot be converted to DeleteOptions: kind is ${String(body.kind)}`);
   }
-  request.audit?.requestObject(body);
+  request.audit?.requestBody(body);
   return { ...toDeleteOptions(body), dryRun: isDryRun(request.query) || listOf(body.dryRun).includes('All') };
 }
 

@@ -26,10 +26,11 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
         {
           code: 503,
           reason: 'ServiceUnavailable',
-          message: `the database cannot be reached: ${failure.reason}`,
+          message: 'the database cannot be reached',
           details: { retryAfterSeconds: 1 },
         },
-        { cause: error },
+        // With its address, which is nothing for clients.
+        { cause: new Error(failure.reason, { cause: error }) },
       );
     case 'too-large':
       return new StatusError({

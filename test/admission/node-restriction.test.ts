@@ -322,6 +322,20 @@ test('a node asks for certificates of its own name', async () => {
     );
   }
   expect(await ask('jane', 'kubernetes.io/kube-apiserver-client')).toBeUndefined();
+  // The request is the first block, for whoever validates and signs it too.
+  const pemOf = async (name: string) => Buffer.from(await makeRequest(name), 'base64').toString();
+  const [own, foreign] = [await pemOf('system:node:mine'), await pemOf('system:node:other')];
+  const askWith = (pem: string) => {
+    const spec = {
+      signerName: 'kubernetes.io/kubelet-serving',
+      request: Buffer.from(pem).toString('base64'),
+    };
+    return refused('certificates.k8s.io/certificatesigningrequests', { object: toObject({ spec }) });
+  };
+  expect(await askWith(own + foreign)).toBeUndefined();
+  const spaced = foreign.replace(/\nM/, '\n M');
+  for (const pem of [foreign + own, spaced + own])
+    expect(await askWith(pem)).toBe('can only create a node CSR with CN=system:node:mine');
   const signerName = 'kubernetes.io/kubelet-serving';
   const object = toObject({ spec: { signerName, request: Buffer.from('x').toString('base64') } });
   expect(await refused('certificates.k8s.io/certificatesigningrequests', { object })).toBe(

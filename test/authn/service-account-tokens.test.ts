@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { ApiObject } from '../../src/api/object-meta.ts';
+import type { VerificationKey } from '../../src/authn/jws.ts';
 import type { LiveObjects } from '../../src/authn/live-objects.ts';
 import { BoundTokens } from '../../src/authn/service-account/bound-tokens.ts';
 import { TokenIssuer } from '../../src/authn/service-account/issuer.ts';
-import { createIssuerDocuments } from '../../src/authn/service-account/issuer-documents.ts';
+import { createIssuerDocuments, isDiscoverable } from '../../src/authn/service-account/issuer-documents.ts';
 import { readSigningKey, readVerificationKeys } from '../../src/authn/service-account/keys.ts';
 import { parseUsername } from '../../src/authn/service-account/names.ts';
 import { SignedTokens } from '../../src/authn/service-account/signed-tokens.ts';
@@ -51,7 +52,7 @@ beforeEach(() => {
 const issuerOf = (path: string, issuer = 'https://one.example.com') =>
   new TokenIssuer({
     issuer,
-    signingKey: readSigningKey(path),
+    signingKey: () => readSigningKey(path),
     apiAudiences: ['api'],
     maxExpirationSeconds: 0,
     extendsExpiration: true,
@@ -60,11 +61,15 @@ const issuerOf = (path: string, issuer = 'https://one.example.com') =>
     tellsNodes: true,
   });
 const keyFile = save('rsa.pem', rsa.privateKey);
-const verifier = (keys: string[], acceptsNodes = true): BoundTokens =>
+const verifier = (files: string[], acceptsNodes = true): BoundTokens => {
+  const keys = files.flatMap(readVerificationKeys);
+  return believing(() => keys, acceptsNodes);
+};
+const believing = (keys: () => readonly VerificationKey[], acceptsNodes = true): BoundTokens =>
   new BoundTokens({
     tokens: new SignedTokens({
       issuers: ['https://one.example.com', 'https://two.example.com'],
-      keys: keys.flatMap(readVerificationKeys),
+      keys,
       apiAudiences: ['api'],
     }),
     objects,
@@ -155,14 +160,31 @@ test('a token that is used after its warning is told to the audit log', async ()
   });
 });
 
+test('a token is believed as long as its key is, remembered or not, and one of a new key at once', async () => {
+  const newer = save('newer.pem', ec.privateKey);
+  const [older, younger] = [readVerificationKeys(keyFile), readVerificationKeys(newer)];
+  let keys = older;
+  const tokens = believing(() => keys);
+  const [old, young] = [await issuerOf(keyFile).sign(order()), await issuerOf(newer).sign(order())];
+  const isIn = async (token: string): Promise<boolean> =>
+    tokens.authenticate(token, ['api']).then(
+      (found) => found !== undefined,
+      () => false,
+    );
+  expect([await isIn(old), await isIn(young)]).toEqual([true, false]);
+  keys = [...younger, ...older];
+  expect([await isIn(old), await isIn(young)]).toEqual([true, true]);
+  keys = younger;
+  expect([await isIn(old), await isIn(young)]).toEqual([false, true]);
+});
+
 test('only an issuer that is an https address is discoverable', () => {
   const keys = readVerificationKeys(save('all.pem', rsa.publicKey, ec.publicKey));
-  expect(createIssuerDocuments('mine', 'https://x/jwks', keys)).toBe(undefined);
-  expect(createIssuerDocuments('http://mine', 'https://x/jwks', keys)).toBe(undefined);
-  expect(createIssuerDocuments('https://mine?x', 'https://x/jwks', keys)).toBe(undefined);
-  const documents = createIssuerDocuments('https://mine', 'https://x/jwks', keys);
-  expect(documents?.configuration.id_token_signing_alg_values_supported).toEqual(['ES384', 'RS256']);
-  const { keys: published = [] } = documents?.keySet ?? {};
+  for (const issuer of ['mine', 'http://mine', 'https://mine?x']) expect(isDiscoverable(issuer)).toBe(false);
+  expect(isDiscoverable('https://mine')).toBe(true);
+  const documents = createIssuerDocuments({ issuer: 'https://mine', jwksUri: 'https://x/jwks' }, keys);
+  expect(documents.configuration.id_token_signing_alg_values_supported).toEqual(['ES384', 'RS256']);
+  const { keys: published = [] } = documents.keySet;
   expect(JSON.stringify(published)).not.toContain('"d"');
   expect(published).toMatchObject([
     { use: 'sig', kty: 'RSA', alg: 'RS256' },

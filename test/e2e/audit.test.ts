@@ -19,6 +19,10 @@ rules:
 - level: RequestResponse
   namespaces: [default]
   resources: [{group: "", resources: [configmaps]}]
+- level: RequestResponse
+  resources: [{group: apps, resources: ["deployments", "deployments/*"]}, {group: "", resources: [serviceaccounts/token]}]
+- level: Request
+  resources: [{group: "", resources: [services]}]
 - level: Metadata
 `;
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -152,6 +156,138 @@ test('of a secret, nothing but that it was touched is in the log, whatever is do
     'create',
     'delete',
   ]);
+});
+
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const deployment = (name: string, replicas: number) => ({
+  metadata: { name },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+  },
+});
+
+test('whoever replaces an object is recorded with all of it, its uid and the version it was made from', async () => {
+  const created = await cluster.request('POST', DEPLOYMENTS, deployment('put', 1));
+  const { uid, resourceVersion } = created.json.metadata;
+  const [creation] = eventsOf(created);
+  expect(creation.objectRef).toEqual({
+    ...{ resource: 'deployments', namespace: 'default', name: 'put' },
+    ...{ apiGroup: 'apps', apiVersion: 'v1' },
+  });
+  const replaced = await cluster.request('PUT', `${DEPLOYMENTS}/put`, {
+    ...created.json,
+    spec: { ...created.json.spec, replicas: 2 },
+  });
+  expect(replaced.code).toBe(200);
+  const [event] = eventsOf(replaced);
+  expect(event).toMatchObject({
+    verb: 'update',
+    level: 'RequestResponse',
+    objectRef: { resource: 'deployments', namespace: 'default', name: 'put', uid, resourceVersion },
+    requestObject: {
+      ...{ kind: 'Deployment', apiVersion: 'apps/v1', metadata: { uid, resourceVersion } },
+      spec: { replicas: 2 },
+    },
+    responseObject: { metadata: { uid, resourceVersion: replaced.json.metadata.resourceVersion } },
+  });
+  const stale = await cluster.request('PUT', `${DEPLOYMENTS}/put`, created.json);
+  expect(eventsOf(stale)[0]).toMatchObject({
+    requestObject: { spec: { replicas: 1 } },
+    objectRef: { uid, resourceVersion },
+    responseStatus: { code: 409, reason: 'Conflict' },
+    responseObject: { kind: 'Status', code: 409 },
+  });
+  // Without either in the body, the reference has neither.
+  const plain = await cluster.request('PUT', `${DEPLOYMENTS}/put`, deployment('put', 3));
+  expect(Object.keys(eventsOf(plain)[0].objectRef)).not.toContain('uid');
+});
+
+test('subresources are recorded with what was asked and answered', async () => {
+  await cluster.request('POST', DEPLOYMENTS, deployment('sub', 1));
+  const { json: scale } = await cluster.request('GET', `${DEPLOYMENTS}/sub/scale`);
+  const scaled = await cluster.request('PUT', `${DEPLOYMENTS}/sub/scale`, {
+    ...scale,
+    spec: { replicas: 4 },
+  });
+  expect(eventsOf(scaled)[0]).toMatchObject({
+    verb: 'update',
+    objectRef: { name: 'sub', subresource: 'scale', uid: scale.metadata.uid },
+    requestObject: { kind: 'Scale', spec: { replicas: 4 } },
+    responseObject: { kind: 'Scale', spec: { replicas: 4 } },
+  });
+  const { json: seen } = await cluster.request('GET', `${DEPLOYMENTS}/sub`);
+  const status = { ...seen, status: { observedGeneration: 7 } };
+  const told = await cluster.request('PUT', `${DEPLOYMENTS}/sub/status`, status);
+  expect(eventsOf(told)[0]).toMatchObject({
+    objectRef: { subresource: 'status', resourceVersion: seen.metadata.resourceVersion },
+    requestObject: { status: { observedGeneration: 7 } },
+    responseObject: { status: { observedGeneration: 7 } },
+  });
+  const token = '/api/v1/namespaces/default/serviceaccounts/default/token';
+  const issued = await cluster.request('POST', token, { spec: { expirationSeconds: 900 } });
+  expect(eventsOf(issued)[0]).toMatchObject({
+    verb: 'create',
+    requestObject: { kind: 'TokenRequest', spec: { expirationSeconds: 900 } },
+  });
+});
+
+test('of a patch the patch itself is recorded, and what it says of identity is not believed', async () => {
+  await cluster.request('POST', DEPLOYMENTS, deployment('patched', 1));
+  const patches: [string, unknown][] = [
+    ['application/merge-patch+json', { metadata: { resourceVersion: '1' }, spec: { replicas: 2 } }],
+    ['application/strategic-merge-patch+json', { spec: { replicas: 3 } }],
+    ['application/json-patch+json', [{ op: 'replace', path: '/spec/replicas', value: 4 }]],
+    [
+      'application/apply-patch+yaml',
+      { kind: 'Deployment', apiVersion: 'apps/v1', metadata: { name: 'patched', labels: { a: 'b' } } },
+    ],
+  ];
+  for (const [type, body] of patches) {
+    const path = `${DEPLOYMENTS}/patched?fieldManager=m`;
+    const answer = await cluster.request('PATCH', path, JSON.stringify(body), { 'content-type': type });
+    const [event] = eventsOf(answer);
+    expect(event.requestObject).toEqual(body);
+    expect(Object.keys(event.objectRef)).not.toContain('resourceVersion');
+    expect(event.responseObject).toMatchObject({ kind: answer.code === 200 ? 'Deployment' : 'Status' });
+  }
+});
+
+test('a delete is recorded with its options and its answer, of one and of all', async () => {
+  await cluster.request('POST', DEPLOYMENTS, deployment('gone', 1));
+  const ask = (path: string, body?: unknown) => cluster.request('DELETE', path, body);
+  const options = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Orphan', dryRun: ['All'] };
+  const one = await ask(`${DEPLOYMENTS}/gone`, options);
+  expect(eventsOf(one)[0]).toMatchObject({ verb: 'delete', requestObject: options });
+  expect(eventsOf(one)[0].responseObject.kind).toBe(one.json.kind);
+  const all = await ask(`${DEPLOYMENTS}?labelSelector=none`, { ...options, metadata: { name: 'made-up' } });
+  const [event] = eventsOf(all);
+  expect(event).toMatchObject({ verb: 'deletecollection', requestObject: { propagationPolicy: 'Orphan' } });
+  expect(event.objectRef).not.toHaveProperty('name');
+  const bare = await ask(`${DEPLOYMENTS}/gone`);
+  expect(eventsOf(bare)[0]).not.toHaveProperty('requestObject');
+});
+
+test('a level says what is recorded of a replacement: its body, its answer, or that it happened to which object', async () => {
+  const services = '/api/v1/namespaces/default/services';
+  const service = { metadata: { name: 'levels' }, spec: { ports: [{ port: 80 }] } };
+  const { json } = await cluster.request('POST', services, service);
+  const put = await cluster.request('PUT', `${services}/levels`, json);
+  const [request] = eventsOf(put);
+  expect(request).toMatchObject({
+    level: 'Request',
+    requestObject: { metadata: { uid: json.metadata.uid } },
+  });
+  expect(request).not.toHaveProperty('responseObject');
+  const secrets = '/api/v1/namespaces/default/secrets';
+  const secret = await cluster.request('POST', secrets, { metadata: { name: 'levels' } });
+  const [metadata] = eventsOf(await cluster.request('PUT', `${secrets}/levels`, secret.json));
+  const { uid, resourceVersion } = secret.json.metadata;
+  expect(metadata.objectRef).toMatchObject({ name: 'levels', uid, resourceVersion });
+  expect(metadata).not.toHaveProperty('requestObject');
+  expect(metadata).not.toHaveProperty('responseObject');
+  await cluster.request('DELETE', `${secrets}/levels`);
 });
 
 test('what an applied configuration asked for is recorded as JSON', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/cli/embedded/embedded-postgres.ts';
+import type { Pair } from './pki.ts';
 import { helmPath, kubectlPath, runTool, type ToolResult } from './tools.ts';
 
 /** A server as users run it: a process of its own, on a database of the test's. */
@@ -56,18 +57,31 @@ export interface Watch {
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 
-export async function startCluster(databaseUrl: string, flags: readonly string[] = []): Promise<Cluster> {
+/** `admin` is a certificate of its administrator, where that is not of the server's own making (--client-ca-file). */
+export async function startCluster(
+  databaseUrl: string,
+  flags: readonly string[] = [],
+  admin?: Pair,
+): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-e2e-'));
   const port = await freePort();
-  const cluster = new ProcessCluster(folder, port, [
+  const args = [
     `--data-dir=${folder}`,
     '--bind-address=127.0.0.1',
     `--secure-port=${port}`,
     `--kvstore-servers=${databaseUrl}`,
     ...flags,
-  ]);
+  ];
+  const cluster = new ProcessCluster({ folder, port, args, admin });
   await cluster.start();
   return cluster;
+}
+
+interface ProcessOptions {
+  readonly folder: string;
+  readonly port: number;
+  readonly args: readonly string[];
+  readonly admin: Pair | undefined;
 }
 
 class ProcessCluster implements Cluster {
@@ -75,13 +89,15 @@ class ProcessCluster implements Cluster {
   readonly port: number;
   readonly kubeconfig: string;
   readonly #args: readonly string[];
+  readonly #admin: Pair | undefined;
   #child: ChildProcess | undefined;
   #agent: Agent | undefined;
   #log = '';
   readonly output = { stdout: '', stderr: '' };
 
-  constructor(folder: string, port: number, args: readonly string[]) {
+  constructor({ folder, port, args, admin }: ProcessOptions) {
     this.folder = folder;
+    this.#admin = admin;
     this.port = port;
     this.kubeconfig = join(folder, 'admin.kubeconfig');
     this.#args = args;
@@ -93,7 +109,7 @@ class ProcessCluster implements Cluster {
     const ready = new Promise<void>((resolve, reject) => {
       const collect = (chunk: Buffer): void => {
         this.#log += chunk.toString();
-        if (this.#log.includes('kubectl get namespaces')) resolve();
+        if (this.#log.includes('serving on https://')) resolve();
       };
       child.stdout?.on('data', collect);
       child.stderr?.on('data', collect);
@@ -113,8 +129,8 @@ class ProcessCluster implements Cluster {
     const read = (name: string): Buffer => readFileSync(join(this.folder, 'certificates', name));
     this.#agent = new Agent({
       ca: read('ca.crt'),
-      cert: read('admin.crt'),
-      key: read('admin.key'),
+      cert: this.#admin?.cert ?? read('admin.crt'),
+      key: this.#admin?.key ?? read('admin.key'),
       keepAlive: true,
     });
   }

@@ -13,29 +13,45 @@ export interface Pair {
 }
 
 export interface LeafOptions {
-  /** `CN=front-proxy, O=proxies` */
-  readonly subject: string;
+  /** `CN=front-proxy, O=proxies`, or attributes one by one: those of one object have one place in the name. */
+  readonly subject: string | x509.JsonName;
   /** With it, the certificate is for serving on 127.0.0.1 and localhost; without, for clients. */
   readonly serves?: boolean;
   readonly notBefore?: Date;
   readonly notAfter?: Date;
+  /** Beside its basic constraints, instead of what makes it a server's or a client's. */
+  readonly extensions?: readonly x509.Extension[];
 }
+
+export interface AuthorityOptions {
+  /** Who signs it; absent: itself. */
+  readonly parent?: Authority;
+  /** Instead of basic constraints that make it an authority. */
+  readonly extensions?: readonly x509.Extension[];
+  readonly notBefore?: Date;
+  readonly notAfter?: Date;
+}
+
+const AUTHORITY = [new x509.BasicConstraintsExtension(true, undefined, true)];
 
 export class Authority {
   readonly pem: string;
   readonly #certificate: x509.X509Certificate;
   readonly #key: webcrypto.CryptoKey;
 
-  static async create(name: string): Promise<Authority> {
+  static async create(name: string, options: AuthorityOptions = {}): Promise<Authority> {
     x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
+    const { parent, extensions = AUTHORITY } = options;
     const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
-    const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-      name: `CN=${name}`,
-      keys,
-      notBefore: new Date(Date.now() - HOUR_MS),
-      notAfter: new Date(Date.now() + HOUR_MS),
+    const certificate = await x509.X509CertificateGenerator.create({
+      subject: `CN=${name}`,
+      issuer: parent === undefined ? `CN=${name}` : parent.#certificate.subject,
+      publicKey: keys.publicKey,
+      signingKey: parent === undefined ? keys.privateKey : parent.#key,
+      notBefore: options.notBefore ?? new Date(Date.now() - HOUR_MS),
+      notAfter: options.notAfter ?? new Date(Date.now() + HOUR_MS),
       signingAlgorithm: ALGORITHM,
-      extensions: [new x509.BasicConstraintsExtension(true, undefined, true)],
+      extensions: [...extensions],
     });
     return new Authority(certificate, keys.privateKey);
   }
@@ -46,7 +62,7 @@ export class Authority {
     this.pem = `${certificate.toString('pem')}\n`;
   }
 
-  async issue({ subject, serves = false, notBefore, notAfter }: LeafOptions): Promise<Pair> {
+  async issue({ subject, serves = false, notBefore, notAfter, extensions }: LeafOptions): Promise<Pair> {
     const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
     const usage = serves ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth;
     const names = [
@@ -63,7 +79,7 @@ export class Authority {
       signingAlgorithm: ALGORITHM,
       extensions: [
         new x509.BasicConstraintsExtension(false, undefined, true),
-        new x509.ExtendedKeyUsageExtension([usage]),
+        ...(extensions ?? [new x509.ExtendedKeyUsageExtension([usage])]),
         ...(serves ? [new x509.SubjectAlternativeNameExtension([...names])] : []),
       ],
     });

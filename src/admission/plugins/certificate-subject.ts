@@ -1,5 +1,5 @@
-import { parseCertificationRequest } from '../../object/certification-request.ts';
 import { part, text } from '../../object/parts.ts';
+import { readCertificationRequest } from '../../x509/certification-request.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import { refusal } from '../refusal.ts';
 
@@ -15,11 +15,9 @@ export const certificateSubject: AdmissionPlugin = {
     if (definition.resource !== 'certificatesigningrequests' || subresource !== '') return;
     const { signerName, request } = part(object, 'spec');
     if (definition.group !== 'certificates.k8s.io' || signerName !== CLIENT_SIGNER) return;
-    if (!organizationsOf(text(request)).includes(MASTERS)) return;
+    // That it can be read has been validated.
+    const { subject } = readCertificationRequest(text(request));
+    if (!subject.organizations.includes(MASTERS)) return;
     throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
   },
 };
-
-/** `request` is PEM in base64; that it can be read has been validated. */
-const organizationsOf = (request: string): string[] =>
-  parseCertificationRequest(Buffer.from(request, 'base64').toString()).subjectName.getField('O');

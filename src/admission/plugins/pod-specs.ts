@@ -1,11 +1,12 @@
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { isObject } from '../../object/merge-patch.ts';
+import { table } from '../../util/table.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 
 const IN_TEMPLATE: readonly string[] = ['spec', 'template', 'spec'];
 
 /** Where the pod spec of each resource stands that has one: by group, then by resource. */
-const PATHS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+const PATHS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = table({
   '': { pods: ['spec'], podtemplates: ['template', 'spec'], replicationcontrollers: IN_TEMPLATE },
   apps: {
     deployments: IN_TEMPLATE,
@@ -14,7 +15,7 @@ const PATHS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     daemonsets: IN_TEMPLATE,
   },
   batch: { jobs: IN_TEMPLATE, cronjobs: ['spec', 'jobTemplate', ...IN_TEMPLATE] },
-};
+});
 
 /** The pod spec of an object and its path; undefined for objects that have none. */
 export function podSpecOf(

@@ -1,9 +1,10 @@
+import { table } from '../../util/table.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 
-const FINALIZERS: Readonly<Record<string, string>> = {
+const FINALIZERS: Readonly<Record<string, string>> = table({
   persistentvolumes: 'kubernetes.io/pv-protection',
   persistentvolumeclaims: 'kubernetes.io/pvc-protection',
-};
+});
 
 /**
  * New volumes and claims get the finalizer that keeps them while something uses them; the controllers of volumes remove it

@@ -1,4 +1,5 @@
 import { StatusError, type StatusReason } from '../../api/status.ts';
+import { table } from '../../util/table.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { refusal } from '../refusal.ts';
 import type { Failure } from './judge.ts';
@@ -64,11 +65,11 @@ export class AnnotationValues {
   }
 }
 
-const CODES: Readonly<Partial<Record<string, { code: number; reason: StatusReason }>>> = {
+const CODES: Readonly<Partial<Record<string, { code: number; reason: StatusReason }>>> = table({
   Forbidden: { code: 403, reason: 'Forbidden' },
   Unauthorized: { code: 401, reason: 'Unauthorized' },
   RequestEntityTooLarge: { code: 413, reason: 'RequestEntityTooLarge' },
-};
+});
 
 export function denied(
   attributes: AdmissionAttributes,

@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { count, objectsOf, part, parts, text } from '../../object/parts.ts';
+import { certificatesIn, toBundle } from '../../x509/pem.ts';
 import { type ResourceRule, readRules } from '../matching/resource-rules.ts';
 import { readSelector, type Selector } from '../matching/selectors.ts';
 import { type MatchCondition, toMatchCondition } from './match-conditions.ts';
@@ -89,6 +90,14 @@ function toClientConfig(config: JsonObject): ClientConfig {
             path: text(service.path),
             port: count(service.port) || DEFAULT_PORT,
           },
-    ca: Buffer.from(text(config.caBundle), 'base64').toString(),
+    ca: toAuthorities(text(config.caBundle)),
   };
+}
+
+/** What is in no certificate vouches for nobody; nothing at all would mean whom the host trusts. */
+const NOBODY = '# no certificate\n';
+
+function toAuthorities(caBundle: string): string {
+  if (caBundle === '') return '';
+  return toBundle(certificatesIn(Buffer.from(caBundle, 'base64').toString('latin1'))) || NOBODY;
 }

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
+import { certificatesIn } from '../../x509/pem.ts';
 import type { JwtConfig } from './config.ts';
 import type { ConfigFields } from './config-fields.ts';
 
@@ -83,10 +84,9 @@ function checkAudiences(audiences: readonly string[], issuer: ConfigFields, prob
 }
 
 function isCertificate(pem: string): boolean {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  const certificates = certificatesIn(pem);
   try {
-    for (const block of blocks) new X509Certificate(block);
-    return blocks.length > 0;
+    return certificates.map((der) => new X509Certificate(der)).length > 0;
   } catch {
     return false;
   }

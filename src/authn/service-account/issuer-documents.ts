@@ -7,16 +7,16 @@ export interface IssuerDocuments {
   readonly keySet: JsonObject;
 }
 
-/**
- * Undefined when the issuer is no address where discovery could be: then there is none.
- * `jwksUri` is --service-account-jwks-uri or this server's own.
- */
+/** What the documents say beside the keys. `jwksUri` is --service-account-jwks-uri or this server's own. */
+export interface IssuerPlace {
+  readonly issuer: string;
+  readonly jwksUri: string;
+}
+
 export function createIssuerDocuments(
-  issuer: string,
-  jwksUri: string,
+  { issuer, jwksUri }: IssuerPlace,
   keys: readonly VerificationKey[],
-): IssuerDocuments | undefined {
-  if (!isDiscoverable(issuer)) return undefined;
+): IssuerDocuments {
   const algorithms = new Set(keys.flatMap((key) => key.algorithms));
   return {
     configuration: {
@@ -30,7 +30,8 @@ export function createIssuerDocuments(
   };
 }
 
-function isDiscoverable(issuer: string): boolean {
+/** Whether the issuer is an address where discovery could be. */
+export function isDiscoverable(issuer: string): boolean {
   if (!URL.canParse(issuer)) return false;
   const { protocol, search, hash } = new URL(issuer);
   return protocol === 'https:' && search === '' && hash === '';

@@ -7,7 +7,8 @@ import { toUsername } from './names.ts';
 
 export interface TokenIssuerOptions extends Omit<TokenIssuing, 'sign'> {
   readonly issuer: string;
-  readonly signingKey: SigningKey;
+  /** That of the moment. */
+  readonly signingKey: () => SigningKey;
   /** Feature gate ServiceAccountTokenJTI. */
   readonly numbersTokens: boolean;
 }
@@ -41,7 +42,8 @@ export class TokenIssuer implements TokenIssuing {
   }
 
   sign(order: TokenOrder): Promise<string> {
-    const { issuer, signingKey, numbersTokens } = this.#options;
+    const { issuer, numbersTokens } = this.#options;
+    const signingKey = this.#options.signingKey();
     const nowSeconds = Math.floor(order.issuedAt.getTime() / 1000);
     const claims = {
       aud: [...order.audiences],

@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { pemBlocks, toPem } from '../../x509/pem.ts';
 import type { VerificationKey } from '../jws.ts';
 
 export interface SigningKey {
@@ -14,26 +15,26 @@ const CURVE_ALGORITHMS: Readonly<Record<string, string>> = {
   secp521r1: 'ES512',
 };
 
-const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
-
 /** Every key of a file, private ones as their public half. @throws Error that names the file */
 export function readVerificationKeys(path: string): VerificationKey[] {
-  const blocks = [...readFileSync(path, 'utf8').matchAll(BLOCK)].filter(([, type]) => isKey(type ?? ''));
+  const blocks = [...pemBlocks(readFileSync(path, 'utf8'))].filter(({ type }) => isKey(type));
   if (blocks.length === 0) throw new Error(`${path} holds no RSA or ECDSA key in PEM form`);
-  return blocks.map(([pem]) => toVerificationKey(parse(path, () => createPublicKey(pem))));
+  return blocks.map(({ type, der }) =>
+    toVerificationKey(parse(path, () => createPublicKey(toPem(type, der)))),
+  );
 }
 
 const isKey = (type: string): boolean => type.endsWith('KEY') || type === 'CERTIFICATE';
 
 /** @throws Error that names the file */
-export function readSigningKey(path: string): SigningKey {
-  const blocks = [...readFileSync(path, 'utf8').matchAll(BLOCK)].filter(([, type]) =>
-    type?.endsWith('PRIVATE KEY'),
-  );
-  const [pem] = blocks[0] ?? [];
-  if (pem === undefined) throw new Error(`${path} holds no private key in PEM form`);
-  const key = parse(path, () => createPrivateKey(pem));
-  return { id: keyId(createPublicKey(key)), key, algorithm: algorithmOf(key, path) };
+export const readSigningKey = (path: string): SigningKey => parseSigningKey(readFileSync(path, 'utf8'), path);
+
+/** The first private key of a text in PEM form. @throws Error that names the place */
+export function parseSigningKey(text: string, place: string): SigningKey {
+  const block = [...pemBlocks(text)].find(({ type }) => type.endsWith('PRIVATE KEY'));
+  if (block === undefined) throw new Error(`${place} holds no private key in PEM form`);
+  const key = parse(place, () => createPrivateKey(toPem(block.type, block.der)));
+  return { id: keyId(createPublicKey(key)), key, algorithm: algorithmOf(key, place) };
 }
 
 function parse(path: string, read: () => KeyObject): KeyObject {

@@ -6,7 +6,8 @@ import { intersect } from '../token.ts';
 
 export interface SignedTokensOptions {
   readonly issuers: readonly string[];
-  readonly keys: readonly VerificationKey[];
+  /** Those of the moment: the same list until they change. */
+  readonly keys: () => readonly VerificationKey[];
   /** What tokens without an audience are for. */
   readonly apiAudiences: readonly string[];
 }
@@ -21,12 +22,14 @@ export interface SignedClaims {
 const CAPACITY = 10_000;
 
 /**
- * Tokens that a key of this cluster has signed. What a signature says never changes, so verified claims are remembered: a
- * request then takes a fifth of the time with RSA, a fortieth with ECDSA. Whether they still hold is the next one's question.
+ * Tokens that a key of this cluster has signed. What a signature says never changes while its key is believed, so verified claims
+ * are remembered until keys change: a request then takes a fifth of the time with RSA, a fortieth with ECDSA. Whether they still
+ * hold is the next one's question.
  */
 export class SignedTokens {
   readonly #options: SignedTokensOptions;
   readonly #verified = new LRUCache<string, JsonObject>({ max: CAPACITY });
+  #verifiedBy: readonly VerificationKey[] = [];
 
   constructor(options: SignedTokensOptions) {
     this.#options = options;
@@ -51,7 +54,9 @@ export class SignedTokens {
   }
 
   async #verify(token: string): Promise<JsonObject | undefined> {
-    const { issuers, keys } = this.#options;
+    const { issuers } = this.#options;
+    const keys = this.#options.keys();
+    this.#forgetUnless(keys);
     const digest = createHash('sha256').update(token).digest('base64');
     const known = this.#verified.get(digest);
     if (known !== undefined) return known;
@@ -61,8 +66,15 @@ export class SignedTokens {
     const candidates = keyId === '' ? keys : keys.filter(({ id }) => id === keyId);
     if (candidates.length === 0) throw new Error('invalid signature, no keys found');
     const claims = await verifyToken(token, candidates);
-    this.#verified.set(digest, claims);
+    // Keys may have changed meanwhile, and what a dropped one says is not to be remembered.
+    if (this.#verifiedBy === keys) this.#verified.set(digest, claims);
     return claims;
+  }
+
+  #forgetUnless(keys: readonly VerificationKey[]): void {
+    if (this.#verifiedBy === keys) return;
+    this.#verified.clear();
+    this.#verifiedBy = keys;
   }
 }
 

@@ -1,6 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext, type SecureVersion } from 'node:tls';
 import { FollowedFiles } from '../../util/followed-files.ts';
+import { readCertificate } from '../../x509/certificate.ts';
+import { bearName } from '../../x509/name-bearer.ts';
+import { certificatesIn, toBundle } from '../../x509/pem.ts';
 
 /** A certificate with its chain, and its key, in PEM files. */
 export interface PairFiles {
@@ -19,8 +22,20 @@ export interface TlsSettings {
   readonly ciphers: string | undefined;
 }
 
+/** What a listener holds itself, for clients that name no server. */
+export interface ServingContext {
+  readonly cert: string;
+  readonly key: string;
+  /**
+   * Whom the handshake names as authorities of client certificates, so that clients with several know which to show (RFC 8446,
+   * section 4.2.4). Undefined: nobody, and clients show what they like. OpenSSL's opinion of what they show is not asked: these
+   * bear the names alone.
+   */
+  readonly ca: string | undefined;
+}
+
 interface Contexts {
-  readonly pair: { readonly cert: string; readonly key: string };
+  readonly serving: ServingContext;
   readonly main: SecureContext;
   readonly exact: ReadonlyMap<string, SecureContext>;
   /** By what follows the asterisk: `.example.com`. */
@@ -31,23 +46,29 @@ interface Contexts {
 export class ServingTls {
   readonly settings: TlsSettings;
   readonly #files: FollowedFiles<Contexts>;
-  readonly #listeners: ((pair: { cert: string; key: string }) => void)[] = [];
+  readonly #listeners: ((serving: ServingContext) => void)[] = [];
 
   /** @throws Error when a file cannot be read, or a key is not its certificate's */
   constructor(options: {
     serving: PairFiles;
     sni: readonly SniPair[];
+    /** Files of authorities of client certificates and front proxies. */
+    clientCaFiles: readonly string[];
     settings: TlsSettings;
     onReload: () => void;
     onError: (error: unknown) => void;
   }) {
-    const { serving, sni, settings } = options;
+    const { serving, sni, clientCaFiles, settings } = options;
+    const pairs = [serving, ...sni].flatMap(({ certFile, keyFile }) => [certFile, keyFile]);
     this.settings = settings;
     this.#files = new FollowedFiles({
-      paths: [serving, ...sni].flatMap(({ certFile, keyFile }) => [certFile, keyFile]),
-      make: (texts) => toContexts(texts, sni, settings),
-      onChange: ({ pair }) => {
-        for (const listener of this.#listeners) listener(pair);
+      paths: [...pairs, ...clientCaFiles],
+      make: (texts) => {
+        const ca = toAuthorities(texts.slice(pairs.length), clientCaFiles);
+        return toContexts(texts.slice(0, pairs.length), sni, { ca, settings });
+      },
+      onChange: ({ serving: changed }) => {
+        for (const listener of this.#listeners) listener(changed);
         options.onReload();
       },
       onError: options.onError,
@@ -55,12 +76,12 @@ export class ServingTls {
   }
 
   /** What a listener begins with. */
-  get pair(): { readonly cert: string; readonly key: string } {
-    return this.#files.current.pair;
+  get serving(): ServingContext {
+    return this.#files.current.serving;
   }
 
   /** For clients that name no server, whose certificate the listener itself holds. */
-  onServingChange(listener: (pair: { cert: string; key: string }) => void): void {
+  onServingChange(listener: (serving: ServingContext) => void): void {
     this.#listeners.push(listener);
   }
 
@@ -80,14 +101,29 @@ export class ServingTls {
   }
 }
 
-function toContexts(texts: readonly string[], sni: readonly SniPair[], settings: TlsSettings): Contexts {
+/** @throws Error that names the file that is wrong: what was said before stays then */
+function toAuthorities(texts: readonly string[], paths: readonly string[]): string | undefined {
+  const names = texts.flatMap((text, at) => {
+    const certificates = certificatesIn(text);
+    if (certificates.length === 0) throw new Error(`${paths[at]} holds no certificate in PEM form`);
+    return certificates.map((der) => readCertificate(der).subject.raw);
+  });
+  const once = new Map(names.map((name) => [name.toString('latin1'), name]));
+  return once.size === 0 ? undefined : toBundle([...once.values()].map(bearName));
+}
+
+function toContexts(
+  texts: readonly string[],
+  sni: readonly SniPair[],
+  { ca, settings }: { readonly ca: string | undefined; readonly settings: TlsSettings },
+): Contexts {
   const pairAt = (at: number): { cert: string; key: string } => ({
     cert: texts[at * 2] ?? '',
     key: texts[at * 2 + 1] ?? '',
   });
   const contextOf = (pair: { cert: string; key: string }): SecureContext =>
-    createSecureContext({ ...pair, ...toContextOptions(settings) });
-  const pair = pairAt(0);
+    createSecureContext({ ...pair, ca, ...toContextOptions(settings) });
+  const serving = { ...pairAt(0), ca };
   const named = new Map<string, SecureContext>();
   const explicit = new Map<string, SecureContext>();
   for (const [at, { names }] of sni.entries()) {
@@ -102,8 +138,8 @@ function toContexts(texts: readonly string[], sni: readonly SniPair[], settings:
   }
   const all = [...named, ...explicit];
   return {
-    pair,
-    main: contextOf(pair),
+    serving,
+    main: contextOf(serving),
     exact: new Map(all.filter(([name]) => !name.startsWith('*'))),
     wildcards: new Map(
       all.filter(([name]) => name.startsWith('*')).map(([name, one]) => [name.slice(1), one]),

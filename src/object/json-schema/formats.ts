@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { table } from '../../util/table.ts';
 import { checkCidr } from '../formats.ts';
 
 /** Formats of texts that custom resources may name. Those that are not known say nothing. */
@@ -13,7 +14,7 @@ const DURATION =
 const isDate = (text: string): boolean => !Number.isNaN(Date.parse(text));
 const uuidOf = (version: string) => (text: string) => UUID.exec(text)?.[1] === version;
 
-const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
+const FORMATS: Readonly<Record<string, (text: string) => boolean>> = table({
   byte: (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text),
   cidr: (text) => checkCidr(text).length === 0,
   date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && isDate(text),
@@ -31,6 +32,6 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   uuid3: uuidOf('3'),
   uuid4: uuidOf('4'),
   uuid5: uuidOf('5'),
-};
+});
 
 export const isOfFormat = (text: string, format: string): boolean => FORMATS[format]?.(text) ?? true;

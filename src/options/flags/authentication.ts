@@ -26,7 +26,7 @@ export const authenticationFlags = defineFlags('Authentication', [
     name: 'enable-bootstrap-token-auth',
     type: 'bool',
     default: false,
-    meaning: 'allow bootstrap-type secrets in the cluster-system namespace for TLS bootstrapping',
+    meaning: 'allow bootstrap-type secrets in the kube-system namespace for TLS bootstrapping',
   },
   {
     name: 'authentication-config',

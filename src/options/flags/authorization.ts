@@ -7,7 +7,7 @@ export const authorizationFlags = defineFlags('Authorization', [
     type: 'strings',
     default: [],
     meaning:
-      'ordered plug-ins: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node; AlwaysAllow when there is no --authorization-config',
+      'ordered plug-ins: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node; AlwaysAllow when there is no --authorization-config, which only a loopback --bind-address may be left to',
   },
   {
     name: 'authorization-config',

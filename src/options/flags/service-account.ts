@@ -26,7 +26,7 @@ export const serviceAccountFlags = defineFlags('Service account tokens', [
     type: 'string',
     default: '',
     meaning:
-      'private key that signs issued tokens; when none is given, one is made and kept in --data-dir; several servers of one cluster need the same',
+      'private key that signs issued tokens; when none is given, one is made and kept in the database, and rotate-signing-key makes the next',
   },
   {
     name: 'service-account-lookup',

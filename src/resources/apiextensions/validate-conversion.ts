@@ -3,7 +3,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { part, text } from '../../object/parts.ts';
-import { parsePem } from '../certificates/pem.ts';
+import { certificatesIn } from '../../x509/pem.ts';
 import { has } from '../validation/fields.ts';
 import { strings } from '../validation/values.ts';
 import { validateReviewVersions, validateWebhookClient } from '../validation/webhook-client.ts';
@@ -61,11 +61,10 @@ const authoritiesOf = (definition: ApiObject): string =>
   text(part(definition, 'spec', 'conversion', 'webhook', 'clientConfig').caBundle);
 
 function whyNoBundle(bundle: string): string | undefined {
-  const blocks = parsePem(Buffer.from(bundle, 'base64').toString('latin1'));
-  const certificates = blocks.filter(({ label }) => label === 'CERTIFICATE');
+  const certificates = certificatesIn(Buffer.from(bundle, 'base64').toString('latin1'));
   const why = 'unable to load root certificates: unable to parse bytes as PEM block';
   try {
-    return certificates.map(({ der }) => new X509Certificate(der)).length > 0 ? undefined : why;
+    return certificates.map((der) => new X509Certificate(der)).length > 0 ? undefined : why;
   } catch {
     return why;
   }

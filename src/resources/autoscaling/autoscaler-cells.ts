@@ -1,18 +1,19 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { count, part, parts, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
+import { table } from '../../util/table.ts';
 import { age } from '../cells.ts';
 
 const UNKNOWN = '<unknown>';
 const SHOWN = 2;
 /** Where each kind of metric keeps its name and target. */
-const SOURCES: Readonly<Record<string, string>> = {
+const SOURCES: Readonly<Record<string, string>> = table({
   Resource: 'resource',
   ContainerResource: 'containerResource',
   Pods: 'pods',
   Object: 'object',
   External: 'external',
-};
+});
 
 /** From the v2 form, which is stored. */
 export function autoscalerCells(autoscaler: ApiObject, now: number): readonly Cell[] {

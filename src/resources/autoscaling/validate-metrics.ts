@@ -16,19 +16,20 @@ import {
   isStandardContainerResource,
   isStandardResource,
 } from '../../object/resource-names.ts';
+import { table } from '../../util/table.ts';
 
 /** What the number of replicas follows (Kubernetes: autoscaling validation, validateMetricSpec). */
 
 type Validate = (source: JsonObject, path: string) => FieldError[];
 
 /** Each type of metric with the field it is described in. */
-const SOURCES: Readonly<Record<string, { readonly field: string; readonly validate: Validate }>> = {
+const SOURCES: Readonly<Record<string, { readonly field: string; readonly validate: Validate }>> = table({
   ContainerResource: { field: 'containerResource', validate: validateContainerResource },
   External: { field: 'external', validate: validateExternal },
   Object: { field: 'object', validate: validateObject },
   Pods: { field: 'pods', validate: validatePods },
   Resource: { field: 'resource', validate: validateResource },
-};
+});
 /** When several are given, the first of these is looked at. */
 const PRECEDENCE = ['Object', 'External', 'Pods', 'Resource', 'ContainerResource'];
 

@@ -4,7 +4,7 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
 import { part, parts, text } from '../../object/parts.ts';
-import { parsePem } from './pem.ts';
+import { pemBlocks } from '../../x509/pem.ts';
 
 /** Who may change what of a signing request's status: approvers the verdict, signers the certificate. */
 export type StatusWriter = 'signer' | 'approver';
@@ -43,10 +43,10 @@ function validateCertificateChange(request: ApiObject, old: ApiObject): FieldErr
 }
 
 function whyNoChain(pem: string): string | undefined {
-  const blocks = parsePem(pem);
+  const blocks = [...pemBlocks(pem)];
   if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block';
-  for (const { label, hasHeaders, der } of blocks) {
-    if (label !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found "${label}"`;
+  for (const { type, hasHeaders, der } of blocks) {
+    if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found "${type}"`;
     if (hasHeaders) return 'no PEM block headers are permitted';
     if (!isCertificate(der)) return 'x509: malformed certificate';
   }

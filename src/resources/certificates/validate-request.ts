@@ -2,9 +2,9 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, invalidValue, notSupported, required } from '../../object/field-errors.ts';
 import { count, part, parts, text } from '../../object/parts.ts';
+import { readCertificationRequest } from '../../x509/certification-request.ts';
 import { duplicates, has } from '../validation/fields.ts';
 import { strings } from '../validation/values.ts';
-import { whyNoRequest } from './certification-request.ts';
 import { validateSignerName } from './validate-signer-name.ts';
 
 const USAGES = [
@@ -37,7 +37,7 @@ const MIN_EXPIRATION_SECONDS = 600;
 
 export function validateSigningRequest(request: ApiObject): FieldError[] {
   const spec = part(request, 'spec');
-  const broken = whyNoRequest(Buffer.from(text(spec.request), 'base64').toString('latin1'));
+  const broken = whyNoRequest(text(spec.request));
   return [
     ...(broken === undefined ? [] : [invalidValue('spec.request', spec.request, broken)]),
     ...validateUsages(strings(spec, 'usages'), 'spec.usages'),
@@ -45,6 +45,15 @@ export function validateSigningRequest(request: ApiObject): FieldError[] {
     ...validateExpiration(spec),
     ...validateRequestConditions(parts(part(request, 'status'), 'conditions')),
   ];
+}
+
+/** It must be signed with the key it asks a certificate for: a request with somebody else's key proves nothing. */
+function whyNoRequest(request: string): string | undefined {
+  try {
+    return readCertificationRequest(request).signatureProblem;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 function validateUsages(usages: readonly string[], path: string): FieldError[] {

@@ -4,7 +4,7 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, tooLong } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { part, text } from '../../object/parts.ts';
-import { type PemBlock, parsePem } from './pem.ts';
+import { type PemBlock, pemBlocks } from '../../x509/pem.ts';
 import { validateSignerName } from './validate-signer-name.ts';
 
 const MAX_BUNDLE_BYTES = 1024 * 1024;
@@ -35,7 +35,7 @@ function checkBundleName(name: string, signer: string): readonly string[] {
 
 function validateAnchors(pem: string, path: string): FieldError[] {
   if (Buffer.byteLength(pem) > MAX_BUNDLE_BYTES) return [tooLong(path, MAX_BUNDLE_BYTES)];
-  const blocks = parsePem(pem);
+  const blocks = [...pemBlocks(pem)];
   const malformed = blocks.flatMap((block, at) => {
     const why = whyNoAnchor(block);
     return why === undefined ? [] : [`entry ${at} ${why}`];
@@ -44,8 +44,8 @@ function validateAnchors(pem: string, path: string): FieldError[] {
   return eachInvalid(path, '<value omitted>', reasons);
 }
 
-function whyNoAnchor({ label, hasHeaders, der }: PemBlock): string | undefined {
-  if (label !== 'CERTIFICATE') return `has bad block type: ${label}`;
+function whyNoAnchor({ type, hasHeaders, der }: PemBlock): string | undefined {
+  if (type !== 'CERTIFICATE') return `has bad block type: ${type}`;
   if (hasHeaders) return 'has PEM block headers';
   try {
     return new X509Certificate(der).ca ? undefined : 'does not have the CA bit set';

@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { unknownError } from '../../api/status.ts';
 import { count, part, parts, text } from '../../object/parts.ts';
 import type { ConnectCall } from '../../registry/definition.ts';
 
@@ -11,7 +12,7 @@ export interface AgentAddress {
   readonly port: string;
 }
 
-/** @throws StatusError NotFound, Error for a node without an address of a preferred type */
+/** @throws StatusError NotFound, or 500 for a node without an address of a preferred type */
 export async function agentOf(call: ConnectCall, nodeName: string): Promise<AgentAddress> {
   const node = await call.get({ group: '', resource: 'nodes' }, '', nodeName);
   const port = count(part(node, 'status', 'daemonEndpoints', 'kubeletEndpoint').Port);
@@ -29,5 +30,5 @@ function preferredAddress(node: ApiObject, types: readonly string[]): string {
     if (found !== undefined) return text(found.address);
   }
   const known = addresses.map(({ type, address }) => `{${text(type)} ${text(address)}}`);
-  throw new Error(`no preferred addresses found; known addresses: [${known.join(' ')}]`);
+  throw unknownError(`no preferred addresses found; known addresses: [${known.join(' ')}]`);
 }

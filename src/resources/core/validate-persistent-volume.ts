@@ -3,6 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
 import { part, parts, text } from '../../object/parts.ts';
+import { table } from '../../util/table.ts';
 import { nodeTermWarnings } from '../pod/placement-warnings.ts';
 import { SOURCE_FIELDS } from '../storage/validation/volume-source.ts';
 import { validateVolumeSpec } from '../storage/validation/volume-spec.ts';
@@ -37,13 +38,13 @@ export function validateVolume(volume: ApiObject): FieldError[] {
 }
 
 /** Labels of nodes that got their final names, which an affinity may take over. */
-const FINAL_LABELS: Readonly<Record<string, string>> = {
+const FINAL_LABELS: Readonly<Record<string, string>> = table({
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
   'beta.kubernetes.io/os': 'kubernetes.io/os',
   'beta.kubernetes.io/arch': 'kubernetes.io/arch',
   'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
-};
+});
 
 export function validateVolumeUpdate(volume: ApiObject, old: ApiObject): FieldError[] {
   const spec = part(volume, 'spec');

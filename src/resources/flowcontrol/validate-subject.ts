@@ -3,14 +3,15 @@ import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, forbiddenField, notSupported, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { part, text } from '../../object/parts.ts';
+import { table } from '../../util/table.ts';
 import { has } from '../validation/fields.ts';
 
 /** The kinds of subjects and the field each has of its own. */
-const FIELDS: Readonly<Record<string, string>> = {
+const FIELDS: Readonly<Record<string, string>> = table({
   Group: 'group',
   ServiceAccount: 'serviceAccount',
   User: 'user',
-};
+});
 
 export function validateSubject(subject: JsonObject, path: string): FieldError[] {
   const kind = text(subject.kind);

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { objectOf, objectsOf, part, parts, text } from '../../object/parts.ts';
+import { table } from '../../util/table.ts';
 import { addAll } from '../validation/values.ts';
 
 /** Labels of nodes that have newer names. */
-const DEPRECATED_LABELS: Readonly<Record<string, string>> = {
+const DEPRECATED_LABELS: Readonly<Record<string, string>> = table({
   'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
   'beta.kubernetes.io/os': 'deprecated since v1.14; use "kubernetes.io/os" instead',
   'failure-domain.beta.kubernetes.io/region':
@@ -16,7 +17,7 @@ const DEPRECATED_LABELS: Readonly<Record<string, string>> = {
   'scheduler.alpha.kubernetes.io/preferAvoidPods':
     'deprecated since v1.22; use Taints and Tolerations instead',
   'node-role.kubernetes.io/master': 'use "node-role.kubernetes.io/control-plane" instead',
-};
+});
 
 /** Undefined for a label that is as good as any. */
 export const deprecatedLabel = (label: string): string | undefined => DEPRECATED_LABELS[label];

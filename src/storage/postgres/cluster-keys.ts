@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
+import { withKeyLock } from './key-lock.ts';
 import { prepare, tables } from './prepared.ts';
 
 /** Of one that all servers of a database share. Both are PEM; the certificate is empty for a bare key. */
@@ -23,18 +24,12 @@ export async function keepClusterKey(
 ): Promise<ClusterKey> {
   const [kept] = await KEPT.run(client, { name });
   if (kept !== undefined && fits(kept)) return kept;
-  await client.query('BEGIN');
-  try {
-    await client.query("SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('cluster keys'))");
+  return withKeyLock(client, async () => {
     const [made] = await KEPT.run(client, { name });
     const key = made !== undefined && fits(made) ? made : await make();
     if (key !== made) await KEEP.run(client, { name, ...key });
-    await client.query('COMMIT');
     return key;
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  }
+  });
 }
 
 const KEPT = prepare((of: { readonly name: string }) =>

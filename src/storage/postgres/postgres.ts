@@ -14,6 +14,7 @@ import { PostgresFeed } from './feed.ts';
 import { connectToLoad } from './load.ts';
 import { PostgresReader } from './reader.ts';
 import { PostgresServerLeases } from './server-leases.ts';
+import { PostgresSigningKeys } from './signing-keys.ts';
 
 /** How long the answer to which of several hosts takes writes is relied on. */
 const RECHECK_MS = 1000;
@@ -36,6 +37,7 @@ export interface PostgresLog {
   readonly compactor: Compactor;
   readonly expirer: Expirer;
   readonly leases: PostgresServerLeases;
+  readonly signingKeys: PostgresSigningKeys;
   /** Connections for reads, now. */
   pool(): PoolState;
   /** Of the whole database on disk. */
@@ -74,6 +76,7 @@ export function openPostgres(options: PostgresOptions): PostgresLog {
     }),
     expirer: new Expirer({ database, onError }),
     leases: new PostgresServerLeases(database),
+    signingKeys: new PostgresSigningKeys(database),
     pool: () => writable.state(),
     sizeBytes: async () => {
       const { pool } = await database();

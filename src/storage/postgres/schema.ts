@@ -11,6 +11,7 @@ export interface Schema {
   readonly allocations: AllocationsTable;
   readonly server_leases: ServerLeasesTable;
   readonly cluster_keys: ClusterKeysTable;
+  readonly signing_keys: SigningKeysTable;
   readonly schema_migrations: SchemaMigrationsTable;
 }
 
@@ -70,6 +71,13 @@ interface ClusterKeysTable {
   readonly certificate: string;
   readonly private_key: string;
   readonly made_at: Generated<string>;
+}
+
+interface SigningKeysTable {
+  readonly id: Generated<string>;
+  readonly private_key: string;
+  readonly made_at: Generated<string>;
+  readonly signs_from: string;
 }
 
 interface SchemaMigrationsTable {

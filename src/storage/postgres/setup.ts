@@ -2,6 +2,7 @@ import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.
 import { type ConnectionOptions, connectWritable } from './connection.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { findMissingRequirements } from './requirements.ts';
+import { SigningKeyChanges } from './signing-keys.ts';
 
 /** What is done with a database before it is served, over one connection. */
 export interface DatabaseSetup {
@@ -9,6 +10,8 @@ export interface DatabaseSetup {
   migrate(): Promise<string[]>;
   /** One that all servers of the database share; see {@link keepClusterKey}. After `migrate`. */
   keepKey(name: string, wishes: KeyWishes): Promise<ClusterKey>;
+  /** After `migrate`. */
+  readonly signingKeys: SigningKeyChanges;
 }
 
 /** @throws what `use` throws, and Error, one line for a person, when no host takes writes */
@@ -25,6 +28,7 @@ export async function setUpDatabase<Result>(
         return migrate(client, readMigrations());
       },
       keepKey: (name, wishes) => keepClusterKey(client, name, wishes),
+      signingKeys: new SigningKeyChanges(client),
     });
   } finally {
     await close();

@@ -34,6 +34,45 @@ const HEAD = 'Host: localhost\r\n';
 const codes = (text: string): string[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, code = '']) => code);
 
+test.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', 'CONSTRUCTOR'])(
+  'a method called %s is one that is not allowed, and a media type called so is not supported',
+  async (word) => {
+    const session = await openHttp2(cluster);
+    const maps = '/api/v1/namespaces/default/configmaps';
+    for (const path of [maps, `${maps}/there`, '/version']) {
+      const { code } = await askHttp2(session, path, word);
+      expect([path, code]).toEqual([path, 405]);
+    }
+    session.destroy();
+    const patched = await cluster.request('PATCH', `${maps}/there`, '{}', { 'content-type': word });
+    expect(patched.code).toBe(415);
+    const read = await cluster.request('GET', `${maps}/there`, undefined, { accept: word });
+    expect(read.code).toBe(406);
+  },
+);
+
+test('what goes wrong inside is told by the id of the request alone, and in full in the log', async () => {
+  await database.query('ALTER TABLE heads RENAME TO elsewhere');
+  try {
+    const path = '/api/v1/namespaces/default/configmaps';
+    const { code, json, headers } = await cluster.request('POST', path, { metadata: { name: 'never' } });
+    const id = String(headers['audit-id']);
+    expect(code).toBe(500);
+    const message = `request ${id} failed, and the server's log says why`;
+    expect(json).toMatchObject({
+      reason: 'InternalError',
+      message: `Internal error occurred: ${message}`,
+      details: { causes: [{ message }] },
+    });
+    expect(JSON.stringify(json)).not.toMatch(/heads|relation|\.ts|\.js|127\.0\.0\.1|ECONN/);
+    const line = cluster.output.stderr.split('\n').find((text) => text.includes(id));
+    expect(line).toMatch(/relation .*heads.* does not exist/);
+  } finally {
+    await database.query('ALTER TABLE elsewhere RENAME TO heads');
+  }
+  await alive();
+});
+
 test.each([
   ['two lengths', `POST /api HTTP/1.1\r\n${HEAD}Content-Length: 4\r\nContent-Length: 40\r\n\r\nbody`],
   [

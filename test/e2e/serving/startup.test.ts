@@ -1,10 +1,18 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { freePort } from '../../../src/cli/embedded/embedded-postgres.ts';
 import { startCluster } from '../../kit/cluster.ts';
 import { eventually } from '../../kit/connections.ts';
 import { createTestDatabase } from '../../postgres.ts';
+
+const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
 function ask(
   port: number,
@@ -67,3 +75,27 @@ test('while it starts a server is alive, not ready, and asks to come back', asyn
   expect(await cluster.stop()).toBe(0);
   await database.drop();
 }, 90_000);
+
+test('on a network a server does not start before somebody said who may do what', async () => {
+  // An address that nobody has: a server that wants to listen there fails, too, but otherwise.
+  const address = '--bind-address=192.0.2.1';
+  const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-exposed-'));
+  await using database = await createTestDatabase();
+  const start = async (...flags: string[]): Promise<{ code: unknown; stderr: string }> => {
+    const args = [MAIN, address, `--data-dir=${folder}`, `--kvstore-servers=${database.url}`, ...flags];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const lines = await child.stderr.toArray();
+    return {
+      code: child.exitCode ?? (await once(child, 'exit'))[0],
+      stderr: Buffer.concat(lines).toString(),
+    };
+  };
+  const silent = await start();
+  expect(silent.code).toBe(2);
+  expect(silent.stderr).toMatch(
+    /^pg-apiserver: --authorization-mode is not given[^\n]* on 192\.0\.2\.1: add --authorization-mode=Node,RBAC[^\n]*\n$/,
+  );
+  const asked = await start('--authorization-mode=AlwaysAllow');
+  expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('EADDRNOTAVAIL')]);
+  rmSync(folder, { recursive: true });
+});

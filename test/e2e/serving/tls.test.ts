@@ -5,6 +5,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
 import { askHttp2, eventually, openHttp2, openTls } from '../../kit/connections.ts';
+import { acceptedAuthorities } from '../../kit/handshake.ts';
 import { selfSigned, type TestPair, writePair } from '../../kit/x509.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 
@@ -100,6 +101,12 @@ test('files that change are taken within seconds, pairs that do not match are no
   await eventually(async () => expect(await subject('c.example.com')).toBe('renewed'));
   expect(open.destroyed).toBe(false);
   open.destroy();
+});
+
+test('every handshake names the authorities whose certificates are accepted, whatever name was asked for', async () => {
+  const names = [undefined, 'nobody.test', 'a.example.com', 'c.example.com', 'named.example.org'];
+  for (const name of names)
+    expect([name, ...(await acceptedAuthorities(cluster.port, name))]).toEqual([name, 'pg-apiserver-ca']);
 });
 
 test('two servers may share one port', async () => {

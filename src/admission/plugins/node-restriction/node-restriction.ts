@@ -1,5 +1,6 @@
 import { goQuote } from '../../../object/go-value.ts';
 import type { UserInfo } from '../../../request/api-request.ts';
+import { table } from '../../../util/table.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
 import { refusal } from '../../refusal.ts';
 import { checkClaim } from './claims.ts';
@@ -61,7 +62,7 @@ function checkPods(write: NodeWrite): Promise<void> | void {
 }
 
 /** By group, then by resource. */
-const CHECKS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+const CHECKS: Readonly<Record<string, Readonly<Record<string, Check>>>> = table({
   '': {
     pods: checkPods,
     nodes: checkNode,
@@ -72,4 +73,4 @@ const CHECKS: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   'storage.k8s.io': { csinodes: checkCsiNode },
   'resource.k8s.io': { resourceslices: checkResourceSlice },
   'certificates.k8s.io': { certificatesigningrequests: checkCertificateRequest },
-};
+});

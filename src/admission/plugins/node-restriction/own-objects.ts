@@ -1,8 +1,7 @@
-import 'reflect-metadata';
-import { Pkcs10CertificateRequest } from '@peculiar/x509';
 import type { ApiObject } from '../../../api/object-meta.ts';
 import { goQuote } from '../../../object/go-value.ts';
 import { part, text } from '../../../object/parts.ts';
+import { readCertificationRequest } from '../../../x509/certification-request.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
 import { refusal } from '../../refusal.ts';
 import type { NodeWrite } from './node-write.ts';
@@ -47,15 +46,14 @@ export function checkCertificateRequest({ node, attributes }: NodeWrite): void {
     throw refusal(attributes, `can only create a node CSR with CN=${wanted}`);
 }
 
-/** `request` is PEM in base64, not validated yet. Where a subject has several names, the last one counts, as in Go. */
+/** The request is not validated yet. */
 function commonNameOf(request: string, attributes: AdmissionAttributes): string {
-  const pem = Buffer.from(request, 'base64').toString('latin1');
-  const refuse = (why: string) => refusal(attributes, `unable to parse csr: ${why}`);
-  if (!pem.includes('-----BEGIN CERTIFICATE REQUEST-----'))
-    throw refuse('PEM block type must be CERTIFICATE REQUEST');
   try {
-    return new Pkcs10CertificateRequest(pem).subjectName.getField('CN').at(-1) ?? '';
-  } catch {
-    throw refuse('asn1: structure error: not a PKCS#10 certification request');
+    return readCertificationRequest(request).subject.commonName;
+  } catch (error) {
+    throw refusal(
+      attributes,
+      `unable to parse csr: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }

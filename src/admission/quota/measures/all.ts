@@ -1,4 +1,5 @@
 import type { GroupResource } from '../../../api/names.ts';
+import { table } from '../../../util/table.ts';
 import type { Measure } from '../measure.ts';
 import { measureClaims } from './claims.ts';
 import { measureCount } from './counts.ts';
@@ -6,7 +7,7 @@ import { measurePods } from './pods.ts';
 import { measureServices } from './services.ts';
 
 /** What nobody counts: requests that are not stored, and events. */
-const UNCOUNTED: Readonly<Record<string, readonly string[]>> = {
+const UNCOUNTED: Readonly<Record<string, readonly string[]>> = table({
   '': ['bindings', 'componentstatuses', 'events'],
   'events.k8s.io': ['events'],
   'authentication.k8s.io': ['tokenreviews', 'selfsubjectreviews'],
@@ -16,7 +17,7 @@ const UNCOUNTED: Readonly<Record<string, readonly string[]>> = {
     'localsubjectaccessreviews',
     'selfsubjectrulesreviews',
   ],
-};
+});
 
 const SPECIAL = [measurePods, measureServices, measureClaims];
 

@@ -1,0 +1,89 @@
+import { createPublicKey } from 'node:crypto';
+import type { SigningKeyStore, StoredSigningKey } from '../../storage/signing-keys.ts';
+import { keepDoing } from '../../util/keep-doing.ts';
+import { pause } from '../../util/pause.ts';
+import type { VerificationKey } from '../jws.ts';
+import { parseSigningKey, type SigningKey, toVerificationKey } from './keys.ts';
+
+/** The keys of this moment. Another moment's are another object. */
+export interface KeyRing {
+  readonly signing: SigningKey;
+  readonly verifying: readonly VerificationKey[];
+}
+
+/** The signing key's own half comes first: a server always believes itself. */
+export function createKeyRing(signing: SigningKey, others: readonly VerificationKey[]): KeyRing {
+  const own = toVerificationKey(createPublicKey(signing.key));
+  const verifying = [...new Map([own, ...others].map((key) => [key.id, key])).values()];
+  return { signing, verifying };
+}
+
+export interface FollowedKeyRingOptions {
+  readonly store: SigningKeyStore;
+  /** Believed beside the stored ones (--service-account-key-file). */
+  readonly others: readonly VerificationKey[];
+  readonly onChange: (ring: KeyRing) => void;
+  readonly onError: (error: unknown) => void;
+  readonly everyMs?: number;
+}
+
+/** One small query each; a key begins to sign only after several of them. */
+const LOOK_EVERY_MS = 1000;
+
+/**
+ * The keys that all servers of a cluster share, as they are changed while servers run. While the database cannot be asked, keys
+ * stay what they were.
+ */
+export class FollowedKeyRing {
+  readonly #options: FollowedKeyRingOptions;
+  #current: KeyRing;
+  #seen: string;
+
+  /** @throws what the store throws, and Error when it has no key */
+  static async open(options: FollowedKeyRingOptions): Promise<FollowedKeyRing> {
+    return new FollowedKeyRing(options, await options.store.list());
+  }
+
+  private constructor(options: FollowedKeyRingOptions, keys: readonly StoredSigningKey[]) {
+    this.#options = options;
+    this.#seen = stamp(keys);
+    this.#current = this.#make(keys);
+  }
+
+  get current(): KeyRing {
+    return this.#current;
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    const { everyMs = LOOK_EVERY_MS, onError } = this.#options;
+    const lookLater = async (): Promise<void> => {
+      await pause(everyMs, signal);
+      if (!signal.aborted) await this.look();
+    };
+    return keepDoing(lookLater, signal, { retryMs: everyMs, onError });
+  }
+
+  /** @throws what the store throws, and Error for a key that cannot be read */
+  async look(): Promise<void> {
+    const keys = await this.#options.store.list();
+    const seen = stamp(keys);
+    if (seen === this.#seen) return;
+    this.#current = this.#make(keys);
+    this.#seen = seen;
+    this.#options.onChange(this.#current);
+  }
+
+  #make(keys: readonly StoredSigningKey[]): KeyRing {
+    const parsed = keys.map(({ id, pem, signs }) => ({
+      signs,
+      key: parseSigningKey(pem, `signing key ${id}`),
+    }));
+    const signing = parsed.find(({ signs }) => signs);
+    if (signing === undefined) throw new Error('there is no key to sign service account tokens with');
+    const stored = parsed.map(({ key }) => toVerificationKey(createPublicKey(key.key)));
+    return createKeyRing(signing.key, [...stored, ...this.#options.others]);
+  }
+}
+
+const stamp = (keys: readonly StoredSigningKey[]): string =>
+  keys.map(({ id, signs }) => `${id}${signs ? ' signs' : ''}`).join();

@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSigningKey } from '../authn/service-account/keys.ts';
+import { parseDuration, UsageError } from '../options/flag.ts';
+import type { ServerOptions } from '../options/options.ts';
+import { setUpDatabase } from '../storage/postgres/setup.ts';
+import type { SigningKeyChanges } from '../storage/postgres/signing-keys.ts';
+import type { StoredSigningKey } from '../storage/signing-keys.ts';
+import { databaseConnection } from './database.ts';
+import { createServiceAccountKey } from './service-account-key.ts';
+
+/**
+ * Commands on the keys of service account tokens. Running servers follow them within seconds. Keys that an operator keeps himself
+ * (--service-account-signing-key-file) are not touched by these.
+ */
+
+/** Long enough for every server to know a key before one signs with it. */
+const SIGN_AFTER = '5s';
+/** No shorter prefix of a key's id names it. */
+const MIN_PREFIX = 6;
+
+/**
+ * `rotate-signing-key [after]`: makes a key that signs from then on (`1h`; 5s unless told). Tokens of earlier keys stay good.
+ * @throws Error, one line for a person
+ */
+export async function rotateSigningKey(words: readonly string[], options: ServerOptions): Promise<void> {
+  const [after = SIGN_AFTER, ...rest] = words;
+  const delayMs = parseDuration(after);
+  if (delayMs === undefined || rest.length > 0) {
+    throw new UsageError(
+      `rotate-signing-key: ${JSON.stringify(words.join(' '))} must be one duration, such as 5s or 1h: when the new key begins to sign`,
+    );
+  }
+  await change(options, async (keys) => keys.add(await createServiceAccountKey(), delayMs));
+}
+
+/** `drop-signing-key <id>`: its tokens are refused from then on. @throws Error, one line for a person */
+export async function dropSigningKey(words: readonly string[], options: ServerOptions): Promise<void> {
+  const [prefix = '', ...rest] = words;
+  if (prefix.length < MIN_PREFIX || rest.length > 0) {
+    throw new UsageError(
+      `drop-signing-key needs one key id, or its first ${MIN_PREFIX} characters or more; list-signing-keys shows them`,
+    );
+  }
+  await change(options, (keys) => keys.drop((stored) => choose(stored, prefix)));
+}
+
+/** `list-signing-keys`. @throws Error, one line for a person */
+export async function listSigningKeys(words: readonly string[], options: ServerOptions): Promise<void> {
+  if (words.length > 0) throw new UsageError('list-signing-keys takes flags alone');
+  await change(options, async () => {});
+}
+
+function choose(stored: readonly StoredSigningKey[], prefix: string): StoredSigningKey {
+  const [found, ...others] = stored.filter((key) => idOf(key).startsWith(prefix));
+  if (found === undefined) throw new Error(`no signing key has an id that begins with ${prefix}`);
+  if (others.length > 0) throw new Error(`several signing keys have ids that begin with ${prefix}`);
+  if (found.signs) {
+    throw new Error(
+      `${idOf(found)} is the key that signs: run rotate-signing-key first, and wait until another one does`,
+    );
+  }
+  return found;
+}
+
+/** What stands as `kid` in tokens. */
+const idOf = ({ id, pem }: StoredSigningKey): string => parseSigningKey(pem, `signing key ${id}`).id;
+
+async function change(
+  options: ServerOptions,
+  work: (keys: SigningKeyChanges) => Promise<void>,
+): Promise<void> {
+  await setUpDatabase(databaseConnection(options, databaseOf(options)), async ({ signingKeys }) => {
+    try {
+      await work(signingKeys);
+      process.stdout.write(describe(await signingKeys.list()));
+    } catch (error) {
+      throw isOld(error) ? new Error('the database is older than this program: migrate it first') : error;
+    }
+  });
+}
+
+/** With the embedded PostgreSQL there is one to talk to only while it runs. */
+function databaseOf({ databaseUrls, dataDir }: ServerOptions): readonly string[] {
+  if (databaseUrls.length > 0) return databaseUrls;
+  const path = join(dataDir, 'postgres.url');
+  if (existsSync(path)) return [readFileSync(path, 'utf8').trim()];
+  throw new UsageError(
+    `this needs --kvstore-servers=postgres://…, or --data-dir with an embedded PostgreSQL that runs (there is no ${path})`,
+  );
+}
+
+const UNDEFINED_TABLE = '42P01';
+const isOld = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE;
+
+function describe(keys: readonly StoredSigningKey[]): string {
+  const signing = keys.findIndex(({ signs }) => signs);
+  const lines = keys.map((key, at) => {
+    const later = at > signing ? `verifies, and signs from ${key.signsFrom}` : 'verifies';
+    return `${idOf(key)}  made ${key.madeAt}  ${key.signs ? 'signs' : later}\n`;
+  });
+  return lines.length === 0
+    ? 'there is no signing key yet: the first server to start makes one\n'
+    : lines.join('');
+}

@@ -1,0 +1,20 @@
+/** What `npm start` adds to the flags that it is given: a laptop's server is for its owner, and as strict as a cluster's. */
+export function usualFlags(given: readonly string[]): string[] {
+  const isGiven = (...names: readonly string[]): boolean =>
+    given.some((argument) => names.includes(argument.replace(/^--?/, '').replace(/=.*$/s, '')));
+  return [
+    ...(isGiven('bind-address') ? [] : ['--bind-address=127.0.0.1']),
+    // The two that say who authorizes. Any other flag of authorization goes with a mode, and changes none.
+    ...(isGiven('authorization-mode', 'authorization-config') ? [] : ['--authorization-mode=Node,RBAC']),
+    // Lists add up, so this takes nothing from whoever enables others.
+    ...(disables(given, 'NodeRestriction') ? [] : ['--enable-admission-plugins=NodeRestriction']),
+  ];
+}
+
+function disables(given: readonly string[], plugin: string): boolean {
+  return given.some((argument, at) => {
+    const [, inline] = /^--?disable-admission-plugins(?:=(.*))?$/s.exec(argument) ?? [undefined, null];
+    if (inline === null) return false;
+    return (inline ?? given[at + 1] ?? '').split(',').some((name) => name.trim() === plugin);
+  });
+}

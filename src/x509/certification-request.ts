@@ -1,0 +1,115 @@
+import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { contextTag, DerReader, TAG, toBytes } from './der.ts';
+import { type DistinguishedName, readName } from './name.ts';
+import { firstPemBlock } from './pem.ts';
+
+/** A PKCS#10 request (RFC 2986). */
+export interface CertificationRequest {
+  readonly subject: DistinguishedName;
+  /** What is wrong with the signature; undefined: it was made with the key that a certificate is asked for. */
+  readonly signatureProblem: string | undefined;
+}
+
+/** Texts that are remembered, and how long one may be: requests are read several times while one is written, and seldom later. */
+const REMEMBERED = 32;
+const MAX_REMEMBERED_LENGTH = 64 * 1024;
+const remembered = new Map<string, CertificationRequest>();
+
+/**
+ * The request in `spec.request`, base64 of PEM, for everybody who looks into one: validation, admission, signers by the same
+ * rule (Kubernetes: certificates.ParseCSR). It is the first block of the text; what follows it counts nowhere.
+ * @throws Error when there is none
+ */
+export function readCertificationRequest(field: string): CertificationRequest {
+  const known = remembered.get(field);
+  if (known !== undefined) return known;
+  const block = firstPemBlock(Buffer.from(field, 'base64').toString('latin1'));
+  if (block?.type !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST');
+  const request = parseBlock(block.der);
+  if (field.length <= MAX_REMEMBERED_LENGTH) remember(field, request);
+  return request;
+}
+
+function remember(field: string, request: CertificationRequest): void {
+  const [oldest] = remembered.keys();
+  if (oldest !== undefined && remembered.size >= REMEMBERED) remembered.delete(oldest);
+  remembered.set(field, request);
+}
+
+/** What OpenSSL says of keys that it cannot read means nothing to anybody, and changes. */
+function parseBlock(der: Buffer): CertificationRequest {
+  try {
+    return parse(der);
+  } catch (error) {
+    throw new Error('asn1: structure error: not a PKCS#10 certification request', { cause: error });
+  }
+}
+
+function parse(der: Buffer): CertificationRequest {
+  const request = new DerReader(DerReader.only(der, TAG.sequence));
+  const signed = request.nextOf(TAG.sequence);
+  const info = new DerReader(signed.content);
+  info.take(TAG.integer);
+  const subject = readName(info.nextOf(TAG.sequence).whole);
+  const spki = info.nextOf(TAG.sequence).whole;
+  info.optional(contextTag(0, { constructed: true }));
+  info.end();
+  const algorithm = request.sequence();
+  const signature = toBytes(request.take(TAG.bitString));
+  request.end();
+  const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+  return { subject, signatureProblem: whyNotSigned(key, algorithm, { signed: signed.whole, signature }) };
+}
+
+interface Algorithm {
+  readonly keyType: string;
+  /** Null where the algorithm brings its own. */
+  readonly hash: string | null;
+}
+
+const PSS = '1.2.840.113549.1.1.10';
+const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map([
+  ['1.2.840.113549.1.1.5', { keyType: 'rsa', hash: 'sha1' }],
+  ['1.2.840.113549.1.1.11', { keyType: 'rsa', hash: 'sha256' }],
+  ['1.2.840.113549.1.1.12', { keyType: 'rsa', hash: 'sha384' }],
+  ['1.2.840.113549.1.1.13', { keyType: 'rsa', hash: 'sha512' }],
+  ['1.2.840.10045.4.1', { keyType: 'ec', hash: 'sha1' }],
+  ['1.2.840.10045.4.3.2', { keyType: 'ec', hash: 'sha256' }],
+  ['1.2.840.10045.4.3.3', { keyType: 'ec', hash: 'sha384' }],
+  ['1.2.840.10045.4.3.4', { keyType: 'ec', hash: 'sha512' }],
+  ['1.3.101.112', { keyType: 'ed25519', hash: null }],
+]);
+const PSS_HASHES: ReadonlyMap<string, string> = new Map([
+  ['2.16.840.1.101.3.4.2.1', 'sha256'],
+  ['2.16.840.1.101.3.4.2.2', 'sha384'],
+  ['2.16.840.1.101.3.4.2.3', 'sha512'],
+]);
+
+/** Texts of Go's crypto/x509. */
+function whyNotSigned(
+  key: KeyObject,
+  algorithm: DerReader,
+  { signed, signature }: { readonly signed: Buffer; readonly signature: Buffer },
+): string | undefined {
+  const id = algorithm.oid();
+  const isPss = id === PSS;
+  const known = isPss ? { keyType: 'rsa', hash: readPssHash(algorithm) } : ALGORITHMS.get(id);
+  if (known === undefined || key.asymmetricKeyType !== known.keyType) {
+    return 'x509: cannot verify signature: algorithm unimplemented';
+  }
+  const padding = isPss
+    ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+    : {};
+  if (verify(known.hash, signed, { key, dsaEncoding: 'der', ...padding }, signature)) return undefined;
+  if (known.keyType === 'rsa') return 'crypto/rsa: verification error';
+  return `x509: ${known.keyType === 'ec' ? 'ECDSA' : 'Ed25519'} verification failure`;
+}
+
+/** RFC 4055, section 3.1. A salt as long as the hash is what everybody makes, and all that Go reads. */
+function readPssHash(algorithm: DerReader): string {
+  const hash = algorithm.sequence().optional(contextTag(0, { constructed: true }));
+  const id = hash === undefined ? '' : new DerReader(hash).sequence().oid();
+  const found = PSS_HASHES.get(id);
+  if (found === undefined) throw new Error('x509: unsupported hash of an RSA-PSS signature');
+  return found;
+}

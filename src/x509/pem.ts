@@ -1,0 +1,105 @@
+/** A block of PEM (RFC 1421, RFC 7468). */
+export interface PemBlock {
+  /** `CERTIFICATE` */
+  readonly type: string;
+  readonly hasHeaders: boolean;
+  readonly der: Buffer;
+}
+
+const BEGIN = '-----BEGIN ';
+const END = '-----END ';
+const DASHES = '-----';
+const BASE64 = /[A-Za-z0-9+/= \t\r\n]*/y;
+
+/**
+ * The blocks of a text, read as Go's pem.Decode reads them: whatever stands around a block is skipped, and so is a block that
+ * is no block. This is the only reader of PEM for what a caller sends: where two readers disagree about which block is the
+ * first one, a request is checked as one thing and served as another. Its time grows with the length of the text alone.
+ */
+export function* pemBlocks(text: string): Generator<PemBlock> {
+  let nextEnd = -2;
+  const endAfter = (from: number): number => {
+    if (nextEnd !== -1 && nextEnd < from) nextEnd = text.indexOf(`\n${END}`, from);
+    return nextEnd;
+  };
+  for (let at = lineWith(text, BEGIN, 0); at >= 0; ) {
+    const { line, next } = lineAt(text, at);
+    if (line.length < BEGIN.length + DASHES.length || !line.endsWith(DASHES)) {
+      at = lineWith(text, BEGIN, next);
+      continue;
+    }
+    const type = line.slice(BEGIN.length, -DASHES.length);
+    const start = skipHeaders(text, next);
+    at = lineWith(text, BEGIN, start);
+    const end = start === next && text.startsWith(END, start) ? start : endAfter(start) + 1;
+    if (end === 0) return;
+    const last = lineAt(text, end);
+    if (last.line !== `${END}${type}${DASHES}`) continue;
+    const der = decode(text, start, end);
+    if (der === undefined) continue;
+    yield { type, hasHeaders: start !== next, der };
+    at = lineWith(text, BEGIN, last.next);
+  }
+}
+
+/** The first block, which is all that counts where one thing is expected. */
+export function firstPemBlock(text: string): PemBlock | undefined {
+  return pemBlocks(text).next().value ?? undefined;
+}
+
+/** DER of the certificates in a text; other blocks, and blocks with headers, are passed over, as Go passes them over. */
+export const certificatesIn = (text: string): Buffer[] =>
+  [...pemBlocks(text)]
+    .filter(({ type, hasHeaders }) => type === 'CERTIFICATE' && !hasHeaders)
+    .map(({ der }) => der);
+
+/** Other readers (OpenSSL's) read this as it was meant. */
+export function toPem(type: string, der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return [`${BEGIN}${type}${DASHES}`, ...lines, `${END}${type}${DASHES}`, ''].join('\n');
+}
+
+/** A bundle with nothing in it but its certificates. */
+export const toBundle = (certificates: readonly Buffer[]): string =>
+  certificates.map((der) => toPem('CERTIFICATE', der)).join('');
+
+/** Where the next line begins that begins so; -1 for nowhere. */
+function lineWith(text: string, beginning: string, from: number): number {
+  if (text.startsWith(beginning, from)) return from;
+  const at = text.indexOf(`\n${beginning}`, from);
+  return at < 0 ? -1 : at + 1;
+}
+
+/** `line` is without what ends it, and without spaces before that. */
+function lineAt(text: string, from: number): { readonly line: string; readonly next: number } {
+  const feed = text.indexOf('\n', from);
+  const whole = feed < 0 ? text.length : feed;
+  let end = whole > from && text.charCodeAt(whole - 1) === RETURN ? whole - 1 : whole;
+  while (end > from && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return { line: text.slice(from, end), next: feed < 0 ? text.length : feed + 1 };
+}
+
+const [TAB, RETURN, SPACE] = [9, 13, 32];
+const isBlank = (code: number): boolean => code === SPACE || code === TAB;
+
+/** `Proc-Type: 4,ENCRYPTED`: every line with a colon, up to the first without. */
+function skipHeaders(text: string, from: number): number {
+  let at = from;
+  while (at < text.length) {
+    const { line, next } = lineAt(text, at);
+    if (!line.includes(':')) break;
+    at = next;
+  }
+  return at;
+}
+
+/** Undefined for what is no base64. */
+function decode(text: string, start: number, end: number): Buffer | undefined {
+  BASE64.lastIndex = start;
+  BASE64.test(text);
+  if (BASE64.lastIndex < end) return undefined;
+  const digits = text.slice(start, end).replace(/[ \t\r\n]+/g, '');
+  const padding = digits.indexOf('=');
+  const isWhole = digits.length % 4 === 0 && (padding < 0 || /^={1,2}$/.test(digits.slice(padding)));
+  return isWhole ? Buffer.from(digits, 'base64') : undefined;
+}
