@@ -66,20 +66,28 @@ async function administer(url: string, statement: string): Promise<void> {
 
 export interface PrivatePostgres extends AsyncDisposable {
   readonly url: string;
+  /** Has its cluster in `cluster`. */
+  readonly folder: string;
   start(): Promise<void>;
   stop(): Promise<void>;
   kill(): Promise<void>;
 }
 
 /** A PostgreSQL that one test may stop, kill and start again; its URL stays the same. */
-export async function startPrivatePostgres(): Promise<PrivatePostgres> {
+export async function startPrivatePostgres(settings: readonly string[] = []): Promise<PrivatePostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-private-'));
   chmodSync(folder, 0o755);
   const port = await freePort();
-  const postgres = new EmbeddedPostgres({ folder, port, settings: ['fsync=off'], onProgress: () => {} });
+  const postgres = new EmbeddedPostgres({
+    folder,
+    port,
+    settings: ['fsync=off', ...settings],
+    onProgress: () => {},
+  });
   await postgres.start();
   return {
     url: postgres.url,
+    folder,
     start: () => postgres.start(),
     stop: () => postgres.stop(),
     kill: () => postgres.kill(),

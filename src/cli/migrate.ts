@@ -1,6 +1,6 @@
 import { UsageError } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
-import { migrateDatabase } from '../storage/postgres/setup.ts';
+import { setUpDatabase } from '../storage/postgres/setup.ts';
 import { databaseConnection } from './database.ts';
 
 /** `pg-apiserver migrate`: brings a database up to date without serving. @throws Error, one line for a person */
@@ -10,7 +10,10 @@ export async function runMigrations(options: ServerOptions): Promise<void> {
       'migrate needs --kvstore-servers=postgres://…; the embedded PostgreSQL is migrated when it starts',
     );
   }
-  const applied = await migrateDatabase(databaseConnection(options, options.databaseUrls));
+  const applied = await setUpDatabase(databaseConnection(options, options.databaseUrls), (database) => {
+    process.stdout.write(`${database.encryption}\n`);
+    return database.migrate();
+  });
   process.stdout.write(
     applied.length === 0 ? 'the database is up to date\n' : `applied ${applied.join(', ')}\n`,
   );

@@ -43,6 +43,7 @@ async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServe
   const { certificates, serviceAccountKeyFile } = await setUpDatabase(
     databaseConnection(options, databaseUrls),
     async (database) => {
+      progress(database.encryption);
       const applied = await database.migrate();
       if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
       return ensureKeys(options, dataDir, database);
