@@ -1,14 +1,16 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { EmbeddedPostgres } from '../src/cli/embedded/embedded-postgres.ts';
 import { migrate, readMigrations } from '../src/storage/postgres/migrate.ts';
+import { hidePasswords } from '../src/util/hidden-passwords.ts';
+import { openRunFolder, sharedRootOf } from './kit/run-folder.ts';
 
 /**
  * One PostgreSQL for the whole run: TEST_DATABASE_URL if set, else a container if a Docker engine answers, else the
  * embedded one. A migrated template database makes each test file's own database a matter of milliseconds.
+ *
+ * All that tests put into the temporary folder goes into one of the run's, and goes with it.
  */
 export const TEMPLATE = 'pg_apiserver_template';
 
@@ -20,20 +22,30 @@ declare module 'vitest' {
 
 interface Server {
   readonly url: string;
+  /** For a person: which one it is, and why. */
+  readonly choice: string;
   stop(): Promise<void>;
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startServer();
+  const folder = openRunFolder();
+  const server = await startServer(folder.path);
   await createTemplate(server.url);
+  console.log(`PostgreSQL of the tests: ${server.choice}`);
   project.provide('adminUrl', server.url);
-  return () => server.stop();
+  return async () => {
+    await server.stop();
+    folder.remove();
+  };
 }
 
-async function startServer(): Promise<Server> {
+async function startServer(folder: string): Promise<Server> {
   const given = process.env.TEST_DATABASE_URL;
-  if (given !== undefined && given !== '') return { url: given, stop: async () => {} };
-  return (await startContainer()) ?? startEmbedded();
+  if (given !== undefined && given !== '') {
+    const choice = `${hidePasswords(given)}, because TEST_DATABASE_URL says so`;
+    return { url: given, choice, stop: async () => {} };
+  }
+  return (await startContainer()) ?? startEmbedded(join(folder, 'postgres'));
 }
 
 /** Undefined when no Docker engine answers, which the library finds out within milliseconds. */
@@ -59,16 +71,14 @@ async function startContainer(): Promise<Server | undefined> {
       .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
       .start();
     const url = `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`;
-    return { url, stop: async () => void (await container.stop()) };
+    const choice = 'a container of postgres:17, because a Docker engine answers';
+    return { url, choice, stop: async () => void (await container.stop()) };
   } catch {
     return undefined;
   }
 }
 
-async function startEmbedded(): Promise<Server> {
-  const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-test-'));
-  // The account PostgreSQL runs under when we are root must be able to pass.
-  chmodSync(folder, 0o755);
+async function startEmbedded(folder: string): Promise<Server> {
   const settings = [
     'fsync=off',
     'full_page_writes=off',
@@ -76,14 +86,13 @@ async function startEmbedded(): Promise<Server> {
     'max_wal_senders=64',
     'max_replication_slots=64',
   ];
-  const postgres = new EmbeddedPostgres({ folder, port: 0, settings, onProgress: () => {} });
+  const sharedRoot = sharedRootOf(dirname(folder));
+  const postgres = new EmbeddedPostgres({ folder, port: 0, settings, sharedRoot, onProgress: () => {} });
   await postgres.start();
   return {
     url: postgres.url,
-    stop: async () => {
-      await postgres.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    choice: 'the embedded one, because TEST_DATABASE_URL is not set and no Docker engine answers',
+    stop: () => postgres.stop(),
   };
 }
 

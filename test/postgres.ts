@@ -6,6 +6,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { EmbeddedPostgres, freePort } from '../src/cli/embedded/embedded-postgres.ts';
 import { TEMPLATE } from './global-setup.ts';
+import { sharedRootOf } from './kit/run-folder.ts';
 
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
@@ -83,6 +84,7 @@ export async function startPrivatePostgres(settings: readonly string[] = []): Pr
     port,
     settings: ['fsync=off', ...settings],
     onProgress: () => {},
+    sharedRoot: sharedRootOf(tmpdir()),
   });
   await postgres.start();
   return {
