@@ -29,14 +29,21 @@ interface Server {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = openRunFolder();
-  const server = await startServer(folder.path);
-  await createTemplate(server.url);
-  console.log(`PostgreSQL of the tests: ${server.choice}`);
-  project.provide('adminUrl', server.url);
-  return async () => {
-    await server.stop();
+  let server: Server | undefined;
+  const end = async (): Promise<void> => {
+    await server?.stop();
     folder.remove();
   };
+  try {
+    server = await startServer(folder.path);
+    await createTemplate(server.url);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  console.log(`PostgreSQL of the tests: ${server.choice}`);
+  project.provide('adminUrl', server.url);
+  return end;
 }
 
 async function startServer(folder: string): Promise<Server> {

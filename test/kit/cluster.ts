@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/cli/embedded/embedded-postgres.ts';
+import { onLeash } from './leash.ts';
 import { helmPath, kubectlPath, runTool, type ToolResult } from './tools.ts';
 
 /** A server as users run it: a process of its own, on a database of the test's. */
@@ -88,7 +89,9 @@ class ProcessCluster implements Cluster {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [MAIN, ...this.#args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = onLeash(
+      spawn(process.execPath, [MAIN, ...this.#args], { stdio: ['ignore', 'pipe', 'pipe'] }),
+    );
     this.#child = child;
     const ready = new Promise<void>((resolve, reject) => {
       const collect = (chunk: Buffer): void => {

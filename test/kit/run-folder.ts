@@ -1,6 +1,8 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isReachable, SHARED_ROOT } from '../../src/cli/embedded/binaries.ts';
 import { claimFolder, livingOwner } from '../../src/cli/embedded/owner.ts';
 
 const PREFIX = 'pg-apiserver-run-';
@@ -19,9 +21,11 @@ export function openRunFolder(): { readonly path: string; remove(): void } {
   chmodSync(path, 0o755);
   claimFolder(path);
   process.env.TMPDIR = path;
+  const remover = startRemover(path);
   return {
     path,
     remove: () => {
+      remover.kill('SIGKILL');
       if (before === undefined) delete process.env.TMPDIR;
       else process.env.TMPDIR = before;
       rmSync(path, { recursive: true, force: true });
@@ -29,8 +33,32 @@ export function openRunFolder(): { readonly path: string; remove(): void } {
   };
 }
 
+/** Once this process has ended without {@link openRunFolder}'s `remove`, and its PostgreSQLs with it, which have 20 s for that. */
+const REMOVER = `
+  read -r _
+  for second in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -z "$(find "$1" -name postmaster.pid)" ] && break
+    sleep 1
+  done
+  rm -rf -- "$1"`;
+
+/** Waits for the end of a pipe whose other end we hold. */
+function startRemover(folder: string): ChildProcess {
+  const child = spawn('/bin/sh', ['-c', REMOVER, 'pg-apiserver-remover', folder], {
+    // Out of reach of ctrl-C.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.unref();
+  if ('unref' in child.stdin && typeof child.stdin.unref === 'function') child.stdin.unref();
+  return child;
+}
+
 /** Where root's PostgreSQLs of the run keep what they cannot keep in their folders. */
-export const sharedRootOf = (runFolder: string): string => join(runFolder, 'shared');
+export function sharedRootOf(runFolder: string): string {
+  const folder = join(runFolder, 'shared');
+  return isReachable(folder) ? folder : SHARED_ROOT;
+}
 
 function leftFolders(parent: string): string[] {
   return readdirSync(parent)
