@@ -87,22 +87,23 @@ test('commits, reads and the tail go on with a password that was rotated in its 
   await database.drop();
 });
 
-test('a write waits for a password file that is later than the database', async () => {
+test('a write waits for a password file that is later than the database, over connections old and new', async () => {
   const database = await createTestDatabase();
   const login = await createLogin(database);
-  const log = openLog(login.url);
-  await log.committer.commit(write('create', 'one'));
+  const [old, fresh] = [openLog(login.url), openLog(login.url)];
+  await old.committer.commit(write('create', 'one'));
   await login.rotate('second');
   login.writeFile('first');
   await endSessions(database);
-  const waiting = log.committer.commit(write('create', 'two'));
-  // The failed attempt is what shows that the write waits.
-  await expect(connectWritable({ urls: [login.url], poolSize: 1 }, 'test')).rejects.toMatchObject({
-    code: '28P01',
-  });
+  const waiting = [
+    old.committer.commit(write('create', 'two')),
+    fresh.committer.commit(write('create', 'three')),
+  ];
+  const unavailable = { failure: { kind: 'unavailable', reason: expect.stringContaining('password') } };
+  await expect(fresh.reader.currentRevision()).rejects.toMatchObject(unavailable);
   login.writeFile('second');
-  expect(await waiting).toBeGreaterThan(0n);
-  await log.close();
+  for (const revision of await Promise.all(waiting)) expect(revision).toBeGreaterThan(0n);
+  await Promise.all([old.close(), fresh.close()]);
   await login.drop();
   await database.drop();
 });
