@@ -77,7 +77,7 @@ async function startContainer(): Promise<Server | undefined> {
       .withExposedPorts(5432)
       .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
       .start();
-    const url = `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`;
+    const url = `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres?sslmode=disable`;
     const choice = 'a container of postgres:17, because a Docker engine answers';
     return { url, choice, stop: async () => void (await container.stop()) };
   } catch {

@@ -114,12 +114,13 @@ export class EmbeddedPostgres {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       return;
     }
-    for (const line of tidySharedRoot(this.#sharedRoot)) this.#options.onProgress(line);
     ensureRootFolder(this.#folder, this.#account);
-    if (this.#folder === wanted) return;
-    // What tells a data directory that is there from one that is gone.
-    mkdirSync(wanted, { recursive: true, mode: 0o700 });
-    replaceFile(join(this.#folder, BELONGS_TO), `${wanted}\n`);
+    if (this.#folder !== wanted) {
+      // What tells a data directory that is there from one that is gone.
+      mkdirSync(wanted, { recursive: true, mode: 0o700 });
+      replaceFile(join(this.#folder, BELONGS_TO), `${wanted}\n`);
+    }
+    for (const line of tidySharedRoot(this.#sharedRoot)) this.#options.onProgress(line);
   }
 
   /** Fast shutdown: open transactions are rolled back, everything committed is on disk. */

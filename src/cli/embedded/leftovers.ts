@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { livingOwner } from './owner.ts';
 import { readPlainFile } from './private-files.ts';
 
 /** In a cluster's folder below the shared root: which data directory it belongs to. */
@@ -20,13 +21,25 @@ export function tidySharedRoot(root: string): string[] {
       if (isForgotten(folder)) rmSync(folder, { recursive: true, force: true });
       continue;
     }
-    const owner = readPlainFile(join(folder, BELONGS_TO))?.trim();
-    if (owner === undefined || existsSync(owner)) continue;
-    lines.push(
-      `${folder} holds the PostgreSQL cluster of ${owner}, which is gone: remove it if it is not needed`,
-    );
+    const owner = readPlainFile(join(folder, BELONGS_TO))?.trim() ?? '';
+    if (existsSync(owner) || !existsSync(join(folder, 'cluster')) || livingOwner(folder) !== undefined)
+      continue;
+    // Earlier versions did not note whose it is.
+    const of =
+      owner === ''
+        ? 'a PostgreSQL cluster that nobody uses'
+        : `the PostgreSQL cluster of ${owner}, which is gone`;
+    lines.push(`${folder} holds ${of}${stillRuns(folder)}: remove it if it is not needed`);
   }
   return lines;
+}
+
+/** Empty when it does not. Its process id is in a file of the account's: it is told, not used. */
+function stillRuns(folder: string): string {
+  const pid = Number(readPlainFile(join(folder, 'cluster', 'postmaster.pid'))?.split('\n')[0]);
+  if (!Number.isInteger(pid)) return '';
+  const command = readPlainFile(`/proc/${pid}/cmdline`) ?? '';
+  return command.split('\0').includes(join(folder, 'cluster')) ? `, and still runs (process ${pid})` : '';
 }
 
 /** Each use sets its time. */

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeEach, expect, type TestContext, test } from 'vitest';
 import { postgresAccount } from '../../../src/cli/embedded/account.ts';
 import { EmbeddedPostgres } from '../../../src/cli/embedded/embedded-postgres.ts';
@@ -129,17 +129,30 @@ test("the number in the cluster's postmaster.pid ends no process but the account
   expect(bystander.signalCode).toBe('SIGTERM');
 });
 
+/** What it was started on. */
+function clusterOf(pid: number): string {
+  const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  return args[args.indexOf('-D') + 1] ?? '';
+}
+
 test('what cannot be reached is kept in the shared folder, and told once its data directory is gone', async () => {
   const closed = mkdtempSync(join(tmpdir(), 'pg-apiserver-closed-'));
   const folder = join(closed, 'data', 'postgres');
   const postgres = embedded(folder);
   await postgres.start();
-  await postgres.stop();
   const shared = join(tmpdir(), 'shared');
   const lineOf = (): string | undefined => tidySharedRoot(shared).find((line) => line.includes(closed));
   expect(lineOf()).toBeUndefined();
   rmSync(closed, { recursive: true });
-  expect(lineOf()).toContain(`holds the PostgreSQL cluster of ${folder}, which is gone`);
+  expect(lineOf()).toBeUndefined();
+  const { pid } = postgres;
+  const kept = dirname(clusterOf(pid ?? 0));
+  rmSync(join(kept, 'owner'));
+  expect(lineOf()).toBe(
+    `${kept} holds the PostgreSQL cluster of ${folder}, which is gone, and still runs (process ${pid}): remove it if it is not needed`,
+  );
+  await postgres.stop();
+  expect(lineOf()).toContain(`holds the PostgreSQL cluster of ${folder}, which is gone: remove`);
   const messages: string[] = [];
   const next = embedded(join(rootFolder(), 'postgres'), messages);
   await next.start();
