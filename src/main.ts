@@ -1,26 +1,15 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
-import type * as command from './cli/command.ts';
+// Kept to what any Node.js can read, because one that is too old would else end in a SyntaxError: no import but this last one,
+// and nothing newer than it.
 
-const CACHE = fileURLToPath(new URL('.compiled', import.meta.url));
-const BUNDLE = new URL('pg-apiserver.js', import.meta.url);
+/** As `engines` in package.json has it. */
+const OLDEST = 22;
 
-/**
- * The build's bundle, which starts with 0.9 s of CPU instead of the 1.9 s of the modules it is made from. Where it was deleted,
- * for profiles that name files, those are loaded.
- */
-async function load(): Promise<typeof command> {
-  if (!existsSync(BUNDLE)) return import('./cli/command.ts');
-  // Where it cannot be written it is done without.
-  enableCompileCache(CACHE);
-  return (await import(BUNDLE.href)) as typeof command;
+if (Number(process.versions.node.split('.')[0]) < OLDEST) {
+  process.stderr.write(
+    `pg-apiserver: this is Node.js ${process.versions.node}, and ${OLDEST} or newer is needed; npm start brings its own\n`,
+  );
+  process.exitCode = 1;
+} else {
+  import('./cli/entry.ts');
 }
-
-// A stray rejection is a mistake of ours, not a reason to drop everybody's requests.
-process.on('unhandledRejection', (error) => process.stderr.write(`unhandled rejection: ${String(error)}\n`));
-
-process.exitCode = await (await load()).run(process.argv.slice(2));
-// Whatever still holds the event loop (a half-closed connection to a database that is gone) must not hold the process.
-setTimeout(() => process.exit(), 500).unref();

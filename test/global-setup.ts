@@ -1,14 +1,16 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { EmbeddedPostgres } from '../src/cli/embedded/embedded-postgres.ts';
 import { migrate, readMigrations } from '../src/storage/postgres/migrate.ts';
+import { hidePasswords } from '../src/util/hidden-passwords.ts';
+import { openRunFolder, sharedRootOf } from './kit/run-folder.ts';
 
 /**
  * One PostgreSQL for the whole run: TEST_DATABASE_URL if set, else a container if a Docker engine answers, else the
  * embedded one. A migrated template database makes each test file's own database a matter of milliseconds.
+ *
+ * All that tests put into the temporary folder goes into one of the run's, and goes with it.
  */
 export const TEMPLATE = 'pg_apiserver_template';
 
@@ -20,20 +22,37 @@ declare module 'vitest' {
 
 interface Server {
   readonly url: string;
+  /** For a person: which one it is, and why. */
+  readonly choice: string;
   stop(): Promise<void>;
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startServer();
-  await createTemplate(server.url);
+  const folder = openRunFolder();
+  let server: Server | undefined;
+  const end = async (): Promise<void> => {
+    await server?.stop();
+    folder.remove();
+  };
+  try {
+    server = await startServer(folder.path);
+    await createTemplate(server.url);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  console.log(`PostgreSQL of the tests: ${server.choice}`);
   project.provide('adminUrl', server.url);
-  return () => server.stop();
+  return end;
 }
 
-async function startServer(): Promise<Server> {
+async function startServer(folder: string): Promise<Server> {
   const given = process.env.TEST_DATABASE_URL;
-  if (given !== undefined && given !== '') return { url: given, stop: async () => {} };
-  return (await startContainer()) ?? startEmbedded();
+  if (given !== undefined && given !== '') {
+    const choice = `${hidePasswords(given)}, because TEST_DATABASE_URL says so`;
+    return { url: given, choice, stop: async () => {} };
+  }
+  return (await startContainer()) ?? startEmbedded(join(folder, 'postgres'));
 }
 
 /** Undefined when no Docker engine answers, which the library finds out within milliseconds. */
@@ -58,17 +77,15 @@ async function startContainer(): Promise<Server | undefined> {
       .withExposedPorts(5432)
       .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
       .start();
-    const url = `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`;
-    return { url, stop: async () => void (await container.stop()) };
+    const url = `postgres://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres?sslmode=disable`;
+    const choice = 'a container of postgres:17, because a Docker engine answers';
+    return { url, choice, stop: async () => void (await container.stop()) };
   } catch {
     return undefined;
   }
 }
 
-async function startEmbedded(): Promise<Server> {
-  const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-test-'));
-  // The account PostgreSQL runs under when we are root must be able to pass.
-  chmodSync(folder, 0o755);
+async function startEmbedded(folder: string): Promise<Server> {
   const settings = [
     'fsync=off',
     'full_page_writes=off',
@@ -76,14 +93,13 @@ async function startEmbedded(): Promise<Server> {
     'max_wal_senders=64',
     'max_replication_slots=64',
   ];
-  const postgres = new EmbeddedPostgres({ folder, port: 0, settings, onProgress: () => {} });
+  const sharedRoot = sharedRootOf(dirname(folder));
+  const postgres = new EmbeddedPostgres({ folder, port: 0, settings, sharedRoot, onProgress: () => {} });
   await postgres.start();
   return {
     url: postgres.url,
-    stop: async () => {
-      await postgres.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    choice: 'the embedded one, because TEST_DATABASE_URL is not set and no Docker engine answers',
+    stop: () => postgres.stop(),
   };
 }
 

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { EmbeddedPostgres, freePort } from '../src/cli/embedded/embedded-postgres.ts';
 import { TEMPLATE } from './global-setup.ts';
+import { sharedRootOf } from './kit/run-folder.ts';
 
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
@@ -66,20 +67,29 @@ async function administer(url: string, statement: string): Promise<void> {
 
 export interface PrivatePostgres extends AsyncDisposable {
   readonly url: string;
+  /** Has its cluster in `cluster`. */
+  readonly folder: string;
   start(): Promise<void>;
   stop(): Promise<void>;
   kill(): Promise<void>;
 }
 
 /** A PostgreSQL that one test may stop, kill and start again; its URL stays the same. */
-export async function startPrivatePostgres(): Promise<PrivatePostgres> {
+export async function startPrivatePostgres(settings: readonly string[] = []): Promise<PrivatePostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-private-'));
   chmodSync(folder, 0o755);
   const port = await freePort();
-  const postgres = new EmbeddedPostgres({ folder, port, settings: ['fsync=off'], onProgress: () => {} });
+  const postgres = new EmbeddedPostgres({
+    folder,
+    port,
+    settings: ['fsync=off', ...settings],
+    onProgress: () => {},
+    sharedRoot: sharedRootOf(tmpdir()),
+  });
   await postgres.start();
   return {
     url: postgres.url,
+    folder,
     start: () => postgres.start(),
     stop: () => postgres.stop(),
     kill: () => postgres.kill(),

@@ -2,6 +2,7 @@ import { ALL_FLAGS } from '../options/all-flags.ts';
 import { UsageError } from '../options/flag.ts';
 import { formatHelp } from '../options/help.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
+import { hidePasswords } from '../util/hidden-passwords.ts';
 import { VERSION } from '../version.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
@@ -20,11 +21,14 @@ export async function run(args: readonly string[]): Promise<number> {
     );
     return 0;
   }
+  hideFromProcessList();
   try {
     await runCommand(args);
     return 0;
   } catch (error) {
-    process.stderr.write(`pg-apiserver: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(
+      `pg-apiserver: ${hidePasswords(error instanceof Error ? error.message : String(error))}\n`,
+    );
     return error instanceof UsageError ? 2 : 1;
   }
 }
@@ -45,4 +49,10 @@ async function runCommand(args: readonly string[]): Promise<void> {
   const firstFlag = others.findIndex((word) => word.startsWith('-'));
   const end = firstFlag < 0 ? others.length : firstFlag;
   return command(others.slice(0, end), parseOptions(others.slice(end)));
+}
+
+/** Setting the title overwrites the arguments that `ps` shows. They are left alone where there is nothing to hide. */
+function hideFromProcessList(): void {
+  const shown = process.argv.map(hidePasswords);
+  if (shown.some((argument, at) => argument !== process.argv[at])) process.title = shown.join(' ');
 }

@@ -1,6 +1,6 @@
 import { UsageError } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
-import { migrateDatabase } from '../storage/postgres/setup.ts';
+import { setUpDatabase } from '../storage/postgres/setup.ts';
 import { databaseConnection } from './database.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
@@ -13,10 +13,12 @@ export async function runMigrations(options: ServerOptions): Promise<void> {
     );
   }
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  const applied = await waitForDatabase(
-    () => migrateDatabase(databaseConnection(options, options.databaseUrls)),
-    { signal: stopSignal(), say },
-  );
+  const migrate = (): Promise<string[]> =>
+    setUpDatabase(databaseConnection(options, options.databaseUrls), (database) => {
+      process.stdout.write(`${database.encryption}\n`);
+      return database.migrate();
+    });
+  const applied = await waitForDatabase(migrate, { signal: stopSignal(), say });
   process.stdout.write(
     applied.length === 0 ? 'the database is up to date\n' : `applied ${applied.join(', ')}\n`,
   );

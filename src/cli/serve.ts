@@ -51,6 +51,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const databaseUrls = await findDatabase(options, dataDir, { undo, progress });
   const setUp = (): ReturnType<typeof ensureKeys> =>
     setUpDatabase(databaseConnection(options, databaseUrls), async (database) => {
+      progress(database.encryption);
       const applied = await database.migrate();
       if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
       return ensureKeys(options, dataDir, database);

@@ -156,8 +156,11 @@ function check(options: ServerOptions, flags: FlagValues): void {
   }
   for (const url of options.databaseUrls) {
     if (!/^postgres(ql)?:\/\//.test(url)) {
+      const scheme = /^[a-z][a-z\d+.-]*:\/\//i.exec(url)?.[0];
+      // Without one it may be the rest of a password, which is not to be shown.
+      const which = scheme === undefined ? 'one of the URLs' : JSON.stringify(`${scheme}…`);
       throw new UsageError(
-        `--kvstore-servers: ${JSON.stringify(url.replace(/:[^:@/]*@/, ':…@'))} must begin with postgres://`,
+        `--kvstore-servers: ${which} must begin with postgres://; a comma inside a URL is written %2C`,
       );
     }
   }

@@ -1,4 +1,5 @@
 import { equal } from '../object/equality.ts';
+import { hidePasswords } from '../util/hidden-passwords.ts';
 import { type Flag, type FlagValue, parseDuration, parseFlagValue, UsageError } from './flag.ts';
 
 /** The values of all flags by name, defaults filled in. */
@@ -73,7 +74,8 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[]): Fla
 
 function splitArgument(argument: string): { name: string; inline: string | undefined } {
   const match = /^--?([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(argument);
-  if (match === null) throw new UsageError(`unexpected argument ${JSON.stringify(argument)}; see --help`);
+  if (match === null)
+    throw new UsageError(`unexpected argument ${JSON.stringify(hidePasswords(argument))}; see --help`);
   const [, name = '', inline] = match;
   return { name, inline };
 }

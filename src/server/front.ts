@@ -3,7 +3,8 @@ import { createFlagPages } from '../diagnostics/flag-pages.ts';
 import { createHealthPages, type HealthCheck } from '../diagnostics/health.ts';
 import { createMetricPages } from '../diagnostics/metric-pages.ts';
 import { Contention } from '../diagnostics/pprof/contention.ts';
-import { createProfilePages } from '../diagnostics/pprof/pages.ts';
+import { HeapSampler } from '../diagnostics/pprof/heap.ts';
+import { createProfilePages, createSnapshotPages } from '../diagnostics/pprof/pages.ts';
 import { Startup } from '../diagnostics/startup.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
 import { retryLater } from '../http/drain.ts';
@@ -43,6 +44,7 @@ export class Front {
   readonly #logger: LogControl;
   readonly #checks: NamedChecks;
   readonly #contention: Contention;
+  readonly #heap: HeapSampler;
   /** The same on the port and on the socket: of profiles one is recorded at a time. */
   readonly #debugPages: readonly Hono[];
   readonly #stop = new AbortController();
@@ -68,7 +70,8 @@ export class Front {
     this.startup = new Startup(startupChecks(options), serving.livezGraceMs);
     this.tracing = tracing;
     this.#contention = new Contention(serving.contentionProfiling);
-    this.#debugPages = [createProfilePages(this.#contention), createFlagPages(logger)];
+    this.#heap = new HeapSampler(serving.profiling || serving.debugSocketPath !== '');
+    this.#debugPages = [createProfilePages(this.#contention, this.#heap), createFlagPages(logger)];
     this.#pipeline = startingPipeline(this.#health(this.#cacheNotLoaded()));
   }
 
@@ -108,6 +111,7 @@ export class Front {
     this.#stop.abort();
     await this.#debugSocket?.close();
     this.#contention.close();
+    this.#heap.close();
     await this.tracing.close();
     this.#logger.flush();
   }
@@ -118,6 +122,7 @@ export class Front {
     await this.#http?.drain({ sendRetryAfter: false, watchGraceMs: 0, requestGraceMs: 0 }).catch(() => {});
     await this.#debugSocket?.close();
     this.#contention.close();
+    this.#heap.close();
   }
 
   async #listen({ serving: pair, clientCaFiles }: FrontOptions): Promise<void> {
@@ -149,8 +154,9 @@ export class Front {
       logger: this.#logger,
     });
     void tls.run(this.#stop.signal);
-    if (serving.debugSocketPath !== '')
-      this.#debugSocket = await openDebugSocket(serving.debugSocketPath, this.#debugPages, this.#logger);
+    if (serving.debugSocketPath === '') return;
+    const socketPages = [...this.#debugPages, createSnapshotPages()];
+    this.#debugSocket = await openDebugSocket(serving.debugSocketPath, socketPages, this.#logger);
   }
 
   #health(cache: NamedChecks): Hono {

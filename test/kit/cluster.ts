@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/cli/embedded/embedded-postgres.ts';
+import { onLeash } from './leash.ts';
 import type { Pair } from './pki.ts';
 import { helmPath, kubectlPath, runTool, type ToolResult } from './tools.ts';
 
@@ -104,7 +105,9 @@ class ProcessCluster implements Cluster {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [MAIN, ...this.#args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = onLeash(
+      spawn(process.execPath, [MAIN, ...this.#args], { stdio: ['ignore', 'pipe', 'pipe'] }),
+    );
     this.#child = child;
     const ready = new Promise<void>((resolve, reject) => {
       const collect = (chunk: Buffer): void => {

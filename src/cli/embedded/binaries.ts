@@ -1,4 +1,14 @@
-import { chmodSync, cpSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -37,12 +47,16 @@ export async function findBinaries(): Promise<PostgresBinaries> {
   return { postgres, initdb };
 }
 
-/** PostgreSQL does not run as root; the account it then runs under must be able to reach its own files. */
-export function reachableBinaries(binaries: PostgresBinaries, version: string): PostgresBinaries {
+/**
+ * PostgreSQL does not run as root; the account it then runs under must be able to reach its programs. One copy serves all of a
+ * version, and shows by its time when it was used last.
+ */
+export function reachableBinaries(binaries: PostgresBinaries, sharedRoot: string): PostgresBinaries {
   if (isReachable(binaries.postgres)) return binaries;
   const native = resolve(dirname(binaries.postgres), '..');
-  const copy = join(SHARED_ROOT, `postgres-${version}`);
+  const copy = join(sharedRoot, `postgres-${versionOf(native)}`);
   if (!existsSync(copy)) {
+    mkdirSync(sharedRoot, { recursive: true, mode: 0o755 });
     const partial = `${copy}.${process.pid}`;
     cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
     try {
@@ -52,7 +66,15 @@ export function reachableBinaries(binaries: PostgresBinaries, version: string): 
       rmSync(partial, { recursive: true, force: true });
     }
   }
+  utimesSync(copy, new Date(), new Date());
   return { postgres: join(copy, 'bin', 'postgres'), initdb: join(copy, 'bin', 'initdb') };
+}
+
+function versionOf(native: string): string {
+  const { version }: { version?: unknown } = JSON.parse(
+    readFileSync(join(native, '..', 'package.json'), 'utf8'),
+  );
+  return String(version);
 }
 
 /** Whether any account may pass through all the folders above. */

@@ -1,18 +1,8 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  chownSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Account, postgresAccount } from './account.ts';
 import {
   findBinaries,
@@ -21,7 +11,17 @@ import {
   reachableBinaries,
   SHARED_ROOT,
 } from './binaries.ts';
+import { BELONGS_TO, tidySharedRoot } from './leftovers.ts';
 import { claimFolder, releaseFolder } from './owner.ts';
+import {
+  createAccountFolder,
+  ensureRootFolder,
+  openToAppend,
+  readPlainFile,
+  replaceFile,
+} from './private-files.ts';
+import { belongsTo, interrupt, removeFolder, run } from './run-as.ts';
+import { watchPostgres } from './watchdog.ts';
 
 /** A PostgreSQL of our own on loopback, for people who have none yet and for tests. */
 export interface EmbeddedOptions {
@@ -33,6 +33,8 @@ export interface EmbeddedOptions {
   readonly settings: readonly string[];
   /** What takes long enough that a person should be told. */
   readonly onProgress: (message: string) => void;
+  /** Where root keeps what the account could not reach otherwise; below /var/lib unless told. */
+  readonly sharedRoot?: string;
 }
 
 const USER = 'pgapiserver';
@@ -58,9 +60,15 @@ const SETTINGS = [
   'log_min_messages=warning',
 ];
 
+/**
+ * Its folder is ours, and root's when root starts it; only `cluster` in it is the account's that PostgreSQL runs as. It ends with
+ * this process, however that ends (watchdog.ts), and is found by the next start where that failed.
+ */
 export class EmbeddedPostgres {
   readonly #options: EmbeddedOptions;
   readonly #account: Account | undefined;
+  readonly #sharedRoot: string;
+  readonly #folder: string;
   readonly #cluster: string;
   readonly #log: string;
   #process: ChildProcess | undefined;
@@ -69,9 +77,10 @@ export class EmbeddedPostgres {
   constructor(options: EmbeddedOptions) {
     this.#options = options;
     this.#account = postgresAccount();
-    const folder = clusterFolder(resolve(options.folder), this.#account);
-    this.#cluster = join(folder, 'cluster');
-    this.#log = join(folder, 'postgres.log');
+    this.#sharedRoot = options.sharedRoot ?? SHARED_ROOT;
+    this.#folder = clusterFolder(resolve(options.folder), this.#account, this.#sharedRoot);
+    this.#cluster = join(this.#folder, 'cluster');
+    this.#log = join(this.#folder, 'postgres.log');
   }
 
   /** A postgres:// URL with password. Only known once started. */
@@ -81,7 +90,7 @@ export class EmbeddedPostgres {
 
   /** For people with psql; readable by its owner alone. */
   writeUrl(path: string): void {
-    writeFileSync(path, `${this.#url}\n`, { mode: 0o600 });
+    replaceFile(path, `${this.#url}\n`);
   }
 
   get pid(): number | undefined {
@@ -90,7 +99,8 @@ export class EmbeddedPostgres {
 
   /** @throws Error, one line for a person */
   async start(): Promise<void> {
-    claimFolder(dirname(this.#cluster));
+    this.#prepareFolder();
+    claimFolder(this.#folder);
     const binaries = await this.#findBinaries();
     const password = await this.#initialize(binaries);
     await this.#endOrphan();
@@ -98,35 +108,46 @@ export class EmbeddedPostgres {
     this.#url = `postgres://${USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
   }
 
+  #prepareFolder(): void {
+    const wanted = resolve(this.#options.folder);
+    if (this.#account === undefined) {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      return;
+    }
+    ensureRootFolder(this.#folder, this.#account);
+    if (this.#folder !== wanted) {
+      // What tells a data directory that is there from one that is gone.
+      mkdirSync(wanted, { recursive: true, mode: 0o700 });
+      replaceFile(join(this.#folder, BELONGS_TO), `${wanted}\n`);
+    }
+    for (const line of tidySharedRoot(this.#sharedRoot)) this.#options.onProgress(line);
+  }
+
   /** Fast shutdown: open transactions are rolled back, everything committed is on disk. */
   async stop(): Promise<void> {
-    const child = this.#process;
-    this.#process = undefined;
-    if (child !== undefined && !hasEnded(child)) {
-      const ended = new Promise((done) => child.once('exit', done));
-      child.kill('SIGINT');
-      const timer = setTimeout(() => child.kill('SIGQUIT'), STOP_TIMEOUT_MS);
-      await ended;
-      clearTimeout(timer);
-    }
-    releaseFolder(dirname(this.#cluster));
+    await this.#end('SIGINT');
+    releaseFolder(this.#folder);
   }
 
   /** As a crash would end it. For tests of what survives one. */
   async kill(): Promise<void> {
+    await this.#end('SIGQUIT');
+  }
+
+  async #end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
     if (child === undefined || hasEnded(child)) return;
     const ended = new Promise((done) => child.once('exit', done));
-    child.kill('SIGQUIT');
+    child.kill(signal);
+    const timer = setTimeout(() => child.kill('SIGQUIT'), STOP_TIMEOUT_MS);
     await ended;
+    clearTimeout(timer);
   }
 
   async #findBinaries(): Promise<PostgresBinaries> {
     const binaries = await findBinaries();
-    if (this.#account === undefined) return binaries;
-    const version = createHash('sha256').update(binaries.postgres).digest('hex').slice(0, 8);
-    return reachableBinaries(binaries, version);
+    return this.#account === undefined ? binaries : reachableBinaries(binaries, this.#sharedRoot);
   }
 
   /**
@@ -134,25 +155,38 @@ export class EmbeddedPostgres {
    * interrupted is never taken for a whole one.
    */
   async #initialize({ initdb }: PostgresBinaries): Promise<string> {
-    const passwordFile = join(dirname(this.#cluster), 'password');
-    if (existsSync(this.#cluster)) {
-      if (existsSync(passwordFile)) return readFileSync(passwordFile, 'utf8').trim();
-      throw new Error(`${this.#cluster} was not made by pg-apiserver: there is no password beside it`);
+    const passwordFile = join(this.#folder, 'password');
+    const cluster = lstatSync(this.#cluster, { throwIfNoEntry: false });
+    if (cluster !== undefined) {
+      const password = readPlainFile(passwordFile)?.trim();
+      const isOurs = cluster.isDirectory() && cluster.uid === (this.#account?.uid ?? cluster.uid);
+      if (isOurs && password !== undefined) return password;
+      const why = isOurs
+        ? 'there is no password beside it'
+        : 'it is not a folder of the account it would run as';
+      throw new Error(`${this.#cluster} was not made by pg-apiserver: ${why}`);
     }
     this.#options.onProgress('creating a PostgreSQL cluster');
-    const partial = `${this.#cluster}.partial`;
-    rmSync(partial, { recursive: true, force: true });
     const password = randomBytes(18).toString('base64url');
-    writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
-    this.#own(passwordFile);
-    const args = ['-D', partial, '-U', USER, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
-    await run(initdb, [...args, '-E', 'UTF8', '--locale=C', '--no-sync'], this.#account);
-    renameSync(partial, this.#cluster);
+    replaceFile(passwordFile, `${password}\n`);
+    await this.#createCluster(initdb, password);
     return password;
   }
 
-  #own(path: string): void {
-    if (this.#account !== undefined) chownSync(path, this.#account.uid, this.#account.gid);
+  async #createCluster(initdb: string, password: string): Promise<void> {
+    const partial = `${this.#cluster}.partial`;
+    // The account's for as long as initdb needs it.
+    const passwordFile = join(this.#folder, 'password.initdb');
+    await removeFolder(partial, this.#account);
+    createAccountFolder(partial, this.#account);
+    replaceFile(passwordFile, `${password}\n`, this.#account);
+    try {
+      const args = ['-D', partial, '-U', USER, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
+      await run(initdb, [...args, '-E', 'UTF8', '--locale=C', '--no-sync'], this.#account);
+    } finally {
+      rmSync(passwordFile, { force: true });
+    }
+    renameSync(partial, this.#cluster);
   }
 
   /** A port that was free a moment ago may be taken by the time PostgreSQL binds it; another is tried then. */
@@ -172,31 +206,48 @@ export class EmbeddedPostgres {
   /** A cluster whose server was killed without stopping it is stopped first: it knows nothing of our port. */
   async #endOrphan(): Promise<void> {
     const pid = readPostmasterPid(this.#cluster);
-    if (pid === undefined || !isPostgres(pid, this.#cluster)) return;
+    if (pid === undefined || !this.#isPostgres(pid)) return;
     this.#options.onProgress(`stopping the PostgreSQL that an earlier run left behind (process ${pid})`);
-    process.kill(pid, 'SIGINT');
     const deadline = Date.now() + STOP_TIMEOUT_MS;
-    while (isPostgres(pid, this.#cluster)) {
+    // It may have ended by itself.
+    await interrupt(pid, this.#account).catch(() => {});
+    while (this.#isPostgres(pid)) {
       if (Date.now() > deadline)
         throw new Error(`PostgreSQL (process ${pid}) in ${this.#cluster} does not stop`);
       await sleep(POLL_MS);
     }
   }
 
+  /** Process ids are used again: only a process that runs on this very cluster is taken for its server. */
+  #isPostgres(pid: number): boolean {
+    try {
+      const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      return args.includes(this.#cluster) && belongsTo(pid, this.#account);
+    } catch {
+      return false;
+    }
+  }
+
   async #launch({ postgres }: PostgresBinaries, port: number): Promise<void> {
-    const log = openSync(this.#log, 'a', 0o600);
+    const log = openToAppend(this.#log);
     const settings = [...SETTINGS, `port=${port}`, ...this.#options.settings];
     const child = spawn(postgres, ['-D', this.#cluster, ...settings.flatMap((setting) => ['-c', setting])], {
       ...this.#account,
       // A process group of its own: ctrl-C reaches the server alone, which stops PostgreSQL when it is done with it.
       detached: true,
       stdio: ['ignore', log, log],
-      cwd: dirname(this.#cluster),
+      cwd: this.#folder,
     });
     closeSync(log);
     this.#process = child;
+    if (child.pid !== undefined) this.#watch(child, child.pid);
     await this.#untilReady(child);
     child.unref();
+  }
+
+  #watch(child: ChildProcess, pid: number): void {
+    const watchdog = watchPostgres(pid, this.#cluster, this.#account);
+    child.once('exit', () => watchdog.close());
   }
 
   /** The eighth line of postmaster.pid says `ready` when connections are taken; pg_ctl waits for the same. */
@@ -226,46 +277,18 @@ function hasEnded(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Where the account can reach: as asked, when it may pass through the folders above, or else below /var/lib. */
-function clusterFolder(wanted: string, account: Account | undefined): string {
-  const reachable = account === undefined || isReachable(wanted);
-  const digest = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
-  const folder = reachable ? wanted : join(SHARED_ROOT, digest);
-  mkdirSync(folder, { recursive: true, mode: account === undefined ? 0o700 : 0o755 });
-  if (account !== undefined) chownSync(folder, account.uid, account.gid);
-  return folder;
+/** Where the account can reach: as asked, when it may pass through the folders above, or else below the shared root. */
+function clusterFolder(wanted: string, account: Account | undefined, sharedRoot: string): string {
+  if (account === undefined || isReachable(wanted)) return wanted;
+  return join(sharedRoot, createHash('sha256').update(wanted).digest('hex').slice(0, 12));
 }
 
-function readPostmaster(cluster: string): string[] {
-  try {
-    return readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
-  } catch {
-    return [];
-  }
-}
+const readPostmaster = (cluster: string): string[] =>
+  readPlainFile(join(cluster, 'postmaster.pid'))?.split('\n') ?? [];
 
 function readPostmasterPid(cluster: string): number | undefined {
   const pid = Number(readPostmaster(cluster)[0]);
   return Number.isInteger(pid) && pid > 0 ? pid : undefined;
-}
-
-/** Process ids are used again: only a process that runs on this very cluster is taken for its server. */
-function isPostgres(pid: number, cluster: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(cluster);
-  } catch {
-    return false;
-  }
-}
-
-function run(command: string, args: readonly string[], account: Account | undefined): Promise<void> {
-  return new Promise((done, reject) => {
-    const options = { ...account, cwd: '/', env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' } };
-    execFile(command, [...args], options, (error, _stdout, stderr) => {
-      if (error === null) done();
-      else reject(new Error(`${command} failed: ${stderr.trim().split('\n').at(-1) ?? error.message}`));
-    });
-  });
 }
 
 function lastLine(file: string): string {

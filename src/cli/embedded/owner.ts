@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readPlainFile } from './private-files.ts';
 
 /**
  * Which process uses a folder: one line, `pid start-time`. The start time tells a process from a later one that was given
@@ -20,12 +21,19 @@ export function claimFolder(folder: string): void {
     }
     const owner = readOwner(file);
     if (owner === ours) return;
-    const pid = Number(owner.split(' ')[0]);
-    if (isAlive(pid) && owner === `${pid} ${startTime(pid)}`) {
+    const pid = livingOwner(folder);
+    if (pid !== undefined) {
       throw new Error(`${folder} is in use by another pg-apiserver (process ${pid})`);
     }
     rmSync(file, { force: true });
   }
+}
+
+/** The process that uses the folder, when there is one. */
+export function livingOwner(folder: string): number | undefined {
+  const owner = readOwner(join(folder, FILE));
+  const pid = Number(owner.split(' ')[0]);
+  return isAlive(pid) && owner === `${pid} ${startTime(pid)}` ? pid : undefined;
 }
 
 export function releaseFolder(folder: string): void {
@@ -33,13 +41,7 @@ export function releaseFolder(folder: string): void {
   if (readOwner(file).startsWith(`${process.pid} `)) rmSync(file, { force: true });
 }
 
-function readOwner(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
+const readOwner = (file: string): string => readPlainFile(file) ?? '';
 
 /** Field 22 of /proc/<pid>/stat (proc(5)), counted after the command's name, which may hold anything. */
 function startTime(pid: number): string {

@@ -16,17 +16,3 @@ export async function recordCpuProfile(durationMs: number, signal: AbortSignal):
     session.disconnect();
   }
 }
-
-/** Which functions allocate, sampled (`.heapprofile`). */
-export async function recordAllocations(durationMs: number, signal: AbortSignal): Promise<string> {
-  const session = new Session();
-  session.connect();
-  try {
-    await session.post('HeapProfiler.startSampling', { samplingInterval: 32 * 1024 });
-    await pause(durationMs, signal);
-    const { profile } = await session.post('HeapProfiler.stopSampling');
-    return JSON.stringify(profile);
-  } finally {
-    session.disconnect();
-  }
-}

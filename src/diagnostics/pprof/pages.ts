@@ -2,8 +2,10 @@ import { Readable } from 'node:stream';
 import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import { Hono, type HonoRequest } from 'hono';
 import { plainText } from '../../pages/plain-text.ts';
+import { hidePasswords } from '../../util/hidden-passwords.ts';
 import type { Contention } from './contention.ts';
-import { recordAllocations, recordCpuProfile } from './cpu.ts';
+import { recordCpuProfile } from './cpu.ts';
+import type { HeapSampler } from './heap.ts';
 
 const DEFAULT_SECONDS = 30;
 const MAX_SECONDS = 600;
@@ -13,59 +15,96 @@ const PROFILES: Readonly<Record<string, string>> = {
   block: 'how long ready work waited for the event loop; needs --contention-profiling',
   cmdline: 'the command line of the process',
   goroutine: 'what the process waits for: handles and requests of the event loop',
-  heap: 'everything in memory; a .heapsnapshot for Chrome. The server stands still while it is taken',
+  heap: 'which functions allocated what is in memory, sampled since the start or the last allocs, or for ?seconds=; for pprof',
   profile: 'where time goes, for ?seconds=; a .cpuprofile for Chrome',
 };
 
-/** /debug/pprof/, in forms that Chrome's DevTools (Performance, Memory) and VS Code open. */
-export function createProfilePages(contention: Contention): Hono {
+/** /debug/pprof/: the heap for pprof, the others in forms that Chrome's DevTools (Performance, Memory) and VS Code open. */
+export function createProfilePages(contention: Contention, heap: HeapSampler): Hono {
   const recorder = new Recorder();
   const waits = (): Response => plainText(200, contention.report());
   return new Hono()
     .all('/debug/pprof', (context) => context.redirect('/debug/pprof/'))
     .all('/debug/pprof/', () => plainText(200, indexPage(), 'text/html; charset=utf-8'))
-    .all('/debug/pprof/profile', ({ req }) => recorder.answer(req, recordCpuProfile, 'cpuprofile'))
-    .all('/debug/pprof/allocs', ({ req }) => recorder.answer(req, recordAllocations, 'heapprofile'))
-    .all('/debug/pprof/heap', () => heapSnapshot())
+    .all('/debug/pprof/profile', ({ req }) => recorder.answer(req, CPU))
+    .all('/debug/pprof/allocs', ({ req }) =>
+      recorder.answer(req, {
+        ...CPU,
+        ending: '.heapprofile',
+        record: (durationMs, signal) => heap.recordAllocations(durationMs, signal),
+      }),
+    )
+    .all('/debug/pprof/heap', ({ req }) =>
+      recorder.answer(req, {
+        type: 'application/octet-stream',
+        ending: '.heap.pb.gz',
+        defaultSeconds: 0,
+        record: (durationMs, signal) => heap.inUse(durationMs, signal),
+      }),
+    )
     .all('/debug/pprof/block', waits)
     .all('/debug/pprof/mutex', waits)
-    .all('/debug/pprof/cmdline', () => plainText(200, process.argv.join('\0')))
+    .all('/debug/pprof/cmdline', () => plainText(200, process.argv.map(hidePasswords).join('\0')))
     .all('/debug/pprof/goroutine', () => plainText(200, activity()));
 }
 
-type Recording = (durationMs: number, signal: AbortSignal) => Promise<string>;
+/** Everything in memory, Secrets included: for whoever may look into the process anyway, over the debug socket alone. */
+export const createSnapshotPages = (): Hono =>
+  new Hono().all('/debug/heapsnapshot', () =>
+    // Streamed: it is larger than the heap it shows.
+    download(Readable.toWeb(getHeapSnapshot()), 'application/json', '.heapsnapshot', {
+      'transfer-encoding': 'chunked',
+    }),
+  );
+
+interface Recording {
+  readonly type: string;
+  readonly ending: string;
+  /** 0: without waiting. */
+  readonly defaultSeconds: number;
+  record(durationMs: number, signal: AbortSignal): Promise<string | Buffer>;
+}
+
+const CPU: Recording = {
+  type: 'application/json',
+  ending: '.cpuprofile',
+  defaultSeconds: DEFAULT_SECONDS,
+  record: recordCpuProfile,
+};
 
 /** Two at once would stop each other: the engine records one at a time. */
 class Recorder {
   #busy = false;
 
-  async answer(request: HonoRequest, record: Recording, ending: string): Promise<Response> {
-    const seconds = Number(request.query('seconds') ?? DEFAULT_SECONDS);
-    if (!(seconds > 0 && seconds <= MAX_SECONDS))
+  async answer(request: HonoRequest, { type, ending, defaultSeconds, record }: Recording): Promise<Response> {
+    const asked = request.query('seconds');
+    const seconds = Number(asked ?? defaultSeconds);
+    if (asked !== undefined && !(seconds > 0 && seconds <= MAX_SECONDS))
       return plainText(400, `seconds must be above 0 and at most ${MAX_SECONDS}\n`);
     if (this.#busy) return plainText(500, 'Could not enable profiling: another profile is being recorded\n');
     this.#busy = true;
     try {
-      return download(await record(seconds * 1000, request.raw.signal), ending);
+      return download(await record(seconds * 1000, request.raw.signal), type, ending);
     } finally {
       this.#busy = false;
     }
   }
 }
 
-const download = (body: string | ReadableStream, ending: string, headers = {}): Response =>
-  new Response(body, {
+const download = (
+  body: string | Buffer | ReadableStream,
+  type: string,
+  ending: string,
+  headers = {},
+): Response =>
+  new Response(Buffer.isBuffer(body) ? new Uint8Array(body) : body, {
     headers: {
-      'content-type': 'application/json',
-      'content-disposition': `attachment; filename="pg-apiserver-${process.pid}.${ending}"`,
+      'content-type': type,
+      'content-disposition': `attachment; filename="pg-apiserver-${process.pid}${ending}"`,
       'x-content-type-options': 'nosniff',
       ...headers,
     },
   });
-
-/** Streamed: it is larger than the heap it shows. */
-const heapSnapshot = (): Response =>
-  download(Readable.toWeb(getHeapSnapshot()), 'heapsnapshot', { 'transfer-encoding': 'chunked' });
 
 function activity(): string {
   const counts = new Map<string, number>();

@@ -1,15 +1,23 @@
-import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
+import {
+  describeEncryption,
+  explainRefusal,
+  type Handshake,
+  handshakes,
+  isRefusedHandshake,
+  type TlsFiles,
+  tlsConfig,
+} from './encryption.ts';
+import { Password } from './password-file.ts';
 import { TEXT_TYPES } from './statements.ts';
+import { parseTarget, type Target } from './target.ts';
 
 /** How to reach PostgreSQL. Built from --kvstore-servers and the TLS files beside it. */
-export interface ConnectionOptions {
+export interface ConnectionOptions extends TlsFiles {
   /** postgres:// URLs of the hosts of one database; the writable one is found. */
   readonly urls: readonly string[];
-  readonly caFile?: string;
-  readonly certFile?: string;
-  readonly keyFile?: string;
   /** Connections of the pool for reads; the committer and the tail have one each beside it. */
   readonly poolSize: number;
 }
@@ -25,31 +33,36 @@ const CLOSE_TIMEOUT_MS = 1000;
 /** SQLSTATE read_only_sql_transaction: what writing to a standby is answered with. */
 const READ_ONLY = '25006';
 
-export function toClientConfig(url: string, options: ConnectionOptions, purpose: string): pg.ClientConfig {
+/** SQLSTATE invalid_password. */
+const WRONG_PASSWORD = '28P01';
+
+/** A host, and the kind of connection that it takes. */
+export interface Route {
+  readonly target: Target;
+  readonly handshake: Handshake;
+}
+
+/** Whether connections of the one serve for the other. */
+export const isSameRoute = (a: Route, b: Route): boolean => isDeepStrictEqual(a, b);
+
+/** Without the URL, so that what is in it is not in what the driver throws. */
+export function toClientConfig(
+  { target, handshake }: Route,
+  options: ConnectionOptions,
+  purpose: string,
+  password = new Password(target),
+): pg.ClientConfig {
+  const { host, port, user, database, settings } = target;
   return {
-    connectionString: url,
+    ...settings,
+    ...{ host, port, user, database },
+    password: () => password.read(),
+    ssl: tlsConfig(handshake, target, options),
     application_name: `pg-apiserver ${purpose}`,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
     types: TEXT_TYPES,
-    ...tlsConfig(options),
-  };
-}
-
-function tlsConfig({ caFile, certFile, keyFile }: ConnectionOptions): pg.ClientConfig {
-  if (caFile === undefined && certFile === undefined) return {};
-  const read = (file: string | undefined): { text: string } | undefined =>
-    file === undefined ? undefined : { text: readFileSync(file, 'utf8') };
-  const ca = read(caFile);
-  const cert = read(certFile);
-  const key = read(keyFile);
-  return {
-    ssl: {
-      ...(ca === undefined ? {} : { ca: ca.text }),
-      ...(cert === undefined ? {} : { cert: cert.text }),
-      ...(key === undefined ? {} : { key: key.text }),
-    },
   };
 }
 
@@ -61,6 +74,9 @@ export interface Connection {
    * transaction another session.
    */
   readonly prepares: boolean;
+  readonly route: Route;
+  /** One line for a person: whether it is encrypted, and whether the server's certificate was verified. */
+  readonly encryption: string;
   /** Says goodbye, or ends the connection without when the peer does not answer. Never rejects. */
   close(): Promise<void>;
 }
@@ -88,7 +104,7 @@ export async function connectWritable(
   let last: unknown = new Error('no PostgreSQL server was given');
   for (const url of options.urls) {
     try {
-      return await connectTo(url, options, purpose, createSocket());
+      return await connectTo(parseTarget(url), options, purpose, createSocket);
     } catch (error) {
       last = error;
     }
@@ -97,28 +113,47 @@ export async function connectWritable(
 }
 
 /** Which host takes writes, for connections that are made elsewhere (pool, replication). @throws as connectWritable */
-export async function findWritable(options: ConnectionOptions): Promise<{ url: string; prepares: boolean }> {
-  let last: unknown = new Error('no PostgreSQL server was given');
-  for (const url of options.urls) {
-    try {
-      const { prepares, close } = await connectTo(url, options, 'probe', new Socket());
-      await close();
-      return { url, prepares };
-    } catch (error) {
-      last = error;
-    }
-  }
-  throw last;
+export async function findWritable(
+  options: ConnectionOptions,
+): Promise<Pick<Connection, 'route' | 'prepares'>> {
+  const { route, prepares, close } = await connectWritable(options, 'probe');
+  await close();
+  return { route, prepares };
 }
 
+/** By the first kind of connection that the server takes. */
 async function connectTo(
-  url: string,
+  target: Target,
   options: ConnectionOptions,
   purpose: string,
-  socket: Socket,
+  createSocket: () => Socket,
+): Promise<Connection> {
+  let refusal: unknown;
+  for (const handshake of handshakes(target, options)) {
+    const password = new Password(target);
+    const attempt = (): Promise<Connection> =>
+      connectBy({ target, handshake }, options, { purpose, password, socket: createSocket() });
+    try {
+      return await attempt().catch(async (error: unknown) => {
+        // It may have been rotated between its reading and the server's.
+        if (codeOf(error) === WRONG_PASSWORD && (await password.hasChanged())) return attempt();
+        throw error;
+      });
+    } catch (error) {
+      refusal = explainRefusal(error, target.host);
+      if (!isRefusedHandshake(error)) break;
+    }
+  }
+  throw refusal;
+}
+
+async function connectBy(
+  route: Route,
+  options: ConnectionOptions,
+  { purpose, password, socket }: { purpose: string; password: Password; socket: Socket },
 ): Promise<Connection> {
   const client = new pg.Client({
-    ...toClientConfig(url, options, purpose),
+    ...toClientConfig(route, options, purpose, password),
     query_timeout: QUERY_TIMEOUT_MS,
     stream: () => socket,
   });
@@ -133,13 +168,18 @@ async function connectTo(
   try {
     await client.connect();
     const prepares = await hasSessionOfItsOwn(client);
-    await beginSession(client, url, prepares);
-    return { client, prepares, close };
+    await beginSession(client, route.target.host, prepares);
+    const { stream } = client.connection;
+    const encryption = describeEncryption(route.handshake, stream, route.target, options);
+    return { client, prepares, route, encryption, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
 
 /** A pooler tells its clients process ids of its own making. */
 async function hasSessionOfItsOwn(client: pg.Client): Promise<boolean> {
@@ -151,33 +191,24 @@ async function hasSessionOfItsOwn(client: pg.Client): Promise<boolean> {
  * Refuses standbys and bounds statements. The bound is not a startup parameter, which poolers refuse, and is left to the
  * client's own where the session would be handed to others.
  */
-async function beginSession(client: pg.ClientBase, url: string, prepares: boolean): Promise<void> {
+async function beginSession(client: pg.ClientBase, host: string, prepares: boolean): Promise<void> {
   const { rows } = await client.query<{ standby: string }>('SELECT pg_is_in_recovery() AS standby');
   if (rows[0]?.standby === 't') {
-    const error = new Error(`${hostOf(url)} is a standby`);
+    const error = new Error(`${host} is a standby`);
     throw Object.assign(error, { code: READ_ONLY });
   }
   if (prepares) await client.query(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
 }
 
-export function hostOf(url: string): string {
-  try {
-    const { host } = new URL(url);
-    return host === '' ? 'the local socket' : host;
-  } catch {
-    return 'an unreadable URL';
-  }
-}
-
 /** Bounded, for reads. */
-export function createPool(options: ConnectionOptions, url: string, prepares: boolean): pg.Pool {
+export function createPool(options: ConnectionOptions, route: Route, prepares: boolean): pg.Pool {
   const pool = new pg.Pool({
-    ...toClientConfig(url, options, 'reads'),
+    ...toClientConfig(route, options, 'reads'),
     max: options.poolSize,
     idleTimeoutMillis: 30_000,
     query_timeout: QUERY_TIMEOUT_MS,
     verify: (client, done) => {
-      beginSession(client, url, prepares).then(
+      beginSession(client, route.target.host, prepares).then(
         () => done(),
         (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
       );

@@ -7,6 +7,8 @@ import {
   createPool,
   type Database,
   findWritable,
+  isSameRoute,
+  type Route,
   toClientConfig,
 } from './connection.ts';
 import { Expirer } from './expirer.ts';
@@ -62,7 +64,7 @@ export function openPostgres(options: PostgresOptions): PostgresLog {
   const onError = (error: unknown): void =>
     options.onTrouble(error instanceof Error ? error.message : String(error));
   const clientConfig = async (): Promise<pg.ClientConfig> =>
-    toClientConfig((await findWritable(options)).url, options, 'tail');
+    toClientConfig((await findWritable(options)).route, options, 'tail');
   return {
     committer,
     allocations: new PostgresAllocations(database),
@@ -101,7 +103,7 @@ export function openPostgres(options: PostgresOptions): PostgresLog {
 /** One pool to the host that takes writes; with several hosts, replaced when that host is no longer the one. */
 class WritableDatabase {
   readonly #options: ConnectionOptions;
-  #current: (Database & { readonly url: string }) | undefined;
+  #current: (Database & { readonly route: Route }) | undefined;
   #finding: Promise<Database> | undefined;
   #checkedAtMs = 0;
 
@@ -129,11 +131,11 @@ class WritableDatabase {
   }
 
   async #find(): Promise<Database> {
-    const { url, prepares } = await findWritable(this.#options);
+    const { route, prepares } = await findWritable(this.#options);
     this.#checkedAtMs = Date.now();
-    if (this.#current?.url === url) return this.#current;
+    if (this.#current !== undefined && isSameRoute(this.#current.route, route)) return this.#current;
     void this.#current?.pool.end().catch(() => {});
-    this.#current = { url, prepares, pool: createPool(this.#options, url, prepares) };
+    this.#current = { route, prepares, pool: createPool(this.#options, route, prepares) };
     return this.#current;
   }
 

@@ -1,11 +1,13 @@
 import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.ts';
-import { type ConnectionOptions, connectWritable } from './connection.ts';
+import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { findMissingRequirements } from './requirements.ts';
 import { SigningKeyChanges } from './signing-keys.ts';
 
 /** What is done with a database before it is served, over one connection. */
 export interface DatabaseSetup {
+  /** As {@link Connection.encryption}. */
+  readonly encryption: string;
   /** Answers the names of the migrations it applied. @throws Error, one line for a person each that is missing */
   migrate(): Promise<string[]>;
   /** One that all servers of the database share; see {@link keepClusterKey}. After `migrate`. */
@@ -19,9 +21,10 @@ export async function setUpDatabase<Result>(
   options: ConnectionOptions,
   use: (database: DatabaseSetup) => Promise<Result>,
 ): Promise<Result> {
-  const { client, close } = await connectWritable(options, 'setup');
+  const { client, encryption, close } = await connectWritable(options, 'setup');
   try {
     return await use({
+      encryption,
       migrate: async () => {
         const missing = await findMissingRequirements(client);
         if (missing.length > 0) throw new Error(missing.join('\n'));

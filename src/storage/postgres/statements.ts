@@ -32,8 +32,10 @@ export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // Class 08: connection exceptions; 57P0x: the server shuts down; 25006: it is a standby; 53300: no connection is free.
-  if (/^(08|57P0)/.test(code) || code === '25006' || code === '53300') return true;
-  if (/^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|ENOENT)/.test(code)) return true;
+  // Class 28: the password was rotated, or who may connect is being changed.
+  if (/^(08|28|57P0)/.test(code) || code === '25006' || code === '53300') return true;
+  if (/^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|ENOENT|EPROTO|ERR_SSL|ERR_TLS)/.test(code))
+    return true;
   return code === '' && /connection|timeout|not queryable|socket|client was closed/i.test(error.message);
 }
 
@@ -44,4 +46,11 @@ export function isConnectionFailure(error: unknown): boolean {
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   return /^(53|57014|55P03|40001|40P01)/.test(error.code);
+}
+
+/** Whether this is what OpenSSL calls a certificate that cannot be verified (its X509_V_ERR_ names). */
+export function isUnverified(code: string): boolean {
+  return /^(CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|HOSTNAME_MISMATCH)/.test(
+    code,
+  );
 }

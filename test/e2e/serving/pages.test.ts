@@ -163,7 +163,7 @@ test('a watch gets no more than --max-connection-bytes-per-sec, and loses nothin
   expect(seconds).toBeLessThan(8);
 });
 
-test('a CPU profile, allocations and the heap come in the forms that Chrome opens', async () => {
+test('a CPU profile and allocations come in the forms that Chrome opens, the heap as pprof reads it', async () => {
   const index = await get('/debug/pprof/');
   expect(index.headers['content-type']).toContain('text/html');
   expect(index.text).toContain('href="profile"');
@@ -180,8 +180,16 @@ test('a CPU profile, allocations and the heap come in the forms that Chrome open
   expect((await get('/debug/pprof/profile?seconds=-1')).code).toBe(400);
   expect((await get('/debug/pprof/block')).text).toMatch(/event loop delay, \d+ samples/);
   expect((await get('/debug/pprof/nothing')).code).toBe(404);
-  const heap = await askSocket('/debug/pprof/heap');
-  expect(JSON.parse(heap.text)).toMatchObject({
+  const heap = await get('/debug/pprof/heap');
+  expect(heap).toMatchObject({ code: 200, headers: { 'content-type': 'application/octet-stream' } });
+  expect((await get('/debug/pprof/heap?seconds=-1')).code).toBe(400);
+});
+
+test('everything in memory is given over the debug socket alone', async () => {
+  const paths = ['/debug/heapsnapshot', '/debug/pprof/heapsnapshot', '/debug/heapsnapshot/'];
+  for (const path of paths) expect((await get(path)).code, path).toBe(404);
+  const snapshot = await askSocket('/debug/heapsnapshot');
+  expect(JSON.parse(snapshot.text)).toMatchObject({
     snapshot: { meta: expect.any(Object) },
     nodes: expect.any(Array),
   });

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { onLeash } from '../leash.ts';
 import { SpdyServer, type SpdyStream } from './spdy.ts';
 
 /** Commands as node agents run them, in both protocols of their streams. */
@@ -54,7 +55,7 @@ export function runOverSpdy(socket: Duplex, command: readonly string[], query: U
 }
 
 function start([file = 'true', ...args]: readonly string[]): ChildProcessWithoutNullStreams {
-  const child = spawn(file, args);
+  const child = onLeash(spawn(file, args));
   child.stdin.on('error', () => {});
   return child;
 }

@@ -6,6 +6,7 @@ import { expect } from 'vitest';
 import { type ClusterCertificates, ensureCertificates } from '../../../src/cli/certificates.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
+import { onLeash } from '../leash.ts';
 import { kubectlPath } from '../tools.ts';
 import { type NodeAgent, startAgent } from './agent.ts';
 
@@ -126,9 +127,11 @@ class TestStage implements Stage {
 
   spawnKubectl(args: readonly string[], env: Record<string, string> = {}): RunningTool {
     const { kubeconfig, folder } = this.cluster;
-    const child = spawn(kubectlPath(), [...args], {
-      env: { PATH: process.env.PATH ?? '', HOME: folder, KUBECONFIG: kubeconfig, ...env },
-    });
+    const child = onLeash(
+      spawn(kubectlPath(), [...args], {
+        env: { PATH: process.env.PATH ?? '', HOME: folder, KUBECONFIG: kubeconfig, ...env },
+      }),
+    );
     this.#children.add(child);
     return watchTool(child);
   }

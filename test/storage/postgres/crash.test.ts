@@ -5,6 +5,7 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
+import { onLeash } from '../../kit/leash.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
 
@@ -12,7 +13,9 @@ const WRITER = fileURLToPath(new URL('writer-process.ts', import.meta.url));
 
 test('killing a server in the middle of writes loses nothing that was acknowledged and leaves nothing half done', async () => {
   await using database = await createTestDatabase();
-  const writer = spawn(process.execPath, [WRITER, database.url], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const writer = onLeash(
+    spawn(process.execPath, [WRITER, database.url], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  );
   let output = '';
   writer.stdout.setEncoding('utf8');
   for await (const chunk of writer.stdout) {

@@ -1,0 +1,131 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import type { Account } from './account.ts';
+
+/**
+ * Files of root's in the neighbourhood of an account that may be taken over: whoever controls the database may run programs as
+ * that account. Root therefore writes only into folders that the account cannot change, and opens nothing through a link.
+ */
+
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const MAX_BYTES = 64 * 1024;
+
+/**
+ * A folder of root's that the account may pass through and not write to; one that an earlier version gave to the account is
+ * taken back. @throws Error, one line for a person, when the account could put another in its place
+ */
+export function ensureRootFolder(folder: string, account: Account): void {
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o755 });
+  assertOutOfReach(dirname(folder), account);
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  withFolder(folder, (descriptor) => {
+    const { uid } = fstatSync(descriptor);
+    if (uid !== 0 && uid !== account.uid) {
+      throw new Error(
+        `${folder} belongs to another user (id ${uid}): start as that user, or choose another --data-dir`,
+      );
+    }
+    fchownSync(descriptor, 0, 0);
+    fchmodSync(descriptor, 0o755);
+  });
+}
+
+/** An empty folder for the account, in one that {@link ensureRootFolder} made. */
+export function createAccountFolder(folder: string, account: Account | undefined): void {
+  mkdirSync(folder, { mode: 0o700 });
+  if (account !== undefined) withFolder(folder, (at) => fchownSync(at, account.uid, account.gid));
+}
+
+function withFolder(folder: string, use: (descriptor: number) => void): void {
+  const descriptor = openSync(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    use(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Of everything on the way to the folder, links included, nothing may be the account's to change. */
+function assertOutOfReach(folder: string, account: Account): void {
+  for (let path = folder; ; path = dirname(path)) {
+    for (const step of new Set([path, ...ancestors(realpathSync(path))])) {
+      if (!isChangeable(lstatSync(step), account)) continue;
+      throw new Error(
+        `the account that PostgreSQL runs as when root starts it (id ${account.uid}) may change ${step}: ` +
+          `choose another --data-dir, or give that folder to root: chown root ${step} && chmod go-w ${step}`,
+      );
+    }
+    if (path === dirname(path)) return;
+  }
+}
+
+function ancestors(path: string): string[] {
+  return path === dirname(path) ? [path] : [path, ...ancestors(dirname(path))];
+}
+
+/** In a sticky folder, as /tmp is one, an entry is its owner's alone. */
+function isChangeable(stat: Stats, { uid, gid }: Account): boolean {
+  if (stat.uid === uid) return true;
+  if (stat.isSymbolicLink()) return false;
+  const byGroup = stat.gid === gid && (stat.mode & 0o020) !== 0;
+  const byAll = (stat.mode & 0o002) !== 0;
+  return (byGroup || byAll) && (stat.mode & 0o1000) === 0;
+}
+
+/** Undefined when there is no plain file of that name. Neither a link is followed nor a pipe waited for. */
+export function readPlainFile(path: string): string | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    return stat.isFile() && stat.size <= MAX_BYTES ? readFileSync(descriptor, 'utf8') : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Puts a new file in the place of whatever has the name; for its owner alone. */
+export function replaceFile(path: string, text: string, owner?: Account): void {
+  rmSync(path, { force: true });
+  const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    writeFileSync(descriptor, text);
+    if (owner !== undefined) fchownSync(descriptor, owner.uid, owner.gid);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A descriptor to append to. What is there and no plain file of ours, with this one name, is replaced. */
+export function openToAppend(path: string): number {
+  const flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+  try {
+    const descriptor = openSync(path, flags, 0o600);
+    const stat = fstatSync(descriptor);
+    if (stat.isFile() && stat.nlink === 1 && stat.uid === (process.geteuid?.() ?? stat.uid))
+      return descriptor;
+    closeSync(descriptor);
+  } catch {
+    // A link, or a pipe without a reader.
+  }
+  rmSync(path, { force: true });
+  return openSync(path, flags | O_EXCL, 0o600);
+}

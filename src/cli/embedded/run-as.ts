@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { lstatSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import type { Account } from './account.ts';
+
+/** @throws Error with the last line of what it said */
+export function run(command: string, args: readonly string[], account: Account | undefined): Promise<void> {
+  return new Promise((done, reject) => {
+    const options = { ...account, cwd: '/', env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' } };
+    execFile(command, [...args], options, (error, _stdout, stderr) => {
+      if (error === null) done();
+      else reject(new Error(`${command} failed: ${stderr.trim().split('\n').at(-1) ?? error.message}`));
+    });
+  });
+}
+
+/**
+ * Removes a folder that the account may have put links into, and may be putting more into meanwhile: what is inside is removed as
+ * the account, which can do no harm to others, and the folder itself by us.
+ */
+export async function removeFolder(folder: string, account: Account | undefined): Promise<void> {
+  const stat = lstatSync(folder, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (!stat.isDirectory() || account === undefined || stat.uid !== account.uid) {
+    rmSync(folder, { recursive: true, force: true });
+    return;
+  }
+  // It cannot remove the folder itself, and says so.
+  await run('rm', ['-rf', '--', folder], account).catch(() => {});
+  rmdirSync(folder);
+}
+
+/**
+ * Tells a process of the account's to end. The number comes from a file of the account's, so the system is left to judge whose
+ * the process is.
+ */
+export async function interrupt(pid: number, account: Account | undefined): Promise<void> {
+  if (account === undefined) process.kill(pid, 'SIGINT');
+  else await run('sh', ['-c', 'kill -INT "$0"', String(pid)], account);
+}
+
+/** Whether the process is the account's, or ours where there is none. */
+export function belongsTo(pid: number, account: Account | undefined): boolean {
+  try {
+    return statSync(`/proc/${pid}`).uid === (account?.uid ?? process.geteuid?.());
+  } catch {
+    return false;
+  }
+}

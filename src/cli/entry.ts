@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type * as command from './command.ts';
+
+const CACHE = fileURLToPath(new URL('../.compiled', import.meta.url));
+const BUNDLE = new URL('../pg-apiserver.js', import.meta.url);
+
+/**
+ * The build's bundle, which starts with 0.9 s of CPU instead of the 1.9 s of the modules it is made from. Where it was deleted,
+ * for profiles that name files, those are loaded.
+ */
+async function load(): Promise<typeof command> {
+  if (!existsSync(BUNDLE)) return import('./command.ts');
+  // Where it cannot be written it is done without.
+  enableCompileCache(CACHE);
+  return (await import(BUNDLE.href)) as typeof command;
+}
+
+// A stray rejection is a mistake of ours, not a reason to drop everybody's requests.
+process.on('unhandledRejection', (error) => process.stderr.write(`unhandled rejection: ${String(error)}\n`));
+
+process.exitCode = await (await load()).run(process.argv.slice(2));
+// Whatever still holds the event loop (a half-closed connection to a database that is gone) must not hold the process.
+setTimeout(() => process.exit(), 500).unref();

@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const PROJECT = new URL('../../', import.meta.url);
+const MAIN = fileURLToPath(new URL('dist/main.js', PROJECT));
+const read = (path: string): string => readFileSync(new URL(path, PROJECT), 'utf8');
+
+const oldest = /(?<=>=)\d+$/.exec(JSON.parse(read('package.json')).engines.node)?.[0];
+
+function startOn(version: string): { status: number | null; stdout: string; stderr: string } {
+  const versions = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
+  const preload = `--import=data:text/javascript,${encodeURIComponent(versions)}`;
+  return spawnSync(process.execPath, [preload, MAIN, '--version'], { encoding: 'utf8' });
+}
+
+test('a Node.js that is too old is told so in one line', () => {
+  for (const version of ['12.22.0', '20.20.2', `${Number(oldest) - 1}.99.0`]) {
+    expect(startOn(version)).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: `pg-apiserver: this is Node.js ${version}, and ${oldest} or newer is needed; npm start brings its own\n`,
+    });
+  }
+  expect(startOn(`${oldest}.0.0`)).toMatchObject({ status: 0, stderr: '' });
+});
+
+test('what an old Node.js reads first it can read', () => {
+  const code = read('dist/main.js').replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, '');
+  expect(code).not.toMatch(/^\s*import\b(?!\()|\bawait\b|\?\.|\?\?|#\w+\s*[(=;]/m);
+  expect(code).toContain("import('./cli/entry.js')");
+});
+
+test('README and package.json agree on which Node.js runs the server', () => {
+  expect(read('README.md')).toContain(`Node.js ${oldest} or newer`);
+});
