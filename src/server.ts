@@ -36,10 +36,13 @@ import { Front } from './server/front.ts';
 import { createKubernetesService } from './server/kubernetes-service.ts';
 import { createNamespaceObjects } from './server/namespace-objects.ts';
 import { createNoteUse } from './server/service-accounts.ts';
+import { Services } from './server/services.ts';
 import { createStorageMetrics } from './server/storage-metrics.ts';
 import { traceCommits } from './server/traced-commits.ts';
+import { StorageError } from './storage/errors.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
+import { pause } from './util/pause.ts';
 import { Ownership } from './verbs/ownership.ts';
 import { createResourceHandler } from './verbs/verbs.ts';
 import { createReviews } from './verbs/virtual/reviews.ts';
@@ -62,6 +65,8 @@ export interface ServerEnvironment {
 
 export interface RunningServer {
   readonly port: number;
+  /** Rejects when the server cannot serve rightly any more, and is to be closed. The message is one line for a person. */
+  readonly failed: Promise<never>;
   /** Ends in order: requests, controllers, feed, database. */
   close(): Promise<void>;
 }
@@ -103,20 +108,20 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     committer: traceCommits(postgres.committer, front.tracing),
     fieldsOf: (resource) => registry.findStorage(resource)?.fields.read ?? (() => ({})),
   });
-  const services = new Services(logger);
-  services.start('watch cache', (signal) => store.run(signal));
-  await Promise.race([store.ready(), services.failed]);
+  const services = createServices(logger);
+  services.start('watch-cache', 'essential', (signal, works) => store.run(signal, works));
+  await services.until(store.ready());
   front.startup.finished('start-watch-cache');
   const now = (): Date => new Date();
   const authorization = await createAuthorization(options, store, logger);
-  services.start('authorization', (signal) => authorization.run(signal));
+  services.start('authorization', 'essential', authorization.run);
   const quotas = new StoredQuotas(resourcequotas, () => writer);
   const plugins = createAdmission({
     ...{ options, store, registry, types, quotas, logger, ...authorization },
     metrics: metrics.registry,
     createNamespace: (name) => createNamespace(registry, writer, name),
   });
-  services.start('admission', (signal) => plugins.run(signal));
+  services.start('admission', 'essential', plugins.run);
   const admission = plugins.chain;
   const ownership = new Ownership({ types, registry, now });
   const allocation = createAllocation(options, postgres.allocations);
@@ -142,15 +147,16 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     ...{ allocations: postgres.allocations, pools: allocation.pools },
     onTrouble: (message) => logger.warn('allocations', { message }),
   });
-  services.start('compaction', (signal) => postgres.compactor.run(signal));
-  services.start('expiry', (signal) => postgres.expirer.run(signal));
+  if (options.compactionIntervalMs > 0)
+    services.start('compaction', 'upkeep', (signal) => postgres.compactor.run(signal));
+  services.start('expiry', 'upkeep', (signal) => postgres.expirer.run(signal));
   const identity = new ControllerIdentity('namespace-controller');
   const onError = (error: unknown): void => logger.error('namespace controller', error);
   const namespaces = new NamespaceDeletion({ store, registry, writer, identity, onError });
-  services.start('namespace deletion', (signal) => namespaces.run(signal));
+  services.start('namespace-deletion', 'upkeep', (signal) => namespaces.run(signal));
   const { countPollMs, sizePollMs } = options.observability;
   for (const poll of createStorageMetrics({ metrics, postgres, store, countPollMs, sizePollMs, logger }))
-    services.start('metrics', poll);
+    services.start('metrics', 'upkeep', poll);
   const kubernetes = createKubernetesService({
     options,
     store,
@@ -164,19 +170,19 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     definitions: () => [...registry.storages()],
     onError: (error) => logger.error('quotas', error),
   });
-  services.start('quotas', (signal) => quotaUsage.run(signal));
+  services.start('quotas', 'essential', (signal, works) => quotaUsage.run(signal, works));
   startRoleAggregation({ store, registry, writer, services, logger });
-  await authorization.ready();
-  await plugins.ready();
+  await services.until(authorization.ready());
+  await services.until(plugins.ready());
   const { servingCa } = environment;
   const namespaceObjects = createNamespaceObjects({ store, registry, writer, logger, servingCa });
   await namespaceObjects.begin();
-  services.start('namespace objects', (signal) => namespaceObjects.run(signal));
+  services.start('namespace-objects', 'upkeep', (signal) => namespaceObjects.run(signal));
   const { authorizer } = authorization;
   const serverAddress = externalAddress(options);
   const noteUse = createNoteUse(registry, writer, logger);
   const authentication = createAuthentication({ ...environment, serverAddress, store, noteUse });
-  services.start('authentication', (signal) => authentication.run(signal));
+  services.start('authentication', 'essential', authentication.run);
   await publishAuthentication(registry, writer, authentication.published);
   await noteTokenTracking(registry, writer, now());
   const { authenticator, tokens } = authentication;
@@ -200,7 +206,7 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
     version: { ...VERSION, gitVersion: options.reportedVersion ?? VERSION.gitVersion },
   });
   const pages = front
-    .pages(healthChecks(postgres, store, options))
+    .pages([...healthChecks(postgres, options), ...services.checks()])
     .route('/', dumps)
     .route('/', createIssuerPages(authentication.issuerDocuments))
     .notFound(({ req, env }) => discovery.fetch(req.raw, env));
@@ -235,10 +241,11 @@ async function startBehind(front: Front, environment: ServerEnvironment): Promis
   });
   plugins.serve();
   front.serve(pipeline);
-  services.start('kubernetes service', (signal) => kubernetes.run(signal));
+  services.start('kubernetes-service', 'upkeep', (signal) => kubernetes.run(signal));
   front.startup.finished('start-kubernetes-service');
   const leave = (): Promise<void> => kubernetes.leave();
-  return { port: front.port, close: () => shutDown({ front, services, postgres, leave, auditor }) };
+  const { failed } = services;
+  return { port: front.port, failed, close: () => shutDown({ front, services, postgres, leave, auditor }) };
 }
 
 /** How clients are told to reach the server: --external-hostname, or what members of the cluster use. */
@@ -263,7 +270,7 @@ function startRoleAggregation(options: {
   const onError = (error: unknown): void => logger.error('role aggregation', error);
   const identity = new ControllerIdentity('clusterrole-aggregation-controller');
   const aggregation = new RoleAggregation({ store, writer, definition, identity, onError });
-  options.services.start('role aggregation', (signal) => aggregation.run(signal));
+  options.services.start('role-aggregation', 'upkeep', (signal) => aggregation.run(signal));
 }
 
 function openDatabase({ options, databaseUrls, logger }: ServerEnvironment): PostgresLog {
@@ -279,6 +286,16 @@ function openDatabase({ options, databaseUrls, logger }: ServerEnvironment): Pos
   });
 }
 
+/** The role of each is decided where it is started: see ServiceRole. */
+const createServices = (logger: Logger): Services =>
+  new Services({
+    logger,
+    isOutage: (error) => error instanceof StorageError && error.failure.kind === 'unavailable',
+    now: () => performance.now(),
+    random: Math.random,
+    pause,
+  });
+
 function createRegistry({ runtimeConfig }: ServerOptions): Registry {
   const registry = new Registry();
   for (const definition of BUILT_IN_RESOURCES) {
@@ -287,7 +304,7 @@ function createRegistry({ runtimeConfig }: ServerOptions): Registry {
   return registry;
 }
 
-function healthChecks(postgres: PostgresLog, store: WatchCache, options: ServerOptions): HealthCheck[] {
+function healthChecks(postgres: PostgresLog, options: ServerOptions): HealthCheck[] {
   const everywhere = ['healthz', 'livez', 'readyz'] as const;
   return [
     { name: 'ping', endpoints: everywhere, check: () => {} },
@@ -298,54 +315,16 @@ function healthChecks(postgres: PostgresLog, store: WatchCache, options: ServerO
     },
     { name: 'postgres-readiness', endpoints: ['readyz'], check: () => postgres.ping(options.readyTimeoutMs) },
     {
-      name: 'watch-cache',
-      endpoints: ['readyz'],
-      check: () => {
-        if (!store.state.loaded) throw new Error('not loaded');
-      },
-    },
-    {
       name: 'tail',
       endpoints: ['readyz'],
       // Polling is slower, not wrong: it is told in the log and does not take the server out of service.
       check: () => {
-        if (postgres.feed.state.mode === 'starting') throw new Error('the tail has not begun');
+        const { mode, stalled } = postgres.feed.state;
+        if (mode === 'starting') throw new Error('the tail has not begun');
+        if (stalled !== undefined) throw new Error(`changes do not arrive: ${stalled}`);
       },
     },
   ];
-}
-
-/** Loops of the server, each with a name for the log; stopped last first, because later ones work with earlier ones. */
-class Services {
-  readonly #logger: Logger;
-  readonly #running: { readonly stop: AbortController; readonly ended: Promise<void> }[] = [];
-  #fail: (error: unknown) => void = () => {};
-  /** Rejects with the first service that ends by an error. */
-  readonly failed: Promise<never>;
-
-  constructor(logger: Logger) {
-    this.#logger = logger;
-    this.failed = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
-    this.failed.catch(() => {});
-  }
-
-  start(name: string, run: (signal: AbortSignal) => Promise<void>): void {
-    const stop = new AbortController();
-    const ended = run(stop.signal).catch((error: unknown) => {
-      if (!stop.signal.aborted) this.#logger.error(`${name} ended`, error);
-      this.#fail(error);
-    });
-    this.#running.push({ stop, ended });
-  }
-
-  async stop(): Promise<void> {
-    for (const { stop, ended } of this.#running.reverse()) {
-      stop.abort();
-      await ended;
-    }
-  }
 }
 
 interface Running {

@@ -19,18 +19,29 @@ import { chooseServingPair, readServingCa } from './serving-pair.ts';
 /** What has been begun and must be ended, last first. */
 type Undo = () => Promise<void> | void;
 
-/** Runs the server until a signal ends it. @throws Error, one line for a person, when it cannot begin */
+/** Runs the server until a signal ends it. @throws Error, one line for a person, when it cannot begin or go on */
 export async function serve(options: ServerOptions): Promise<void> {
   const undo: Undo[] = [];
   const stop = untilSignal();
   try {
     const server = await begin(options, undo);
     undo.push(() => server.close());
-    await stop;
+    await Promise.race([stop, server.failed.catch(endInTime)]);
     process.stderr.write('stopping\n');
   } finally {
     for (const step of undo.reverse()) await step();
   }
+}
+
+/** What is broken may not even end: nobody is to be served by it for longer than this. */
+const ENDING_MS = 30_000;
+
+function endInTime(reason: unknown): never {
+  setTimeout(() => {
+    process.stderr.write(`pg-apiserver: ${reason instanceof Error ? reason.message : String(reason)}\n`);
+    process.exit(1);
+  }, ENDING_MS).unref();
+  throw reason;
 }
 
 async function begin(options: ServerOptions, undo: Undo[]): Promise<RunningServer> {

@@ -30,6 +30,8 @@ export interface Cluster extends AsyncDisposable {
   /** Everything it has written so far. */
   readonly output: { readonly stdout: string; readonly stderr: string };
   start(): Promise<void>;
+  /** Resolves with the exit code when it ends, for whatever reason. */
+  ended(): Promise<number | null>;
   /** SIGTERM, and waits for the end. Answers the exit code. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
@@ -117,6 +119,12 @@ class ProcessCluster implements Cluster {
       key: read('admin.key'),
       keepAlive: true,
     });
+  }
+
+  async ended(): Promise<number | null> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null) return child?.exitCode ?? null;
+    return new Promise((resolve) => child.once('exit', resolve));
   }
 
   async stop(): Promise<number | null> {

@@ -84,9 +84,15 @@ export class WatchCache implements Store, ChangeSink {
     return this.#ready;
   }
 
-  /** Loads, then follows the feed until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    await this.#load();
+  /**
+   * Loads, then follows the feed until the signal aborts. Run again after a failure, it begins with a new state, and so do its
+   * watchers: between the two, changes may have been missed. `onLoaded` is called when reads are served.
+   * @throws StorageError; what PostgreSQL said
+   */
+  async run(signal: AbortSignal, onLoaded: () => void = () => {}): Promise<void> {
+    if (this.#loaded) await this.reset();
+    else await this.#load();
+    onLoaded();
     const ticks = setInterval(() => this.#tick(), TICK_MS);
     try {
       await this.#options.feed.run(this.#applied, this, signal);
