@@ -34,7 +34,7 @@ export async function serve(options: ServerOptions): Promise<void> {
 }
 
 /** What is broken may not even end: nobody is to be served by it for longer than this. */
-const ENDING_MS = 30_000;
+const ENDING_MS = 10_000;
 
 function endInTime(reason: unknown): never {
   setTimeout(() => {

@@ -31,6 +31,9 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
         },
         { cause: error },
       );
+    case 'abandoned':
+      // Whoever asked has been told so, or is gone.
+      return status.timedOut();
     case 'too-large':
       return new StatusError({
         code: 413,
