@@ -2,15 +2,17 @@ import { expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
 import { compileCel } from '../../src/cel/program.ts';
 import { mapCode, selectsField } from '../../src/cel/source.ts';
+import { cpuMsOf } from '../kit/cpu-time.ts';
 
 const evaluate = (expression: string, claims: JsonValue = {}): unknown =>
   compileCel(expression, { claims: 'map<string, dyn>' }).evaluate({ claims });
 
 test('a pattern is matched in linear time, however bad it is', () => {
-  const begun = performance.now();
-  expect(evaluate("claims.text.matches('^(a+)+$')", { text: `${'a'.repeat(5000)}!` })).toBe(false);
-  expect(evaluate("matches(claims.text, '(x|x)*y')", { text: 'x'.repeat(5000) })).toBe(false);
-  expect(performance.now() - begun).toBeLessThan(2000);
+  const cpuMs = cpuMsOf(() => {
+    expect(evaluate("claims.text.matches('^(a+)+$')", { text: `${'a'.repeat(5000)}!` })).toBe(false);
+    expect(evaluate("matches(claims.text, '(x|x)*y')", { text: 'x'.repeat(5000) })).toBe(false);
+  });
+  expect(cpuMs).toBeLessThan(2000);
 });
 
 test('patterns are those of Go', () => {

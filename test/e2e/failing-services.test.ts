@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { PATIENCE } from '../kit/patience.ts';
 import { createTestDatabase, startPrivatePostgres, type TestDatabase } from '../postgres.ts';
 
-const PATIENCE = { timeout: 60_000, interval: 50 };
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
 /** From here on neither the stream nor the table tells the server of changes: it has to connect anew, and finds no table. */
@@ -48,7 +48,7 @@ test('a server that loses its tail is not ready, begins again with what is there
   again.stop();
   expect(cluster.output.stderr).toContain('watch-cache failed and begins again');
   expect(await cluster.stop()).toBe(0);
-}, 120_000);
+});
 
 test('a server whose tail cannot be had any more ends, and says in one line what failed and why', async () => {
   await using database = await createTestDatabase();
@@ -59,7 +59,7 @@ test('a server whose tail cannot be had any more ends, and says in one line what
   expect(lines).toEqual([
     'pg-apiserver: watch-cache failed 5 times within 60s, at last with: relation "revisions" does not exist',
   ]);
-}, 120_000);
+});
 
 /** A cluster role as no client could write it. */
 const storeBrokenRole = (database: TestDatabase): Promise<unknown> => {
@@ -91,7 +91,7 @@ test('a server that cannot tell any more who may do what is not ready, and ends'
   expect(cluster.output.stderr).toMatch(
     /^pg-apiserver: authorization failed 5 times within 60s, at last with: /m,
   );
-}, 120_000);
+});
 
 test('an outage of the database makes the server unready, and does not end it', async () => {
   await using postgres = await startPrivatePostgres();
@@ -101,4 +101,4 @@ test('an outage of the database makes the server unready, and does not end it', 
   await postgres.start();
   await becomes(cluster, '/readyz', 200);
   expect(await cluster.stop()).toBe(0);
-}, 120_000);
+});

@@ -56,7 +56,7 @@ export interface Watch {
 }
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 90_000;
 
 export async function startCluster(databaseUrl: string, flags: readonly string[] = []): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-e2e-'));

@@ -107,7 +107,7 @@ test('two servers may share one port', async () => {
   const shared = await startCluster(other.url, ['--permit-port-sharing', `--secure-port=${cluster.port}`]);
   await shared[Symbol.asyncDispose]();
   await other.drop();
-}, 90_000);
+});
 
 test('without certificates a pair is made in --cert-dir, for every name the server has', async () => {
   const folder = join(mkdtempSync(join(tmpdir(), 'pg-apiserver-certs-')), 'new');
@@ -141,7 +141,7 @@ test('without certificates a pair is made in --cert-dir, for every name the serv
   expect(readFileSync(join(folder, 'apiserver.crt'), 'utf8')).toBe(before);
   await own[Symbol.asyncDispose]();
   await other.drop();
-}, 90_000);
+});
 
 test('HTTP/2 answers where it is not disabled; profiles and compression can be', async () => {
   const other = await createTestDatabase();
@@ -162,4 +162,4 @@ test('HTTP/2 answers where it is not disabled; profiles and compression can be',
   session.destroy();
   await own[Symbol.asyncDispose]();
   await other.drop();
-}, 90_000);
+});
