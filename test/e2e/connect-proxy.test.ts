@@ -257,7 +257,7 @@ test('requests over HTTP/2 reach backends over HTTP/1.1, with their bodies', asy
 });
 
 test('an answer that breaks off in the middle breaks off for the client too', async () => {
-  await expect(ask('GET', `${services}/shop:80/proxy/broken`)).rejects.toThrow();
+  await expect(ask('GET', `${services}/shop:80/proxy/broken`)).rejects.toThrow(/aborted|ECONNRESET/);
   expect((await ask('GET', `${services}/shop:80/proxy/`)).code).toBe(201);
 });
 

@@ -226,7 +226,8 @@ test('a provider that is slow, dead, lies or comes with a wrong certificate lets
     // The provider is asked again only after a while.
     while (told === 0) expect(await whoami(byFlags, token)).toBe(401);
   }
-  expect(typeof (await whoami(byFlags, unread))).toMatch(/number|object/);
+  // Whether the old keys are still held when it comes is a matter of time; it is answered in any case.
+  expect([201, 401]).toContain((await byFlags.bearer(unread, 'POST', WHOAMI, {})).code);
   const asked = Promise.withResolvers<void>();
   provider.misbehave = () => {
     asked.resolve();

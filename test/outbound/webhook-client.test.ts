@@ -61,7 +61,7 @@ test('silence ends in time, and so does an answer that drips', async () => {
     const timer = setInterval(() => response.write('x'), 20);
     response.once('close', () => clearInterval(timer));
   };
-  await expect(post({ timeoutMs: 200 })).rejects.toThrow();
+  await expect(post({ timeoutMs: 200 })).rejects.toThrow('no answer within 0.2s');
 });
 
 test('an answer that is too long is cut off', async () => {

@@ -194,4 +194,6 @@ test('a tail may be stopped at any moment, also while it connects', async () => 
     await running;
   }
   await log.close();
+  const text = 'SELECT slot_name FROM pg_replication_slots WHERE database = current_database()';
+  await vi.waitFor(async () => expect(await database.query(text)).toEqual([]), PATIENCE);
 });
