@@ -100,8 +100,10 @@ class Client {
         });
       });
       asking.once('error', (error: Error & { code?: string }) => {
-        // There was no connection: the request was never sent. Anything else may have been, and counts as failed.
-        if ('syscall' in error && error.syscall === 'connect') resolve({});
+        // There was no connection, or no handshake on it: the request was never sent. Else it may have been: it counts as failed.
+        const { secureConnecting } = (asking.socket ?? {}) as { secureConnecting?: boolean };
+        const isUnsent = ('syscall' in error && error.syscall === 'connect') || secureConnecting === true;
+        if (isUnsent) resolve({});
         else reject(error);
       });
       asking.end(body === undefined ? undefined : JSON.stringify(body));
