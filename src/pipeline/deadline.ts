@@ -1,4 +1,5 @@
 import { badRequest, timedOut } from '../api/status.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { isLongRunning } from '../request/long-running.ts';
@@ -9,7 +10,7 @@ import { parseDuration } from '../util/duration.ts';
  * stops. A write that is on its way to the database cannot be called back: the answer says so. @throws StatusError 504, 400
  */
 export function withDeadline(
-  { requestTimeoutMs }: { readonly requestTimeoutMs: number },
+  { requestTimeoutMs, logger }: { readonly requestTimeoutMs: number; readonly logger: Logger },
   request: ApiRequest,
   next: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
@@ -18,8 +19,10 @@ export function withDeadline(
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       if (WRITING.has(request.verb)) request.warn(PERHAPS);
+      const late = timedOut();
+      logger.error(`${request.method} ${request.path}: ${late.message}`);
       // Before the end of what is under way becomes the answer.
-      reject(timedOut());
+      reject(late);
       request.expire();
     }, timeoutMs);
     next().then(

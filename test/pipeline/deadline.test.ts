@@ -5,12 +5,15 @@ import type { ApiResponse } from '../../src/request/api-response.ts';
 
 const RESPONSE: ApiResponse = { kind: 'bytes', code: 200, contentType: '', chunks: [], compressible: false };
 
+const logged: string[] = [];
+const logger = { error: (message: string) => logged.push(message), warn: () => {}, info: () => {} };
+
 /** The part of a request that the stage looks at. */
 function toRequest(verb: string, query = '') {
   const end = new AbortController();
   const warnings: string[] = [];
   const request = {
-    ...{ verb, target: undefined, path: '/version', query: new URLSearchParams(query) },
+    ...{ method: 'GET', verb, target: undefined, path: '/version', query: new URLSearchParams(query) },
     signal: end.signal,
     expire: () => end.abort(),
     warn: (text: string) => warnings.push(text),
@@ -26,7 +29,7 @@ test('when the time is up the caller gets 504, and what works for the request he
       request.signal.addEventListener('abort', () => reject(new Error('stopped')));
     });
     const answered = expect(
-      withDeadline({ requestTimeoutMs: 5000 }, request, () => stopped),
+      withDeadline({ requestTimeoutMs: 5000, logger }, request, () => stopped),
     ).rejects.toMatchObject({
       status: {
         code: 504,
@@ -40,6 +43,7 @@ test('when the time is up the caller gets 504, and what works for the request he
     expect(request.signal.aborted).toBe(true);
     await answered;
     expect(warnings).toEqual([]);
+    expect(logged).toEqual(['GET /version: Timeout: request did not complete within the allotted timeout']);
   } finally {
     vi.useRealTimers();
   }
@@ -49,7 +53,7 @@ test('whoever wanted something written is told that it may have been', async () 
   for (const verb of ['create', 'update', 'patch', 'delete', 'deletecollection']) {
     const { request, warnings } = toRequest(verb, 'timeout=1ms');
     await expect(
-      withDeadline({ requestTimeoutMs: 60_000 }, request, () => new Promise(() => {})),
+      withDeadline({ requestTimeoutMs: 60_000, logger }, request, () => new Promise(() => {})),
     ).rejects.toThrow('allotted timeout');
     expect(warnings, verb).toEqual([
       'the time was up while the request was being served: what it asked for may have been done',
@@ -61,9 +65,11 @@ test('a request that is answered in time is never ended, and one that may last h
   vi.useFakeTimers();
   try {
     const { request } = toRequest('get');
-    expect(await withDeadline({ requestTimeoutMs: 5000 }, request, async () => RESPONSE)).toBe(RESPONSE);
+    expect(await withDeadline({ requestTimeoutMs: 5000, logger }, request, async () => RESPONSE)).toBe(
+      RESPONSE,
+    );
     const { request: watch } = toRequest('watch');
-    void withDeadline({ requestTimeoutMs: 5000 }, watch, () => new Promise(() => {}));
+    void withDeadline({ requestTimeoutMs: 5000, logger }, watch, () => new Promise(() => {}));
     await vi.advanceTimersByTimeAsync(60_000);
     expect([request.signal.aborted, watch.signal.aborted]).toEqual([false, false]);
   } finally {
