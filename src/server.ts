@@ -36,12 +36,14 @@ import { createBaseChecks, createCacheChecks } from './server/health-checks.ts';
 import { createKubernetesService } from './server/kubernetes-service.ts';
 import { createNamespaceObjects } from './server/namespace-objects.ts';
 import { createNoteUse } from './server/service-accounts.ts';
+import { Services } from './server/services.ts';
 import { createStorageMetrics } from './server/storage-metrics.ts';
 import { traceCommits } from './server/traced-commits.ts';
 import { openPostgres, type PostgresLog } from './storage/postgres/postgres.ts';
 import { describeTrouble, isPassing } from './storage/postgres/trouble.ts';
 import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { createReminder } from './util/now-and-then.ts';
+import { pause } from './util/pause.ts';
 import { persist, unlessAborted } from './util/persist.ts';
 import { Ownership } from './verbs/ownership.ts';
 import { createResourceHandler } from './verbs/verbs.ts';
@@ -67,6 +69,8 @@ export interface ServerEnvironment {
 
 export interface RunningServer {
   readonly port: number;
+  /** Rejects when the server cannot serve rightly any more, and is to be closed. The message is one line for a person. */
+  readonly failed: Promise<never>;
   /** Ends in order: requests, controllers, feed, database. */
   close(): Promise<void>;
 }
@@ -105,20 +109,20 @@ async function startBehind(
     committer: traceCommits(postgres.committer, front.tracing),
     fieldsOf: (resource) => registry.findStorage(resource)?.fields.read ?? (() => ({})),
   });
-  const services = new Services(logger);
-  services.start('watch cache', (signal) => store.run(signal));
-  await Promise.race([store.ready(), services.failed]);
+  const services = createServices(logger);
+  services.start('watch-cache', 'essential', (signal, works) => store.run(signal, works));
+  await services.until(store.ready());
   front.startup.finished('watch-cache');
   const now = (): Date => new Date();
   const authorization = await createAuthorization(options, store, logger);
-  services.start('authorization', (signal) => authorization.run(signal));
+  services.start('authorization', 'essential', authorization.run);
   const quotas = new StoredQuotas(resourcequotas, () => writer);
   const plugins = createAdmission({
     ...{ options, store, registry, types, quotas, logger, ...authorization },
     metrics: metrics.registry,
     createNamespace: (name) => createNamespace(registry, writer, name),
   });
-  services.start('admission', (signal) => plugins.run(signal));
+  services.start('admission', 'essential', plugins.run);
   const admission = plugins.chain;
   const ownership = new Ownership({ types, registry, now });
   const allocation = createAllocation(options, postgres.allocations);
@@ -148,15 +152,16 @@ async function startBehind(
   };
   await lasting(() => repairAllocations(repair));
   front.startup.finished('allocations');
-  services.start('compaction', (signal) => postgres.compactor.run(signal));
-  services.start('expiry', (signal) => postgres.expirer.run(signal));
+  if (options.compactionIntervalMs > 0)
+    services.start('compaction', 'upkeep', (signal) => postgres.compactor.run(signal));
+  services.start('expiry', 'upkeep', (signal) => postgres.expirer.run(signal));
   const identity = new ControllerIdentity('namespace-controller');
   const onError = (error: unknown): void => logger.error('namespace controller', error);
   const namespaces = new NamespaceDeletion({ store, registry, writer, identity, onError });
-  services.start('namespace deletion', (signal) => namespaces.run(signal));
+  services.start('namespace-deletion', 'upkeep', (signal) => namespaces.run(signal));
   const { countPollMs, sizePollMs } = options.observability;
   for (const poll of createStorageMetrics({ metrics, postgres, store, countPollMs, sizePollMs, logger }))
-    services.start('metrics', poll);
+    services.start('metrics', 'upkeep', poll);
   const kubernetes = createKubernetesService({
     options,
     store,
@@ -170,15 +175,15 @@ async function startBehind(
     definitions: () => [...registry.storages()],
     onError: (error) => logger.error('quotas', error),
   });
-  services.start('quotas', (signal) => quotaUsage.run(signal));
+  services.start('quotas', 'essential', (signal, works) => quotaUsage.run(signal, works));
   startRoleAggregation({ store, registry, writer, services, logger });
-  await authorization.ready();
-  await plugins.ready();
+  await services.until(authorization.ready());
+  await services.until(plugins.ready());
   front.startup.finished('admission');
   const { servingCa } = environment;
   const namespaceObjects = createNamespaceObjects({ store, registry, writer, logger, servingCa });
   await namespaceObjects.begin();
-  services.start('namespace objects', (signal) => namespaceObjects.run(signal));
+  services.start('namespace-objects', 'upkeep', (signal) => namespaceObjects.run(signal));
   const { authorizer } = authorization;
   const serverAddress = externalAddress(options);
   const noteUse = createNoteUse(registry, writer, logger);
@@ -186,7 +191,7 @@ async function startBehind(
   const authentication = await createAuthentication({
     ...{ ...environment, serverAddress, store, noteUse, signingKeys },
   });
-  services.start('authentication', (signal) => authentication.run(signal));
+  services.start('authentication', 'essential', authentication.run);
   await lasting(() => publishAuthentication(registry, writer, authentication.published));
   front.startup.finished('authentication');
   await lasting(() => noteTokenTracking(registry, writer, now()));
@@ -214,7 +219,7 @@ async function startBehind(
     version: { ...VERSION, gitVersion: options.reportedVersion ?? VERSION.gitVersion },
   });
   const pages = front
-    .pages(createCacheChecks(postgres, store))
+    .pages(createCacheChecks(postgres, services.checks()))
     .route('/', dumps)
     .route('/', createIssuerPages(authentication.issuerDocuments))
     .notFound(({ req, env }) => discovery.fetch(req.raw, env));
@@ -250,11 +255,12 @@ async function startBehind(
   plugins.serve();
   front.serve(pipeline);
   front.startup.finished('serving');
-  services.start('kubernetes service', (signal) => kubernetes.run(signal));
-  await Promise.race([kubernetes.ready(), services.failed]);
+  services.start('kubernetes-service', 'upkeep', (signal) => kubernetes.run(signal));
+  await services.until(kubernetes.ready());
   front.startup.finished('kubernetes-service');
   const leave = (): Promise<void> => kubernetes.leave();
-  return { port: front.port, close: () => shutDown({ front, services, postgres, leave, auditor }) };
+  const { failed } = services;
+  return { port: front.port, failed, close: () => shutDown({ front, services, postgres, leave, auditor }) };
 }
 
 /** Does a step of the start for as long as only the database's absence is in its way. */
@@ -294,7 +300,7 @@ function startRoleAggregation(options: {
   const onError = (error: unknown): void => logger.error('role aggregation', error);
   const identity = new ControllerIdentity('clusterrole-aggregation-controller');
   const aggregation = new RoleAggregation({ store, writer, definition, identity, onError });
-  options.services.start('role aggregation', (signal) => aggregation.run(signal));
+  options.services.start('role-aggregation', 'upkeep', (signal) => aggregation.run(signal));
 }
 
 function openDatabase({ options, databaseUrls, logger }: ServerEnvironment): PostgresLog {
@@ -310,45 +316,22 @@ function openDatabase({ options, databaseUrls, logger }: ServerEnvironment): Pos
   });
 }
 
+/** The role of each is decided where it is started: see ServiceRole. */
+const createServices = (logger: Logger): Services =>
+  new Services({
+    logger,
+    isOutage: isPassing,
+    now: () => performance.now(),
+    random: Math.random,
+    pause,
+  });
+
 function createRegistry({ runtimeConfig }: ServerOptions): Registry {
   const registry = new Registry();
   for (const definition of BUILT_IN_RESOURCES) {
     registry.add(definition, (version, served) => runtimeConfig.isEnabled(version, served.enabledByDefault));
   }
   return registry;
-}
-
-/** Loops of the server, each with a name for the log; stopped last first, because later ones work with earlier ones. */
-class Services {
-  readonly #logger: Logger;
-  readonly #running: { readonly stop: AbortController; readonly ended: Promise<void> }[] = [];
-  #fail: (error: unknown) => void = () => {};
-  /** Rejects with the first service that ends by an error. */
-  readonly failed: Promise<never>;
-
-  constructor(logger: Logger) {
-    this.#logger = logger;
-    this.failed = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
-    this.failed.catch(() => {});
-  }
-
-  start(name: string, run: (signal: AbortSignal) => Promise<void>): void {
-    const stop = new AbortController();
-    const ended = run(stop.signal).catch((error: unknown) => {
-      if (!stop.signal.aborted) this.#logger.error(`${name} ended`, error);
-      this.#fail(error);
-    });
-    this.#running.push({ stop, ended });
-  }
-
-  async stop(): Promise<void> {
-    for (const { stop, ended } of this.#running.reverse()) {
-      stop.abort();
-      await ended;
-    }
-  }
 }
 
 interface Running {

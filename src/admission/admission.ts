@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
-import type { UserInfo } from '../request/api-request.ts';
+import type { Caller, UserInfo } from '../request/api-request.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
@@ -18,6 +18,8 @@ export interface AdmissionAttributes {
   readonly old: ApiObject | undefined;
   readonly dryRun: boolean;
   readonly user: UserInfo;
+  /** Whoever waits for the write, if anybody does: who asks others stops when they have gone. */
+  readonly caller?: Pick<Caller, 'signal'>;
   warn(text: string): void;
   /** What the caller asked of the operation: CreateOptions, UpdateOptions, DeleteOptions. Made when somebody wants to see them. */
   options?(): JsonObject;

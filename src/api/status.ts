@@ -220,3 +220,12 @@ export const unknownError = (message: string, cause?: unknown): StatusError =>
 
 export const serviceUnavailable = (message: string, cause?: unknown): StatusError =>
   new StatusError({ code: 503, reason: 'ServiceUnavailable', message }, { cause });
+
+/** The request took longer than it may (Kubernetes: apiserver, server/filters/timeout.go). */
+export const timedOut = (): StatusError =>
+  new StatusError({
+    code: 504,
+    reason: 'Timeout',
+    message: 'Timeout: request did not complete within the allotted timeout',
+    details: {},
+  });

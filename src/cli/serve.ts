@@ -23,14 +23,14 @@ import { waitForDatabase } from './wait-for-database.ts';
 /** What has been begun and must be ended, last first. */
 type Undo = () => Promise<void> | void;
 
-/** Runs the server until a signal ends it. @throws Error, one line for a person, when it cannot begin */
+/** Runs the server until a signal ends it. @throws Error, one line for a person, when it cannot begin or go on */
 export async function serve(options: ServerOptions): Promise<void> {
   const undo: Undo[] = [];
   const stop = stopSignal();
   try {
     const server = await begin(options, undo, stop);
     undo.push(() => server.close());
-    await aborted(stop);
+    await Promise.race([aborted(stop), server.failed.catch(endInTime)]);
     process.stderr.write('stopping\n');
   } catch (error) {
     // Nothing was begun that somebody waits for: a start that is stopped has ended as it should.
@@ -39,6 +39,17 @@ export async function serve(options: ServerOptions): Promise<void> {
   } finally {
     for (const step of undo.reverse()) await step();
   }
+}
+
+/** What is broken may not even end: nobody is to be served by it for longer than this. */
+const ENDING_MS = 10_000;
+
+function endInTime(reason: unknown): never {
+  setTimeout(() => {
+    process.stderr.write(`pg-apiserver: ${reason instanceof Error ? reason.message : String(reason)}\n`);
+    process.exit(1);
+  }, ENDING_MS).unref();
+  throw reason;
 }
 
 async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): Promise<RunningServer> {

@@ -5,7 +5,7 @@ import { parseStored } from '../codec/stored-object.ts';
 import type { Registry } from '../registry/registry.ts';
 import { observe } from '../storage/observe.ts';
 import { toResourceVersion } from '../storage/revision.ts';
-import type { Entry, Store } from '../storage/store.ts';
+import type { Entry, Freshness, Store } from '../storage/store.ts';
 import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
 import { Slots } from '../util/slots.ts';
@@ -78,6 +78,9 @@ export class EveryNamespace {
       await this.#writer.create(this.#context(namespace), this.#object.create());
     } catch (error) {
       if (!isSettled(error)) throw error;
+      // Whoever came first may have made it wrong; as nothing happens to it after that, nobody would look at it again.
+      const theirs = await this.#read(namespace, { kind: 'latest' });
+      if (theirs !== undefined) await this.#mend(theirs, fully);
     }
   }
 
@@ -154,9 +157,9 @@ export class EveryNamespace {
     return entry !== undefined && isActive(entry);
   }
 
-  async #read(namespace: string): Promise<ApiObject | undefined> {
+  async #read(namespace: string, freshness: Freshness = { kind: 'any' }): Promise<ApiObject | undefined> {
     const { resource, name } = this.#object;
-    const entry = await this.#store.get({ ...resource, namespace, name }, { kind: 'any' });
+    const entry = await this.#store.get({ ...resource, namespace, name }, freshness);
     return entry === undefined ? undefined : parseStored(entry.json, toResourceVersion(entry.revision));
   }
 }

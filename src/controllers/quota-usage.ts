@@ -4,11 +4,13 @@ import { parseStored } from '../codec/stored-object.ts';
 import { part } from '../object/parts.ts';
 import { fromResourceList, toResourceList } from '../object/resource-list.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
+import { followAnew } from '../storage/follow-anew.ts';
 import { observe } from '../storage/observe.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { Entry, Store, WatchEvent } from '../storage/store.ts';
 import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
+import { type AlsoRun, runTogether } from '../util/run-together.ts';
 import { type CountedResource, countUsage, resourcesCountedBy } from './quota-count.ts';
 import type { StoredQuotas } from './quota-ledger.ts';
 
@@ -34,8 +36,8 @@ export class QuotaUsage {
   readonly #known = new Map<string, Set<string>>();
   /** Quotas to be counted, as `namespace/name`. */
   readonly #due = new Set<string>();
+  /** What is counted and followed already, as `group/resource`. */
   readonly #followed = new Set<string>();
-  readonly #running = new Set<Promise<void>>();
   #wake = Promise.withResolvers<void>();
 
   constructor(options: {
@@ -53,21 +55,21 @@ export class QuotaUsage {
     this.#onError = options.onError;
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#wake.resolve(), { once: true });
-    await Promise.all([
-      this.#keepDoing(() => this.#followQuotas(signal), signal),
-      this.#keepDoing(() => this.#countDue(signal), signal),
-      this.#repeat(signal),
-    ]);
-    await Promise.all(this.#running);
+  /** @throws Error when quotas cannot be followed; it can be run again */
+  async run(signal: AbortSignal, works: () => void): Promise<void> {
+    works();
+    this.#followed.clear();
+    await runTogether(
+      [
+        (either, also) => followAnew(() => this.#followQuotas(either, also), either),
+        (either) => this.#keepCounting(either),
+        (either) => this.#repeat(either),
+      ],
+      signal,
+    );
   }
 
-  #keepDoing(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    return keepDoing(work, signal, { retryMs: RETRY_MS, onError: this.#onError });
-  }
-
-  async #followQuotas(signal: AbortSignal): Promise<void> {
+  async #followQuotas(signal: AbortSignal, also: AlsoRun): Promise<void> {
     this.#known.clear();
     for await (const { type, entry } of observe(this.#store, QUOTAS, signal)) {
       const names = this.#known.get(entry.namespace) ?? new Set();
@@ -75,37 +77,42 @@ export class QuotaUsage {
       else names.add(entry.name);
       if (names.size === 0) this.#known.delete(entry.namespace);
       else this.#known.set(entry.namespace, names);
-      if (type !== 'DELETED') this.#look(entry, signal);
+      if (type !== 'DELETED') this.#look(entry, also);
     }
   }
 
-  #look(entry: Entry, signal: AbortSignal): void {
+  #look(entry: Entry, also: AlsoRun): void {
     const quota = parseStored(entry.json);
     const hard = part(quota, 'spec', 'hard');
     for (const counted of resourcesCountedBy(Object.keys(hard), this.#definitions())) {
-      this.#followCounted(counted, signal);
+      this.#followCounted(counted, also);
     }
     if (!isSettled(quota)) this.#count(entry.namespace, entry.name);
   }
 
-  #followCounted({ measure, definition }: CountedResource, signal: AbortSignal): void {
+  #followCounted({ measure, definition }: CountedResource, also: AlsoRun): void {
     const key = `${definition.group}/${definition.resource}`;
     if (this.#followed.has(key)) return;
     this.#followed.add(key);
-    const follow = async (): Promise<void> => {
+    const follow = async (signal: AbortSignal): Promise<void> => {
       for await (const event of observe(this.#store, measure.resource, signal)) {
         const names = this.#known.get(event.entry.namespace);
         if (names === undefined || !givesBack(event, definition)) continue;
         for (const name of names) this.#count(event.entry.namespace, name);
       }
     };
-    const work = this.#keepDoing(follow, signal);
-    this.#running.add(work);
+    also((signal) => followAnew(() => follow(signal), signal));
   }
 
   #count(namespace: string, name: string): void {
     this.#due.add(`${namespace}/${name}`);
     this.#wake.resolve();
+  }
+
+  /** What cannot be counted now is counted with the next round. */
+  #keepCounting(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.#wake.resolve(), { once: true });
+    return keepDoing(() => this.#countDue(signal), signal, { retryMs: RETRY_MS, onError: this.#onError });
   }
 
   async #countDue(signal: AbortSignal): Promise<void> {

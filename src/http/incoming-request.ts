@@ -30,7 +30,9 @@ export class IncomingRequest implements ApiRequest {
   readonly #upgrade: string;
   /** Made for who listens: nobody does while a small answer is made. */
   #abort: AbortController | undefined;
+  #departure: AbortController | undefined;
   #aborted = false;
+  #gone = false;
 
   /**
    * `upgrade` is the protocol that the connection can change to.
@@ -119,9 +121,25 @@ export class IncomingRequest implements ApiRequest {
     };
   }
 
-  abort(): void {
+  /** Aborts when there is nobody to answer any more: later than {@link signal} when the time was up before. */
+  get departure(): AbortSignal {
+    if (this.#departure === undefined) {
+      this.#departure = new AbortController();
+      if (this.#gone) this.#departure.abort();
+    }
+    return this.#departure.signal;
+  }
+
+  expire(): void {
     this.#aborted = true;
     this.#abort?.abort();
+  }
+
+  /** The client has gone away, or is to be sent no more. */
+  abort(): void {
+    this.#gone = true;
+    this.#departure?.abort();
+    this.expire();
   }
 
   warn(text: string): void {

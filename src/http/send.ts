@@ -100,7 +100,7 @@ async function sendPieces(
 ): Promise<void> {
   const { request, outgoing } = connection;
   for await (const piece of pieces) {
-    if (request.signal.aborted) return;
+    if (request.departure.aborted) return;
     await patiently(connection, written(connection, piece));
   }
   outgoing.end();
@@ -110,12 +110,12 @@ async function sendPieces(
 function written({ request, outgoing }: Connection, piece: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
-      request.signal.removeEventListener('abort', done);
+      request.departure.removeEventListener('abort', done);
       resolve();
     };
-    request.signal.addEventListener('abort', done, { once: true });
+    request.departure.addEventListener('abort', done, { once: true });
     outgoing.write(piece, done);
-    if (request.signal.aborted) done();
+    if (request.departure.aborted) done();
   });
 }
 
@@ -133,12 +133,12 @@ function drained(request: IncomingRequest, outgoing: Answer): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       outgoing.removeListener('drain', done);
-      request.signal.removeEventListener('abort', done);
+      request.departure.removeEventListener('abort', done);
       resolve();
     };
     outgoing.once('drain', done);
-    request.signal.addEventListener('abort', done, { once: true });
-    if (request.signal.aborted) done();
+    request.departure.addEventListener('abort', done, { once: true });
+    if (request.departure.aborted) done();
   });
 }
 
@@ -161,7 +161,7 @@ async function sendStream(
     open: () => void open(),
     write: (frame) => {
       const { write } = open();
-      if (request.signal.aborted) return true;
+      if (request.departure.aborted) return true;
       full = !write(frame);
       return !full;
     },
@@ -170,6 +170,6 @@ async function sendStream(
       full = false;
     },
   };
-  await response.run(throttle.limit(request.connection, sink, request.signal));
+  await response.run(throttle.limit(request.connection, sink, request.departure));
   open().end();
 }

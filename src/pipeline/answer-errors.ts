@@ -37,7 +37,8 @@ function toErrorResponse(
   error: unknown,
 ): ApiResponse {
   const known = error instanceof StatusError ? error : internalError(logsTell(request), error);
-  if (known.status.code >= 500)
+  // What breaks off because nobody waits for it any more is nobody's fault.
+  if (known.status.code >= 500 && !request.aborted)
     logger.error(`${request.method} ${request.path} (${request.id}): ${known.message}`, known.cause);
   const { status } = known;
   const representation = errorRepresentation(request);

@@ -1,22 +1,30 @@
-import { badRequest, StatusError } from '../api/status.ts';
+import { badRequest, timedOut } from '../api/status.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { isLongRunning } from '../request/long-running.ts';
 import { parseDuration } from '../util/duration.ts';
 
 /**
- * --request-timeout, or less if the caller's `timeout` says so: whoever waits longer is told so; what was under way is
- * finished and its answer dropped. @throws StatusError 504, 400
+ * --request-timeout, or less if the caller's `timeout` says so: whoever waits longer is told so, and what works for the request
+ * stops. A write that is on its way to the database cannot be called back: the answer says so. @throws StatusError 504, 400
  */
 export function withDeadline(
-  { requestTimeoutMs }: { readonly requestTimeoutMs: number },
+  { requestTimeoutMs, logger }: { readonly requestTimeoutMs: number; readonly logger: Logger },
   request: ApiRequest,
   next: () => Promise<ApiResponse>,
 ): Promise<ApiResponse> {
   if (isLongRunning(request)) return next();
   const timeoutMs = chooseTimeout(request, requestTimeoutMs);
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(timedOut(timeoutMs)), timeoutMs);
+    const timer = setTimeout(() => {
+      if (WRITING.has(request.verb)) request.warn(PERHAPS);
+      const late = timedOut();
+      logger.error(`${request.method} ${request.path}: ${late.message}`);
+      // Before the end of what is under way becomes the answer.
+      reject(late);
+      request.expire();
+    }, timeoutMs);
     next().then(
       (response) => {
         clearTimeout(timer);
@@ -42,10 +50,6 @@ function chooseTimeout({ query }: ApiRequest, longestMs: number): number {
   return askedMs > 0 && askedMs < longestMs ? askedMs : longestMs;
 }
 
-function timedOut(timeoutMs: number): StatusError {
-  return new StatusError({
-    code: 504,
-    reason: 'Timeout',
-    message: `Timeout: request did not complete within ${timeoutMs / 1000}s`,
-  });
-}
+const WRITING: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
+
+const PERHAPS = 'the time was up while the request was being served: what it asked for may have been done';

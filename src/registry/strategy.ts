@@ -26,6 +26,11 @@ export interface Strategy {
    * were found good when they were stored.
    */
   validate?(object: ApiObject, old?: ApiObject): FieldError[];
+  /**
+   * Paths of fields that `validate` judges wholly, under a name of its own: what the description of the type says of them would
+   * tell the same mistake twice.
+   */
+  readonly judgesAlone?: readonly string[];
   /** What only a new object may not be, because an update may make it so. Runs after {@link Strategy.validate}. */
   validateCreate?(object: ApiObject): FieldError[];
   /** What an update may not do. Runs after {@link Strategy.validate}. */

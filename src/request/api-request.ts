@@ -69,10 +69,12 @@ export interface ApiRequest {
   readonly receivedAt: Date;
   /** Set by the audit stage for a request that is recorded. */
   audit?: AuditTrail | undefined;
-  /** Aborts when the client goes away or the request's time is up. */
+  /** Aborts when the client goes away or the request's time is up. Made when it is first asked for. */
   readonly signal: AbortSignal;
   /** Whether the signal has aborted, for who does not want to know when. */
   readonly aborted: boolean;
+  /** The time is up: what works for the request stops, and may still be answered. To be called by the deadline stage alone. */
+  expire(): void;
   /**
    * The whole body, decompressed.
    * @throws StatusError 413 when it is larger than `limitBytes`, 400 when the client broke off
@@ -85,6 +87,9 @@ export interface ApiRequest {
   /** Adds a header to the response, whatever it will be. To be called before the response is returned. */
   addHeader(name: string, value: string): void;
 }
+
+/** Whoever waits for an answer: without a caller, work goes on to its end. */
+export type Caller = Pick<ApiRequest, 'signal' | 'aborted'>;
 
 export interface UserInfo {
   readonly username: string;

@@ -69,6 +69,7 @@ import { validateTolerations } from '../resources/pod/validation/tolerations.ts'
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import { policyParts } from './admission-policies.ts';
+import type { ServiceRun } from './services.ts';
 
 /** What plugins are made from. */
 interface PluginParts {
@@ -176,7 +177,7 @@ export interface Admission {
   readonly chain: AdmissionChain;
   /** Resolves when the plugins know the cluster. */
   ready(): Promise<void>;
-  run(signal: AbortSignal): Promise<void>;
+  run: ServiceRun;
   /** From here on, writes are those of a running cluster: its webhooks have a say in them. */
   serve(): void;
 }
@@ -197,7 +198,7 @@ export interface AdmissionParts {
 
 /** @throws Error that names the file or plugin that is wrong */
 export function createAdmission(parts: AdmissionParts): Admission {
-  const { options, store, guard, logger } = parts;
+  const { options, store, guard } = parts;
   const objects = new StoredClusterObjects(store);
   const access = accessBy(parts.authorizer);
   const findKind = kindsOf(parts.registry);
@@ -214,12 +215,11 @@ export function createAdmission(parts: AdmissionParts): Admission {
     new ParamRights(access, findKind, objects),
     guard,
   ]);
-  const onError = (error: unknown): void => logger.error('admission', error);
-  const follower = new Follower({ store, sources: objects.sources, onError });
+  const follower = new Follower({ store, sources: objects.sources });
   return {
     chain,
-    ready: () => (objects.sources.length === 0 ? Promise.resolve() : follower.ready()),
-    run: (signal) => follower.run(signal),
+    ready: () => follower.ready(),
+    run: (signal, works) => follower.run(signal, works),
     serve: () => {
       serving = true;
     },

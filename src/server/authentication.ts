@@ -25,8 +25,11 @@ import { readClientConfig } from '../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../outbound/json-post.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { Store } from '../storage/store.ts';
+import { aborted } from '../util/aborted.ts';
+import { runTogether } from '../util/run-together.ts';
 import { createJwt } from './jwt-authentication.ts';
 import { createServiceAccounts, type NoteUse, type SigningKeySource } from './service-accounts.ts';
+import type { ServiceRun } from './services.ts';
 
 /** What authentication consists of in a running server. */
 export interface Authentication {
@@ -38,7 +41,7 @@ export interface Authentication {
   readonly issuerDocuments: (() => IssuerDocuments) | undefined;
   /** For servers behind this one. */
   readonly published: PublishedAuthentication;
-  run(signal: AbortSignal): Promise<void>;
+  run: ServiceRun;
 }
 
 export interface AuthenticationParts {
@@ -74,8 +77,9 @@ export async function createAuthentication(parts: AuthenticationParts): Promise<
     tokens: issuing,
     issuerDocuments,
     published: toPublished(clientCaFiles, frontProxy),
-    run: async (signal) => {
-      await Promise.all(runs.map((run) => run(signal)));
+    run: (signal, works) => {
+      works();
+      return runTogether([aborted, ...runs], signal);
     },
   };
 }

@@ -20,6 +20,8 @@ import { readClientConfig } from '../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../outbound/json-post.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
+import { runTogether } from '../util/run-together.ts';
+import type { ServiceRun } from './services.ts';
 
 /** What authorization consists of in a running server. */
 export interface Authorization {
@@ -28,7 +30,7 @@ export interface Authorization {
   readonly guard: AdmissionPlugin;
   /** Resolves when decisions are made from what is in the database. */
   ready(): Promise<void>;
-  run(signal: AbortSignal): Promise<void>;
+  run: ServiceRun;
 }
 
 /** @throws Error that names the flag or file that is wrong */
@@ -59,15 +61,19 @@ export async function createAuthorization(
     ...rbac.sources,
     ...(configured !== undefined || modes.includes('Node') ? graph.sources : []),
   ];
-  const onError = (error: unknown): void => logger.error('authorization', error);
-  const follower = new Follower({ store, sources, onError });
+  const follower = new Follower({ store, sources });
   return {
     authorizer,
     guard: toPlugin(new EscalationGuard(authorizer, rbac)),
     ready: () => follower.ready(),
-    run: async (signal) => {
-      await Promise.all([follower.run(signal), configured?.run(signal)]);
-    },
+    run: (signal, works) =>
+      runTogether(
+        [
+          (either) => follower.run(either, works),
+          ...(configured === undefined ? [] : [(either: AbortSignal) => configured.run(either)]),
+        ],
+        signal,
+      ),
   };
 }
 

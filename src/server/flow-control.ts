@@ -20,6 +20,7 @@ import type { ResourceTarget } from '../request/api-request.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
+import type { Services } from './services.ts';
 
 export interface FlowControlParts {
   readonly options: ServerOptions;
@@ -30,10 +31,7 @@ export interface FlowControlParts {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => Date;
-  readonly services: {
-    start(name: string, run: (signal: AbortSignal) => Promise<void>): void;
-    readonly failed: Promise<never>;
-  };
+  readonly services: Services;
   /** Does a step of the start, as often as it takes while the database is away. */
   readonly lasting: (step: () => Promise<void>) => Promise<void>;
 }
@@ -72,14 +70,13 @@ async function createPriorityAndFairness(parts: FlowControlParts): Promise<FlowC
       { resource: { group: FLOW_CONTROL_GROUP, resource: 'flowschemas' }, index: schemas },
       { resource: { group: FLOW_CONTROL_GROUP, resource: 'prioritylevelconfigurations' }, index: levels },
     ],
-    onError,
   });
-  services.start('flow control configuration', (signal) => follower.run(signal));
-  await Promise.race([follower.ready(), services.failed]);
+  services.start('flow-control-configuration', 'essential', (signal, works) => follower.run(signal, works));
+  await services.until(follower.ready());
   await parts.lasting(() => bootstrap.ensure());
-  services.start('flow control objects', (signal) => bootstrap.run(signal));
-  services.start('flow schema conditions', (signal) => conditions.run(signal));
-  services.start('flow control adjustment', (signal) => engine.run(signal));
+  services.start('flow-control-objects', 'upkeep', (signal) => bootstrap.run(signal));
+  services.start('flow-schema-conditions', 'upkeep', (signal) => conditions.run(signal));
+  services.start('flow-control-adjustment', 'upkeep', (signal) => engine.run(signal));
   return { flowControl: engine, dumps: createFlowControlDumps(() => engine.levels, systemClock) };
 }
 

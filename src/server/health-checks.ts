@@ -39,33 +39,30 @@ export function createBaseChecks(
   };
 }
 
-/** Whether what is served is what the database has. */
+/** Whether what is served is what the database has. `services`: those that requests are served wrongly without. */
 export function createCacheChecks(
-  postgres: { readonly feed: { readonly state: Pick<FeedState, 'mode'> } },
-  store: { readonly state: { readonly loaded: boolean } },
+  postgres: { readonly feed: { readonly state: Pick<FeedState, 'mode' | 'stalled'> } },
+  services: readonly HealthCheck[],
 ): NamedChecks {
-  const assertLoaded = (): void => {
-    if (!store.state.loaded) throw new Error('not loaded');
-  };
+  const cache = services.filter(({ name }) => name === 'watch-cache');
   // Polling is slower, not wrong: it is told in the log and does not take the server out of service.
   const assertFollowed = (): void => {
-    if (postgres.feed.state.mode === 'starting') throw new Error('the tail has not begun');
+    const { mode, stalled } = postgres.feed.state;
+    if (mode === 'starting') throw new Error('the tail has not begun');
+    if (stalled !== undefined) throw new Error(`changes do not arrive: ${stalled}`);
   };
   return {
     kubernetes: [
       {
         name: 'informer-sync',
         endpoints: READYZ,
-        check: () => {
-          assertLoaded();
+        check: async () => {
+          for (const { check } of cache) await check();
           assertFollowed();
         },
       },
     ],
-    own: [
-      { name: 'watch-cache', endpoints: READYZ, check: assertLoaded },
-      { name: 'tail', endpoints: READYZ, check: assertFollowed },
-    ],
+    own: [{ name: 'tail', endpoints: READYZ, check: assertFollowed }, ...services],
   };
 }
 

@@ -8,6 +8,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { createHttpsGet } from '../outbound/https-get.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
+import { runTogether } from '../util/run-together.ts';
 
 export interface JwtAuthentication {
   readonly tokens: TokenAuthenticator;
@@ -38,9 +39,14 @@ export function createJwt(options: ServerOptions, logger: Logger): JwtAuthentica
   return {
     tokens,
     anonymous: parsed?.anonymous,
-    run: async (signal) => {
-      await Promise.all([tokens.run(signal), file?.run(signal)]);
-    },
+    run: (signal) =>
+      runTogether(
+        [
+          (either) => tokens.run(either),
+          ...(file === undefined ? [] : [(either: AbortSignal) => file.run(either)]),
+        ],
+        signal,
+      ),
   };
 }
 

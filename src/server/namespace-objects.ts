@@ -4,6 +4,7 @@ import { CA_MANAGER, DEFAULT_ACCOUNT, rootCertificate } from '../controllers/nam
 import type { Logger } from '../observability/logger.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Store } from '../storage/store.ts';
+import { runTogether } from '../util/run-together.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 
 export interface NamespaceObjects {
@@ -32,8 +33,10 @@ export function createNamespaceObjects(parts: {
       const tasks = all.flatMap((one) => SYSTEM_NAMESPACES.map((name) => one.ensure(name).catch(onError)));
       await Promise.all(tasks);
     },
-    run: async (signal) => {
-      await Promise.all(all.map((one) => one.run(signal)));
-    },
+    run: (signal) =>
+      runTogether(
+        all.map((one) => (either: AbortSignal) => one.run(either)),
+        signal,
+      ),
   };
 }

@@ -12,6 +12,7 @@ import type { Revision } from './revision.ts';
  * - future: the asked revision did not come within the time storage waits for one (504).
  * - unavailable: PostgreSQL could not be reached in time; nothing is known to be wrong with the request.
  * - too-large: the object cannot be stored.
+ * - abandoned: nobody waits for it any more, and nothing was done.
  * - taken: another object holds a value that the write claimed.
  */
 export type StorageFailure =
@@ -21,6 +22,7 @@ export type StorageFailure =
   | { readonly kind: 'compacted'; readonly requested: Revision; readonly compacted: Revision }
   | { readonly kind: 'future'; readonly requested: Revision; readonly current: Revision }
   | { readonly kind: 'unavailable'; readonly reason: string }
+  | { readonly kind: 'abandoned' }
   | { readonly kind: 'too-large'; readonly sizeBytes: number; readonly limitBytes: number }
   | { readonly kind: 'taken'; readonly key: ObjectKey; readonly value: PoolValue };
 

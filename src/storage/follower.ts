@@ -1,5 +1,7 @@
 import type { GroupResource } from '../api/names.ts';
-import { pause } from '../util/pause.ts';
+import { aborted } from '../util/aborted.ts';
+import { runTogether } from '../util/run-together.ts';
+import { followAnew } from './follow-anew.ts';
 import type { Revision } from './revision.ts';
 import type { Entry, FrameEncoder, FrameSink, Store, WatchEvent } from './store.ts';
 
@@ -10,7 +12,11 @@ export interface Followed {
   apply(event: WatchEvent): void;
 }
 
-const RETRY_MS = 500;
+interface Source {
+  readonly resource: GroupResource;
+  readonly index: Followed;
+}
+
 const NO_BYTES = Buffer.alloc(0);
 
 /** Distinguishes feeds to the store, which encodes an event once for all watchers with the same encoder id. */
@@ -19,24 +25,17 @@ let feeds = 0;
 /**
  * Keeps indexes as new as the watch cache. A change is applied while the cache hands it out, not in a later turn, so who
  * sees a write answered by this server is decided by rules at least as new. An index begins with everything at once, and does
- * so again when its watch broke: there is no moment in which half of the bindings are known.
+ * so again when its watch broke: there is no moment in which half of the bindings are known. A run that fails may be followed
+ * by another one.
  */
 export class Follower {
   readonly #store: Store;
-  readonly #sources: readonly { readonly resource: GroupResource; readonly index: Followed }[];
-  readonly #onError: (error: unknown) => void;
+  readonly #sources: readonly Source[];
   readonly #ready = Promise.withResolvers<void>();
-  readonly #waiting: Set<Followed>;
 
-  constructor(options: {
-    store: Store;
-    sources: readonly { readonly resource: GroupResource; readonly index: Followed }[];
-    onError: (error: unknown) => void;
-  }) {
-    this.#store = options.store;
-    this.#sources = options.sources;
-    this.#onError = options.onError;
-    this.#waiting = new Set(options.sources.map(({ index }) => index));
+  constructor({ store, sources }: { readonly store: Store; readonly sources: readonly Source[] }) {
+    this.#store = store;
+    this.#sources = sources;
   }
 
   /** Resolves when every index has been filled once. */
@@ -44,19 +43,25 @@ export class Follower {
     return this.#ready.promise;
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#sources.map((source) => this.#follow(source.resource, source.index, signal)));
-  }
-
-  async #follow(resource: GroupResource, index: Followed, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.#watch(resource, new Feed(index, () => this.#filled(index)), signal);
-      } catch (error) {
-        this.#onError(error);
-        await pause(RETRY_MS, signal);
-      }
-    }
+  /**
+   * Until the signal aborts. `onFilled` is called when every index has been filled in this run.
+   * @throws what an index threw; StorageError
+   */
+  async run(signal: AbortSignal, onFilled: () => void = () => {}): Promise<void> {
+    const waiting = new Set<Source>(this.#sources);
+    const tellIfFilled = (): void => {
+      if (waiting.size > 0) return;
+      this.#ready.resolve();
+      onFilled();
+    };
+    tellIfFilled();
+    const loops = this.#sources.map((source) => (either: AbortSignal) => {
+      const filled = (): void => {
+        if (waiting.delete(source)) tellIfFilled();
+      };
+      return followAnew(() => this.#watch(source.resource, new Feed(source.index, filled), either), either);
+    });
+    await runTogether([aborted, ...loops], signal);
   }
 
   async #watch(resource: GroupResource, feed: Feed, signal: AbortSignal): Promise<void> {
@@ -75,11 +80,6 @@ export class Follower {
       AbortSignal.any([signal, feed.broken]),
     );
     if (feed.error !== undefined) throw feed.error;
-  }
-
-  #filled(index: Followed): void {
-    this.#waiting.delete(index);
-    if (this.#waiting.size === 0) this.#ready.resolve();
   }
 }
 

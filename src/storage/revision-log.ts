@@ -1,4 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
+import type { Caller } from '../request/api-request.ts';
 import type { PoolValue } from './allocations.ts';
 import type { ObjectKey, Scope } from './key.ts';
 import type { Revision } from './revision.ts';
@@ -36,6 +37,8 @@ export interface Write {
   readonly expiresAt?: Date;
   /** Every value the object holds from now on, each once; what it held besides is released. Absent: nothing changes hands. */
   readonly holds?: readonly Hold[];
+  /** A write that nobody waits for any more, and that is not on its way yet, is not made. */
+  readonly caller?: Pick<Caller, 'aborted'>;
 }
 
 export interface Hold extends PoolValue {
@@ -46,7 +49,7 @@ export interface Hold extends PoolValue {
 export interface Committer {
   /**
    * Resolves once the write is durable in PostgreSQL. An answer lost on the way is looked up by write id, never guessed.
-   * @throws StorageError exists, not-found, conflict, taken, too-large, unavailable
+   * @throws StorageError exists, not-found, conflict, taken, too-large, unavailable, abandoned
    */
   commit(write: Write): Promise<Revision>;
 }

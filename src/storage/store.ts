@@ -1,4 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
+import type { Caller } from '../request/api-request.ts';
 import type { ObjectKey, Scope } from './key.ts';
 import type { Revision } from './revision.ts';
 import type { Write } from './revision-log.ts';
@@ -8,16 +9,16 @@ import type { Write } from './revision-log.ts';
  * over a RevisionLog. Object bytes are handed out as stored; nobody may change a Buffer received from here.
  */
 export interface Store {
-  /** @throws StorageError future, unavailable */
-  get(key: ObjectKey, freshness: Freshness): Promise<Entry | undefined>;
-  /** @throws StorageError compacted, future, unavailable */
+  /** @throws StorageError future, unavailable, abandoned */
+  get(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined>;
+  /** @throws StorageError compacted, future, unavailable, abandoned */
   list(query: ListQuery): Promise<ListPage>;
   /**
    * Serves one watch until the signal aborts (resolves) or it must end (throws).
    * @throws StorageError compacted (before or in the middle), future, unavailable
    */
   watch(query: WatchQuery, signal: AbortSignal): Promise<void>;
-  /** @throws StorageError exists, not-found, conflict, taken, too-large, unavailable */
+  /** @throws StorageError exists, not-found, conflict, taken, too-large, unavailable, abandoned */
   commit(write: Write): Promise<Revision>;
 }
 
@@ -62,6 +63,7 @@ export interface ListQuery {
   readonly after?: string;
   /** 0: no limit. */
   readonly limit: number;
+  readonly caller?: Caller;
   /** Undefined: everything matches. */
   readonly matches?: (entry: Entry) => boolean;
   /** What follows from `matches`, where looking it up is better than looking at everything. */

@@ -137,14 +137,16 @@ class Actions implements ActionContext {
   }
 
   async get(resource: GroupResource, namespace: string, name: string): Promise<ApiObject> {
-    const entry = await this.#context.store.get({ ...resource, namespace, name }, { kind: 'latest' });
+    const key = { ...resource, namespace, name };
+    const entry = await this.#context.store.get(key, { kind: 'latest' }, this.#writing.caller);
     if (entry === undefined) throw notFound(resource, name);
     return parseStored(entry.json, toResourceVersion(entry.revision));
   }
 
   async list(resource: GroupResource, namespace: string): Promise<ApiObject[]> {
+    const { caller } = this.#writing;
     const query = { resource, scope: { namespace }, freshness: { kind: 'latest' }, limit: 0 } as const;
-    const { entries } = await this.#context.store.list(query);
+    const { entries } = await this.#context.store.list({ ...query, ...(caller && { caller }) });
     return entries.map((entry) => parseStored(entry.json, toResourceVersion(entry.revision)));
   }
 

@@ -10,7 +10,7 @@ export function toAttributes(
   object: ApiObject | undefined,
   old: ApiObject | undefined,
 ): AdmissionAttributes {
-  const { definition, version, subresource, dryRun, user } = context;
+  const { definition, version, subresource, dryRun, user, caller } = context;
   return {
     operation,
     definition,
@@ -22,6 +22,7 @@ export function toAttributes(
     old,
     dryRun,
     user,
+    ...(caller === undefined ? {} : { caller }),
     warn: (text) => context.warn(text),
     annotate: (key, value) => context.annotate(key, value),
     options: () => toOperationOptions(context.query, operation === 'CREATE' ? 'CREATE' : 'UPDATE'),

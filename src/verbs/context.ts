@@ -73,6 +73,7 @@ export function toWriteContext(
       fieldManager,
     },
     ownership: 'track',
+    caller: request,
     query: request.query,
     warn: (text) => request.warn(text),
     annotate: (key, value) => request.audit?.annotate(key, value),

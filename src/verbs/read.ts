@@ -77,7 +77,7 @@ export async function get(
   const freshness = toFreshness(request.query.get('resourceVersion') ?? '');
   const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
   try {
-    const entry = await context.store.get(key, freshness);
+    const entry = await context.store.get(key, freshness, request);
     if (entry === undefined) throw notFound(definition, name);
     return { ...objectResponse(form, 200, entry), compressible: true };
   } catch (error) {
@@ -120,6 +120,7 @@ export async function readPage(
       scope: selection.scope,
       freshness: start.freshness,
       limit: options.limit,
+      caller: request,
       ...(start.token === undefined ? {} : { after: start.token.after }),
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
       ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),

@@ -32,6 +32,9 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
         // With its address, which is nothing for clients.
         { cause: new Error(failure.reason, { cause: error }) },
       );
+    case 'abandoned':
+      // Whoever asked has been told so, or is gone.
+      return status.timedOut();
     case 'too-large':
       return new StatusError({
         code: 413,

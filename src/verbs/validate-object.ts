@@ -18,11 +18,16 @@ export function validateObject(
 ): FieldError[] {
   const errors = validateObjectMeta(object.metadata, definition).filter(({ field }) => !isKept(field, old));
   const own = definition.strategy.validate?.(object, old) ?? [];
-  const general = validateAgainstSchema(object, types.message(definition.storage.type), old);
+  const general = validateAgainstSchema(object, types.message(definition.storage.type), old).filter(
+    ({ field }) => !isJudgedAlone(definition, field),
+  );
   if (own.length === 0) return general.length === 0 ? errors : [...errors, ...general];
   const said = new Set(own.map(({ type, field }) => `${type} ${field}`));
   return [...errors, ...own, ...general.filter(({ type, field }) => !said.has(`${type} ${field}`))];
 }
+
+const isJudgedAlone = ({ strategy: { judgesAlone = [] } }: ResourceDefinition, field: string): boolean =>
+  judgesAlone.some((path) => field === path || field.startsWith(`${path}[`) || field.startsWith(`${path}.`));
 
 /** A name cannot change: the rules for it may have, since the object was made. */
 const isKept = (field: string, old: ApiObject | undefined): boolean =>

@@ -2,7 +2,7 @@ import type { JsonObject } from '../api/object-meta.ts';
 import { type Status, StatusError } from '../api/status.ts';
 import { encodeFrame, streamType } from '../codec/encode.ts';
 import type { ServedResource } from '../registry/registry.ts';
-import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
 import type { ApiResponse, ResponseSink } from '../request/api-response.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { WatchQuery } from '../storage/store.ts';
@@ -41,7 +41,7 @@ export function watch(
         const query: WatchQuery = {
           resource: served.definition.storage,
           scope: selection.scope,
-          start: start === 'latest' ? await latest(context, served) : start,
+          start: start === 'latest' ? await latest(context, request, served) : start,
           encoder: form.frames,
           sink,
           bookmarks: options.allowWatchBookmarks,
@@ -74,12 +74,17 @@ function chooseTimeout({ minRequestTimeoutMs }: VerbContext, { timeoutSeconds }:
 /** The longest time a timer can be set to. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-async function latest({ store }: VerbContext, { definition }: ServedResource): Promise<WatchQuery['start']> {
+async function latest(
+  { store }: VerbContext,
+  caller: Caller,
+  { definition }: ServedResource,
+): Promise<WatchQuery['start']> {
   const page = await store.list({
     resource: definition.storage,
     scope: {},
     freshness: { kind: 'latest' },
     limit: 1,
+    caller,
   });
   return { kind: 'after', revision: page.revision };
 }

@@ -8,6 +8,7 @@ import { equalExcept } from '../object/equality.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { GatedFields } from '../registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
+import type { Caller } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
@@ -90,7 +91,7 @@ export class ObjectWriter {
     const key = toKey(context, name);
     let freshness: Freshness = { kind: 'any' };
     for (let attempt = 1; ; attempt += 1) {
-      const entry = await this.#read(key, freshness);
+      const entry = await this.#read(key, freshness, context.caller);
       const fresh: boolean = entry === undefined || freshness.kind !== 'any';
       try {
         if (entry === undefined) return await this.#createInstead(context, name, change);
@@ -116,7 +117,7 @@ export class ObjectWriter {
     const key = toKey(context, name);
     let freshness: Freshness = { kind: 'any' };
     for (let attempt = 1; ; attempt += 1) {
-      const entry = await this.#read(key, freshness);
+      const entry = await this.#read(key, freshness, context.caller);
       if (entry === undefined) throw notFound(context.definition, name);
       const fresh: boolean = freshness.kind !== 'any';
       try {
@@ -131,12 +132,10 @@ export class ObjectWriter {
   }
 
   /** Optimistic: the cache is nearly always right, and the commit finds out when not. Only absence is asked for again. */
-  async #read(key: ObjectKey, freshness: Freshness): Promise<Entry | undefined> {
+  async #read(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined> {
     try {
-      const entry = await this.#store.get(key, freshness);
-      return (
-        entry ?? (freshness.kind === 'latest' ? undefined : await this.#store.get(key, { kind: 'latest' }))
-      );
+      const entry = await this.#store.get(key, freshness, caller);
+      return entry ?? (freshness.kind === 'latest' ? undefined : await this.#store.get(key, LATEST, caller));
     } catch (error) {
       throw toStatusError(error, key, key.name);
     }
@@ -192,7 +191,7 @@ export class ObjectWriter {
         return { json, revision, created: true };
       }
       const key = toKey(context, name);
-      const entry = await this.#store.get(key, { kind: 'latest' });
+      const entry = await this.#store.get(key, LATEST, context.caller);
       if (entry === undefined) return { json, revision: undefined, created: true };
       throw new StorageError({ kind: 'exists', key, current: entry.revision });
     } catch (error) {
@@ -304,7 +303,8 @@ export class ObjectWriter {
   }
 
   /** What must not outlive an object; nobody is asked. A failure leaves something behind, but the object is gone. */
-  async #removeAlong(context: WriteContext, { metadata: { name = '' } }: ApiObject): Promise<void> {
+  async #removeAlong(removal: WriteContext, { metadata: { name = '' } }: ApiObject): Promise<void> {
+    const { caller: _, ...context } = removal;
     for (const definition of context.definition.removedAlong ?? []) {
       try {
         await this.#removing({ ...context, definition, subresource: '' }, name, REMOVE_ALONG);
@@ -318,6 +318,7 @@ export class ObjectWriter {
   #commit(context: WriteContext, { verb, object, json, old, expected }: Commit): Promise<Revision> {
     const { name = '', uid = '' } = object.metadata;
     const { expires } = context.definition.strategy;
+    const { caller } = context;
     const holds = holdsOf(context.definition, verb, object, old);
     return this.#store.commit({
       verb,
@@ -326,6 +327,7 @@ export class ObjectWriter {
       expected,
       json,
       attribution: context.attribution,
+      ...(caller === undefined ? {} : { caller }),
       ...(holds === undefined ? {} : { holds }),
       ...(expires === true ? { expiresAt: new Date(this.#now().getTime() + this.#eventTtlMs) } : {}),
     });

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
-import type { UserInfo } from '../request/api-request.ts';
+import type { Caller, UserInfo } from '../request/api-request.ts';
 import type { Revision } from '../storage/revision.ts';
 import type { Attribution } from '../storage/revision-log.ts';
 
@@ -21,6 +21,8 @@ export interface WriteContext {
   readonly ownership: 'track' | 'leave';
   /** Part of something that admission has let pass: it is not asked again. */
   readonly admitted?: true;
+  /** Whoever waits for the write, if anybody does: when they have gone it is not committed. */
+  readonly caller?: Caller;
   /** Of the request, if there is one: what admission shows of its options. */
   readonly query?: URLSearchParams;
   warn(text: string): void;

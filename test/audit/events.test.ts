@@ -156,6 +156,7 @@ test('an answer in any format is recorded as JSON on one line', async () => {
   ];
   for (const response of answers) await audit({ auditor }, requestOf('GET', URL_OF_S), async () => response);
   const complete = events().filter(({ stage }) => stage === 'ResponseComplete');
+  expect(complete).toHaveLength(answers.length);
   for (const { responseObject } of complete) expect(responseObject).toMatchObject(secret);
   for (const record of records) expect(record.toJson()).not.toContain('\n');
   await audit({ auditor }, requestOf('GET', URL_OF_S), async () => ({

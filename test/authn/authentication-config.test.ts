@@ -37,7 +37,7 @@ test('what is wrong with the file itself is named', () => {
   refuse('jwtt', [], 'jwtt: unknown field');
   refuse('jwt.0.issuer.uri', 'x', 'jwt[0].issuer.uri: unknown field');
   refuse('jwt', 'x', 'jwt: must be a list');
-  expect(() => parseAuthenticationConfig('{', RULES)).toThrow();
+  expect(() => parseAuthenticationConfig('{', RULES)).toThrow('error converting YAML');
   expect(() => parseAuthenticationConfig('', RULES)).toThrow('kind: Required value');
 });
 

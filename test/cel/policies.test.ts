@@ -42,11 +42,7 @@ test.each(ACCEPTED)('%s is accepted', (expression) => {
 });
 
 test.each<[string, Gives, string]>([
-  [
-    'fail to compile test',
-    'bool',
-    'compilation failed: ERROR: <input>:1:6: Syntax error: Unexpected character: to',
-  ],
+  ['fail to compile test', 'bool', 'compilation failed: ERROR: <input>:1:'],
   [
     "1 < 'asdf'",
     'bool',
@@ -70,9 +66,7 @@ test.each<[string, Gives, string]>([
   ['true', 'string', 'must evaluate to string'],
   ['1', 'string or null', 'must evaluate to one of [string null_type]'],
 ])('%s is no expression that gives %s', (expression, gives, why) => {
-  const found = problem(expression, gives);
-  if (expression.startsWith('fail')) expect(found).toMatch(/^compilation failed: ERROR: <input>:1:/);
-  else expect(found).toContain(why);
+  expect(problem(expression, gives)).toContain(why);
 });
 
 test('parameters are known to policies that have some, and rights to all but messages', () => {

@@ -2,20 +2,22 @@ import { expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
 import { compileCel } from '../../src/cel/program.ts';
 import { mapCode, selectsField } from '../../src/cel/source.ts';
+import { cpuMsOf } from '../kit/cpu-time.ts';
 
 const evaluate = (expression: string, claims: JsonValue = {}): unknown =>
   compileCel(expression, { claims: 'map<string, dyn>' }).evaluate({ claims });
 
 test('a pattern is matched in linear time, however bad it is', () => {
-  const begun = performance.now();
-  expect(evaluate("claims.text.matches('^(a+)+$')", { text: `${'a'.repeat(5000)}!` })).toBe(false);
-  expect(evaluate("matches(claims.text, '(x|x)*y')", { text: 'x'.repeat(5000) })).toBe(false);
-  expect(performance.now() - begun).toBeLessThan(2000);
+  const cpuMs = cpuMsOf(() => {
+    expect(evaluate("claims.text.matches('^(a+)+$')", { text: `${'a'.repeat(5000)}!` })).toBe(false);
+    expect(evaluate("matches(claims.text, '(x|x)*y')", { text: 'x'.repeat(5000) })).toBe(false);
+  });
+  expect(cpuMs).toBeLessThan(2000);
 });
 
 test('patterns are those of Go', () => {
   expect(evaluate("'ab1'.matches('[[:digit:]]$')")).toBe(true);
-  expect(() => evaluate("'a'.matches('(?=a)')")).toThrow();
+  expect(() => evaluate("'a'.matches('(?=a)')")).toThrow('invalid or unsupported Perl syntax');
   expect(evaluate("'a-b-c'.findAll('[a-z]')")).toEqual(['a', 'b', 'c']);
   expect(evaluate("'a-b-c'.find('-.')")).toBe('-b');
   expect(evaluate("'a-b-c'.replace('-', '+', 1)")).toBe('a+b-c');
@@ -44,5 +46,5 @@ test('what is wrong with an expression is told in one line, in its own words', (
   expect(() => evaluate('1 +')).toThrow(/^Unexpected token: EOF$/);
   expect(() => evaluate('nobody.knows')).toThrow('Unknown variable: nobody');
   expect(() => evaluate("1.matches('x')")).toThrow(/matches/);
-  expect(() => evaluate(`${'('.repeat(300)}1${')'.repeat(300)}`)).toThrow();
+  expect(() => evaluate(`${'('.repeat(300)}1${')'.repeat(300)}`)).toThrow('maxDepth');
 });

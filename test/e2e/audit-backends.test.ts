@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 /** Seven other suites may be running. */
-const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
+const eventually = <T>(look: () => T) => expect.poll(look);
 
 const start = (policy: string, ...flags: string[]): Promise<Cluster> =>
   startCluster(database.url, [`--audit-policy-file=${join(folder, policy)}`, ...flags]);

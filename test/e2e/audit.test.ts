@@ -62,7 +62,7 @@ const events = (): any[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 /** Other suites may be running. */
-const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
+const eventually = <T>(look: () => T) => expect.poll(look);
 
 const idOf = ({ headers }: { headers: Record<string, unknown> }): string => String(headers['audit-id']);
 const eventsOf = (answer: { headers: Record<string, unknown> }) =>

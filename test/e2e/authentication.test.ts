@@ -68,7 +68,7 @@ beforeAll(async () => {
       '--requestheader-extra-headers-prefix=X-Remote-Extra-',
       `--authentication-token-webhook-config-file=${write('hook.yaml', kubeconfig)}`,
       '--authentication-token-webhook-version=v1',
-      '--authentication-token-webhook-cache-ttl=1s',
+      '--authentication-token-webhook-cache-ttl=5s',
       '--api-audiences=cluster,https://cluster.example.com',
     ],
     await clients.issue({ subject: 'CN=admin, O=system:masters' }),
@@ -254,16 +254,16 @@ test('authorities are believed, and no longer believed, within seconds of a chan
   const path = join(folder, 'clients.pem');
   expect(await acceptedAuthorities(cluster.port)).toEqual(['clients', 'proxies']);
   writeFileSync(path, clients.pem + more.pem);
-  await expect.poll(async () => (await send({ pair })).code, { timeout: 6000 }).toBe(201);
+  await expect.poll(async () => (await send({ pair })).code).toBe(201);
   const named = ['clients', 'more', 'proxies'];
   for (const name of [undefined, 'localhost'])
-    await expect.poll(() => acceptedAuthorities(cluster.port, name), { timeout: 6000 }).toEqual(named);
+    await expect.poll(() => acceptedAuthorities(cluster.port, name)).toEqual(named);
   writeFileSync(path, 'nonsense');
-  await new Promise((resolve) => setTimeout(resolve, 2500));
+  await expect.poll(() => cluster.output.stderr).toMatch(/E.*clients\.pem/);
   expect((await send({ pair })).code).toBe(201);
   writeFileSync(path, clients.pem);
-  await expect.poll(async () => (await send({ pair })).code, { timeout: 6000 }).toBe(401);
-}, 30_000);
+  await expect.poll(async () => (await send({ pair })).code).toBe(401);
+});
 
 test('a front proxy says who is calling; nobody else can', async () => {
   const proxy = await proxies.issue({ subject: 'CN=front-proxy' });
@@ -331,7 +331,7 @@ test('bootstrap tokens are in secrets of kube-system and nowhere else, and end w
   }
   expect((await bearer('aaaaaa.0123456789abcdee')).code).toBe(401);
   await cluster.request('DELETE', `${CORE}/kube-system/secrets/bootstrap-token-aaaaaa`);
-  await expect.poll(async () => (await bearer('aaaaaa.0123456789abcdef')).code, { timeout: 3000 }).toBe(401);
+  await expect.poll(async () => (await bearer('aaaaaa.0123456789abcdef')).code).toBe(401);
 });
 
 const review = (status: object): Handler => {
@@ -357,7 +357,7 @@ test('the webhook is asked about tokens that nobody else knows, and its answers 
   expect(audiences).toEqual(['cluster', 'https://cluster.example.com']);
   answer = review({ authenticated: false });
   expect((await bearer('web-token')).code).toBe(201);
-  await expect.poll(async () => (await bearer('web-token')).code, { timeout: 5000 }).toBe(401);
+  await expect.poll(async () => (await bearer('web-token')).code).toBe(401);
   expect((await bearer('static-token')).user.username).toBe('tina');
 });
 
@@ -414,16 +414,23 @@ test('a webhook that lies, fails or drips lets nobody in and stops nobody else',
     answer = lie;
     expect(`${what}: ${(await bearer(`lie-${what.replaceAll(' ', '-')}`)).code}`).toBe(`${what}: 401`);
   }
+  const drips = new AbortController();
   answer = (_, response) => {
     const drip = setInterval(() => response.write(' '), 50);
     response.once('close', () => clearInterval(drip));
+    drips.signal.addEventListener('abort', () => response.destroy());
   };
-  const dripping = bearer('drip').catch(() => undefined);
-  const begun = Date.now();
+  let dripping = true;
+  const dripped = bearer('drip')
+    .catch(() => undefined)
+    .finally(() => {
+      dripping = false;
+    });
   expect((await bearer('static-token')).user.username).toBe('tina');
-  expect(Date.now() - begun).toBeLessThan(1000);
-  void dripping;
-}, 60_000);
+  expect(dripping).toBe(true);
+  drips.abort();
+  await dripped;
+});
 
 test('a browser may send its token as a protocol of a websocket', async () => {
   await cluster.request('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {

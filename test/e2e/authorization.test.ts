@@ -42,12 +42,7 @@ const binding = (name: string, kind: string, to: string, subject: object) => ({
 });
 
 async function eventually(attempt: () => Promise<Answer>, code: number): Promise<void> {
-  for (let tries = 0; ; tries += 1) {
-    const answer = await attempt();
-    if (answer.code === code) return;
-    if (tries > 100) throw new Error(`still ${answer.code}: ${answer.text}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await expect.poll(async () => (await attempt()).code).toBe(code);
 }
 
 test('the roles of every cluster are there from the start, those that gather included', async () => {

@@ -214,7 +214,7 @@ test('a list or watch from before the window is Expired, and compaction leaves l
 
 /** Another write makes the rows before it old enough to go. */
 async function compacted(revision: number): Promise<void> {
-  for (let tries = 0; tries < 40; tries += 1) {
+  for (let tries = 0; tries < 240; tries += 1) {
     await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: `tick-${tries}` } });
     const rows = await database.query<{ revision: string }>('SELECT revision FROM compaction');
     if (Number(rows[0]?.revision) > revision) return;

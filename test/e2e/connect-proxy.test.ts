@@ -225,13 +225,13 @@ test('a backend that writes for ever waits for a client that does not read, and 
         before = written;
         return settled;
       },
-      { interval: 300, timeout: 5000 },
+      { interval: 300 },
     )
     .toBe(true);
   // What the sockets of both connections hold, on a machine that lets them grow.
   expect(written).toBeLessThan(40_000_000);
   request.destroy();
-  await expect.poll(() => backendConnections(), { timeout: 5000 }).toBe(0);
+  await expect.poll(() => backendConnections()).toBe(0);
 });
 
 function backendConnections(): Promise<number> {
@@ -257,7 +257,7 @@ test('requests over HTTP/2 reach backends over HTTP/1.1, with their bodies', asy
 });
 
 test('an answer that breaks off in the middle breaks off for the client too', async () => {
-  await expect(ask('GET', `${services}/shop:80/proxy/broken`)).rejects.toThrow();
+  await expect(ask('GET', `${services}/shop:80/proxy/broken`)).rejects.toThrow(/aborted|ECONNRESET/);
   expect((await ask('GET', `${services}/shop:80/proxy/`)).code).toBe(201);
 });
 

@@ -60,7 +60,8 @@ test('an agent that is slow is given up after --agent-timeout', async () => {
   const exec = await stage.cluster.request('POST', path('one', 'exec?command=ls'), undefined, UPGRADE);
   expect(exec.json.message).toContain('i/o timeout');
   stage.agent.silent = false;
-  expect(Date.now() - begun).toBeLessThan(5000);
+  // Without the flag each would take five seconds.
+  expect(Date.now() - begun).toBeLessThan(9000);
 });
 
 test('an agent with the certificate of another authority gets nothing, unless the client says not to look', async () => {
@@ -120,7 +121,8 @@ test('a server that ends takes no longer for commands and logs that go on', asyn
   await Promise.all([exec.says('begun'), logs.says('third')]);
   const begun = Date.now();
   expect(await stage.cluster.stop()).toBe(0);
-  expect(Date.now() - begun).toBeLessThan(5000);
+  // A request may take a minute, which is how long these would be waited for.
+  expect(Date.now() - begun).toBeLessThan(30_000);
   await Promise.all([exec.ended, logs.ended]);
   await eventually(() => agent.connections === 0);
   await agent[Symbol.asyncDispose]();

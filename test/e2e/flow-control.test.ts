@@ -58,7 +58,7 @@ const SEATS = 2;
 const QUEUED = 10;
 
 /** What follows a write or an answer soon, on a machine that has other things to do as well. */
-const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
+const eventually = <T>(read: () => T) => expect.poll(read);
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const SCHEMA_UID = 'x-kubernetes-pf-flowschema-uid';

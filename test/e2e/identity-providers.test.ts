@@ -179,30 +179,31 @@ test('only the paths that the configuration opens are open to who is not known',
 });
 
 test('new keys of the provider are believed within seconds', async () => {
-  await new Promise((resolve) => setTimeout(resolve, 3000));
   provider.rotate('ES256');
   const token = await provider.token({ ...mail, jti: 'new' });
-  expect((await whoami(byFlags, token)).username).toBe('idp:ann@example.com');
+  await expect.poll(() => whoami(byFlags, token)).toMatchObject({ username: 'idp:ann@example.com' });
   const before = provider.keyRequests;
+  const begun = Date.now();
   await Promise.all(
     Array.from({ length: 20 }, async (_, n) =>
       whoami(byFlags, await provider.token({ ...mail, n }, { kid: `made-up-${n}` })),
     ),
   );
-  expect(provider.keyRequests - before).toBeLessThanOrEqual(1);
+  // No more often than every three seconds, whatever callers make up.
+  const allowed = 1 + Math.floor((Date.now() - begun) / 3000);
+  expect(provider.keyRequests - before).toBeLessThanOrEqual(allowed);
 });
 
 test('a changed configuration counts within seconds, and a wrong one changes nothing', async () => {
   const token = await provider.token({ ...file, jti: 'again' });
   writeConfig({ claimMappings: { username: { expression: 'claims.nope +' } } });
-  await new Promise((resolve) => setTimeout(resolve, 3000));
-  await expect.poll(async () => (await whoami(byFile, token)).username, POLL).toBe('ann@example.com');
+  await expect.poll(() => byFile.output.stderr).toContain('claims.nope');
+  expect((await whoami(byFile, token)).username).toBe('ann@example.com');
   writeConfig({ claimMappings: { username: { claim: 'sub', prefix: 'new:' } } });
-  await expect.poll(async () => (await whoami(byFile, token)).username, POLL).toBe('new:ann');
+  await expect.poll(async () => (await whoami(byFile, token)).username).toBe('new:ann');
   writeConfig({ issuer: { url: provider.url, audiences: ['nobody'], certificateAuthority: authority.pem } });
-  await expect.poll(async () => whoami(byFile, token), POLL).toBe(401);
+  await expect.poll(async () => whoami(byFile, token)).toBe(401);
 });
-const POLL = { timeout: 10_000 };
 
 test('a provider that is slow, dead, lies or comes with a wrong certificate lets nobody in and stops nobody else', async () => {
   const other = await Authority.create('strangers');
@@ -215,32 +216,45 @@ test('a provider that is slow, dead, lies or comes with a wrong certificate lets
     () => 'no json',
   ];
   for (const lie of lies) {
+    let told = 0;
     provider.misbehave = (request, response) => {
       response.end(lie(request.url ?? ''));
+      told += 1;
       return true;
     };
-    await new Promise((resolve) => setTimeout(resolve, 3100));
-    expect(await whoami(byFlags, await provider.token({ ...mail, lie: String(lie) }))).toBe(401);
+    const token = await provider.token({ ...mail, lie: String(lie) });
+    // The provider is asked again only after a while.
+    while (told === 0) expect(await whoami(byFlags, token)).toBe(401);
   }
-  expect(typeof (await whoami(byFlags, unread))).toMatch(/number|object/);
-  provider.misbehave = () => true;
-  const begun = Date.now();
-  const [slow, admin] = await Promise.all([
-    byFlags
-      .bearer(await provider.token({ ...mail, slow: 1 }), 'GET', '/version')
-      .then(({ code }) => code)
-      .catch(() => 0),
-    byFlags.request('GET', '/api/v1/namespaces').then(({ code }) => ({ code, ms: Date.now() - begun })),
-  ]);
-  expect([401, 504]).toContain(slow);
-  expect(admin.code).toBe(200);
-  expect(admin.ms).toBeLessThan(5000);
+  // Whether the old keys are still held when it comes is a matter of time; it is answered in any case.
+  expect([201, 401]).toContain((await byFlags.bearer(unread, 'POST', WHOAMI, {})).code);
+  const asked = Promise.withResolvers<void>();
+  provider.misbehave = () => {
+    asked.resolve();
+    return true;
+  };
+  const token = await provider.token({ ...mail, slow: 1 });
+  const slow = Promise.withResolvers<number>();
+  let isWaiting = true;
+  const askUntilHeld = async (): Promise<void> => {
+    const asking = byFlags.bearer(token, 'GET', '/version').then(({ code }) => code);
+    const early = await Promise.race([asking, asked.promise]);
+    if (typeof early === 'number') return askUntilHeld();
+    void asking.finally(() => {
+      isWaiting = false;
+    });
+    slow.resolve(asking);
+  };
+  await askUntilHeld();
+  expect((await byFlags.request('GET', '/api/v1/namespaces')).code).toBe(200);
+  expect(isWaiting).toBe(true);
+  expect([401, 504]).toContain(await slow.promise);
   provider.misbehave = undefined;
   const strange = await TestIdentityProvider.start(await other.issue({ subject: 'CN=idp', serves: true }));
   writeConfig({
     issuer: { url: strange.url, audiences: ['cluster'], certificateAuthority: authority.pem },
   });
-  await new Promise((resolve) => setTimeout(resolve, 4000));
+  await expect.poll(() => byFile.output.stderr).toContain(strange.url);
   expect(await whoami(byFile, await strange.token({ ...file, aud: 'cluster' }))).toBe(401);
   await strange[Symbol.asyncDispose]();
-}, 90_000);
+});

@@ -34,6 +34,14 @@ spec:
     spec: {containers: [{name: c, image: "${image}"}]}
 `;
 
+const EVENT = {
+  metadata: { name: 'app.noticed', namespace: 'default' },
+  involvedObject: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'default', name: 'app' },
+  type: 'Normal',
+  reason: 'Noticed',
+  message: 'all is well',
+};
+
 test('a session with kubectl 1.33', async () => {
   expect(await ok('version -o json')).toContain('"minor": "33"');
   expect(await ok('apply -f -', DEPLOYMENT('nginx:1'))).toContain('created');
@@ -59,7 +67,8 @@ test('a session with kubectl 1.33', async () => {
   expect(await ok('create namespace team')).toContain('created');
   expect(await ok('-n team create configmap map --from-literal=a=b')).toContain('created');
   expect(await ok('-n team get configmap map -o jsonpath={.data.a}')).toBe('b');
-  expect(await ok('events')).toBeDefined();
+  await cluster.request('POST', '/api/v1/namespaces/default/events', EVENT);
+  expect(await ok('events --for=deployment/app')).toMatch(/Normal\s+Noticed\s+Deployment\/app\s+all is well/);
   expect(await ok('auth whoami')).toContain('kubernetes-admin');
   expect(await ok('delete deployment app')).toContain('deleted');
   expect(await ok('delete namespace team --timeout=20s')).toContain('deleted');

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { makeRequest } from '../kit/certificate-request.ts';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { spawnKubectl, watchBegins } from '../kit/running-tool.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
 /** A day with kubectl, without a controller anywhere: whatever a command needs of one, the test does in its place. */
@@ -574,13 +575,17 @@ describe('get shows', () => {
   });
 
   test('a watch in lines, and with the kind of event', async () => {
-    const watching = cluster.kubectl(
-      'get services --field-selector=metadata.name=seen -w --output-watch-events --request-timeout=4s',
-    );
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    await ok('create service clusterip seen --tcp=80');
-    await ok('delete service seen');
-    expect((await watching).stdout).toMatch(/ADDED\s+seen\s+ClusterIP\s+10\.0\.0\.\d+[\s\S]*DELETED\s+seen/);
+    const selector = '--field-selector=metadata.name=seen';
+    const watching = spawnKubectl(cluster, ['get', 'services', selector, '-w', '--output-watch-events']);
+    try {
+      await watchBegins(cluster, 'services');
+      await ok('create service clusterip seen --tcp=80');
+      await ok('delete service seen');
+      await watching.says(/ADDED\s+seen\s+ClusterIP\s+10\.0\.0\.\d+[\s\S]*DELETED\s+seen/);
+    } finally {
+      watching.process.kill();
+      await watching.ended;
+    }
   });
 });
 

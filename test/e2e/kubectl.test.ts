@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { spawnKubectl, watchBegins } from '../kit/running-tool.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
 let database: TestDatabase;
@@ -176,10 +177,13 @@ test('what is wrong is said in the words people know', async () => {
 });
 
 test('a watch of a table prints lines as things happen', async () => {
-  const watching = cluster.kubectl(
-    'get configmaps -w --field-selector=metadata.name=seen --request-timeout=4s',
-  );
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  await ok('create configmap seen --from-literal=a=1');
-  expect((await watching).stdout).toMatch(/NAME\s+DATA\s+AGE\nseen\s+1/);
+  const watching = spawnKubectl(cluster, ['get', 'configmaps', '-w', '--field-selector=metadata.name=seen']);
+  try {
+    await watchBegins(cluster, 'configmaps');
+    await ok('create configmap seen --from-literal=a=1');
+    await watching.says(/NAME\s+DATA\s+AGE\nseen\s+1/);
+  } finally {
+    watching.process.kill();
+    await watching.ended;
+  }
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
     const { step, saw: seen, error } = JSON.parse(line) as Line;
     saw.set(step, error ?? seen);
   }
-}, 120_000);
+});
 
 afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]();

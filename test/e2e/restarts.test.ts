@@ -51,7 +51,7 @@ test('an informer of the JavaScript client loses nothing over a restart of the s
   expect(acknowledged.size).toBeGreaterThan(40);
   running = false;
   await informer.stop();
-}, 90_000);
+});
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -48,8 +48,7 @@ const whoami = (token: string): Promise<Answer> =>
   });
 
 /** Servers learn of a change from the log, a moment after it was acknowledged. */
-const SECOND = { timeout: 1000 };
-const isRefused = (token: string) => expect.poll(async () => (await whoami(token)).code, SECOND).toBe(401);
+const isRefused = (token: string) => expect.poll(async () => (await whoami(token)).code).toBe(401);
 
 const review = async (token: string, audiences?: string[]) => {
   const body = { spec: { token, ...(audiences === undefined ? {} : { audiences }) } };
@@ -241,7 +240,7 @@ test('a token of a secret lives with its secret, and its use is noted', async ()
   expect((await whoami(token)).code).toBe(401);
   await cluster.request('POST', `${CORE}/secrets`, secret);
   const name = async (): Promise<unknown> => (await whoami(token)).json.status.userInfo?.username;
-  await expect.poll(name, SECOND).toBe('system:serviceaccount:default:robot');
+  await expect.poll(name).toBe('system:serviceaccount:default:robot');
   const label = async (): Promise<string | undefined> => {
     const { json } = await cluster.request('GET', `${CORE}/secrets/robot-token`);
     return json.metadata.labels?.['kubernetes.io/legacy-token-last-used'];
@@ -252,9 +251,9 @@ test('a token of a secret lives with its secret, and its use is noted', async ()
     'content-type': 'application/merge-patch+json',
   });
   const reason = async (): Promise<string> => (await review(token)).error ?? '';
-  await expect.poll(reason, SECOND).toContain('has been marked invalid');
+  await expect.poll(reason).toContain('has been marked invalid');
   await cluster.request('DELETE', `${CORE}/secrets/robot-token`);
-  await expect.poll(reason, SECOND).toBe('Token has been invalidated');
+  await expect.poll(reason).toBe('Token has been invalidated');
 });
 
 test('the key survives a restart, and so do its tokens', async () => {

@@ -72,7 +72,7 @@ async function expectInOrder(): Promise<void> {
 const COUNT = 10_000;
 
 test(`${COUNT} services created from two servers at once: no cluster IP twice, none lost`, {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const path = await namespace('many');
   const answers = new Map<string, string>();

@@ -35,7 +35,7 @@ function open(path: string, protocols: string[] = [], headers: Record<string, st
     socket,
     messages,
     ended,
-    reached: (count) => expect.poll(() => messages.length, { timeout: 5000 }).toBeGreaterThanOrEqual(count),
+    reached: (count) => expect.poll(() => messages.length).toBeGreaterThanOrEqual(count),
   };
 }
 

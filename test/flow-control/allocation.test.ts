@@ -36,6 +36,7 @@ test('random divisions add up, keep to the bounds, and give the same fraction wh
     const total = low + random(high - low + 1);
     const found = allocate(total, wishes);
     expect(found?.seats.reduce((sum, seats) => sum + seats, 0)).toBeCloseTo(total, 6);
+    expect(found?.seats).toHaveLength(wishes.length);
     for (const [at, seats] of (found?.seats ?? []).entries()) {
       const { lower, upper, target } = wishes[at] ?? wish(0, 0, 0);
       expect(seats).toBeGreaterThanOrEqual(lower - 1e-9);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createHeaderChooser } from '../../src/http/response-policy.ts';
 import { Bucket } from '../../src/http/throttle.ts';
+import { cpuMsOf } from '../kit/cpu-time.ts';
 
 test('a bucket gives a second’s worth at once, then what its rate gives, however long it stood', () => {
   let now = 0;
@@ -17,8 +18,7 @@ test('a bucket gives a second’s worth at once, then what its rate gives, howev
 
 test('a hostile origin costs no more than its length', () => {
   const choose = createHeaderChooser({ strictTransportSecurity: '', allowedOrigins: ['^https://(a+)+$'] });
-  const begun = Date.now();
-  expect(choose(`https://${'a'.repeat(5000)}!`).allowed).toBe(false);
-  expect(Date.now() - begun).toBeLessThan(1000);
+  const cpuMs = cpuMsOf(() => expect(choose(`https://${'a'.repeat(5000)}!`).allowed).toBe(false));
+  expect(cpuMs).toBeLessThan(1000);
   expect(choose('https://aaa').allowed).toBe(true);
 });

@@ -32,6 +32,8 @@ export interface Cluster extends AsyncDisposable {
   /** Everything it has written so far. */
   readonly output: { readonly stdout: string; readonly stderr: string };
   start(): Promise<void>;
+  /** Resolves with the exit code when it ends, for whatever reason. */
+  ended(): Promise<number | null>;
   /** SIGTERM, and waits for the end. Answers the exit code. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
@@ -56,7 +58,7 @@ export interface Watch {
 }
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 90_000;
 
 /** `admin` is a certificate of its administrator, where that is not of the server's own making (--client-ca-file). */
 export async function startCluster(
@@ -136,6 +138,12 @@ class ProcessCluster implements Cluster {
       key: this.#admin?.key ?? read('admin.key'),
       keepAlive: true,
     });
+  }
+
+  async ended(): Promise<number | null> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null) return child?.exitCode ?? null;
+    return new Promise((resolve) => child.once('exit', resolve));
   }
 
   async stop(): Promise<number | null> {

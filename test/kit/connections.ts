@@ -26,11 +26,11 @@ export function openTls(cluster: Cluster, options: ConnectionOptions = {}): Prom
   });
 }
 
-/** Sends bytes as they are; answers all that came back until the server hung up, or `waitMs` passed. */
+/** Sends bytes as they are; answers all that came back until the server hung up, or `waitMs` passed because it never will. */
 export async function exchange(
   cluster: Cluster,
   text: string | Buffer,
-  waitMs = 3000,
+  waitMs = 60_000,
 ): Promise<{ text: string; closed: boolean }> {
   const socket = await openTls(cluster);
   let received = '';
@@ -86,7 +86,7 @@ export function askHttp2(session: ClientHttp2Session, path: string, method = 'GE
 export const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Until it holds; fails with the last error. */
-export async function eventually(check: () => Promise<void> | void, withinMs = 10_000): Promise<void> {
+export async function eventually(check: () => Promise<void> | void, withinMs = 60_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     try {

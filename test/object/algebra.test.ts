@@ -52,12 +52,18 @@ test.each([
   expect(matchesLabels(parseLabelSelector(selector), labels as Record<string, string>)).toBe(matches);
 });
 
-test.each(['a=b c', 'a in b', 'a in (', '=b', 'a,', 'a>x', '-a=b', `a=${'x'.repeat(64)}`])(
-  '%j is no label selector',
-  (selector) => {
-    expect(() => parseLabelSelector(selector)).toThrow();
-  },
-);
+test.each([
+  ['a=b c', "found 'c', expected: ',' or 'end of string'"],
+  ['a in b', "found 'b', expected: '('"],
+  ['a in (', "found '', expected: ',' or ')'"],
+  ['=b', "found '=', expected: !, identifier, or 'end of string'"],
+  ['a,', "found '', expected: identifier after ','"],
+  ['a>x', "for 'Gt', 'Lt' operators, the value must be an integer"],
+  ['-a=b', "found '-a', expected: !, identifier, or 'end of string'"],
+  [`a=${'x'.repeat(64)}`, 'a valid label must be an empty string or consist of'],
+])('%j is no label selector', (selector, why) => {
+  expect(() => parseLabelSelector(selector)).toThrow(why);
+});
 
 test('a label selector reads back what it writes', () => {
   const text = 'a=b,c in (d,e),!f,g,h!=i';
@@ -94,9 +100,11 @@ test('a JSON patch tests, moves, copies, and leaves its input alone', () => {
   ]);
   expect(patched).toEqual({ a: {}, list: [1, 2, 3], c: 1 });
   expect(JSON.stringify(object)).toBe(before);
-  expect(() => applyJsonPatch(object, [{ op: 'test', path: '/a/b', value: 2 }])).toThrow();
-  expect(() => applyJsonPatch(object, [{ op: 'remove', path: '/nothing' }])).toThrow();
-  expect(() => applyJsonPatch(object, [{ op: 'add', path: '/__proto__/x', value: 1 }])).toThrow();
+  expect(() => applyJsonPatch(object, [{ op: 'test', path: '/a/b', value: 2 }])).toThrow('test failed');
+  expect(() => applyJsonPatch(object, [{ op: 'remove', path: '/nothing' }])).toThrow('nonexistent key');
+  expect(() => applyJsonPatch(object, [{ op: 'add', path: '/__proto__/x', value: 1 }])).toThrow(
+    'missing path',
+  );
   expect(({} as JsonObject).x).toBeUndefined();
 });
 

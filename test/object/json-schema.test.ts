@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { compilePattern, matchesPattern, PatternError } from '../../src/object/go-pattern.ts';
 import { validateValue } from '../../src/object/json-schema/validate-value.ts';
+import { cpuMsOf } from '../kit/cpu-time.ts';
 
 const linesOf = (schema: JsonObject, value: JsonValue, root = ''): string[] =>
   validateValue(value, schema, { root, path: '' }).map(({ field, message }) => `${field}: ${message}`);
@@ -98,7 +99,6 @@ test('a value inside an object is named from the root of the object, the texts f
 test('patterns are those of Go, and hostile ones take no longer than others', () => {
   expect(matchesPattern('(?i)^a(?P<rest>[[:alpha:]]*)$', 'ABC')).toBe(true);
   expect(() => compilePattern('a(?!b)')).toThrow(PatternError);
-  const started = performance.now();
-  expect(matchesPattern('^(a+)+$', `${'a'.repeat(5000)}b`)).toBe(false);
-  expect(performance.now() - started).toBeLessThan(2000);
+  const cpuMs = cpuMsOf(() => expect(matchesPattern('^(a+)+$', `${'a'.repeat(5000)}b`)).toBe(false));
+  expect(cpuMs).toBeLessThan(2000);
 });

@@ -84,13 +84,23 @@ test('every path of the table leads to a field of its type, and every gate is on
   for (const { group, resource, storage } of BUILT_IN_RESOURCES) {
     known.add(`${group}/${resource}`);
     for (const { gate, paths, usedBy = [] } of GATED_FIELDS[`${group}/${resource}`] ?? []) {
-      for (const one of gate.split('|')) expect(() => parseFeatureGates([`${one}x=true`]), one).toThrow();
+      for (const one of gate.split('|')) expect(problemWith(one), one).not.toContain('unknown gate');
       for (const path of [...paths, ...usedBy])
         expect(leads(types.message(storage.type), path.split('.')), `${resource} ${path}`).toBe(true);
     }
   }
   expect(Object.keys(GATED_FIELDS).filter((key) => !known.has(key))).toEqual([]);
 });
+
+/** A gate that is known may still be one that nobody can set. */
+function problemWith(gate: string): string {
+  try {
+    parseFeatureGates([`${gate}=true`]);
+    return '';
+  } catch (error) {
+    return String(error);
+  }
+}
 
 function leads(schema: MessageSchema, [name = '', ...rest]: string[]): boolean {
   const field = schema.fields.get(name);

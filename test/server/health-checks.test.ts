@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { HealthCheck } from '../../src/diagnostics/health.ts';
 import { createBaseChecks, createCacheChecks } from '../../src/server/health-checks.ts';
 
 const TIMEOUTS = { healthTimeoutMs: 2000, readyTimeoutMs: 1000 };
@@ -26,13 +27,25 @@ test('a log that cannot be written is a fault, and one that is not written in ti
   await expect(logCheck(() => new Promise(() => {}))?.check()).rejects.toThrow('logging blocked');
 });
 
-test('informers are in sync when objects are loaded and the log is followed, by polling too', () => {
-  const state: { loaded: boolean; mode: 'starting' | 'polling' } = { loaded: false, mode: 'starting' };
-  const { kubernetes } = createCacheChecks({ feed: { state } }, { state });
-  const [inSync] = kubernetes;
-  expect(() => inSync?.check()).toThrow('not loaded');
-  state.loaded = true;
-  expect(() => inSync?.check()).toThrow('the tail has not begun');
+test('informers are in sync when the cache works and the log is followed, by polling too', async () => {
+  const state: { mode: 'starting' | 'polling'; stalled: string | undefined } = {
+    mode: 'starting',
+    stalled: undefined,
+  };
+  let works = false;
+  const cache: HealthCheck = {
+    name: 'watch-cache',
+    endpoints: ['readyz'],
+    check: () => {
+      if (!works) throw new Error('not loaded');
+    },
+  };
+  const [inSync] = createCacheChecks({ feed: { state } }, [cache]).kubernetes;
+  await expect(inSync?.check()).rejects.toThrow('not loaded');
+  works = true;
+  await expect(inSync?.check()).rejects.toThrow('the tail has not begun');
   state.mode = 'polling';
-  expect(() => inSync?.check()).not.toThrow();
+  await expect(inSync?.check()).resolves.toBeUndefined();
+  state.stalled = 'no connection';
+  await expect(inSync?.check()).rejects.toThrow('changes do not arrive: no connection');
 });

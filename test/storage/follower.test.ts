@@ -59,18 +59,16 @@ class Names implements Followed {
   }
 }
 
-test('an index begins with everything at once, sees every change, and begins again after an error', async () => {
+test('an index begins with everything at once, sees every change, and begins anew in the run after an error', async () => {
   await cache.commit(write('create', 'a'));
   await cache.commit(write('create', 'b'));
   const [maps, secrets] = [new Names(), new Names()];
-  const errors: string[] = [];
   const follower = new Follower({
     store: cache,
     sources: [
       { resource: CONFIG_MAPS, index: maps },
       { resource: SECRETS, index: secrets },
     ],
-    onError: (error) => errors.push(String(error)),
   });
   const ended = new AbortController();
   const following = follower.run(ended.signal);
@@ -80,13 +78,48 @@ test('an index begins with everything at once, sees every change, and begins aga
   await cache.commit(write('create', 'c'));
   await maps.sees('ADDED c');
   maps.refused = 'd';
+  const failed = expect(following).rejects.toThrow('refused d');
   await cache.commit(write('create', 'd'));
-  await maps.sees('all: a b c d');
-  expect(errors).toEqual(['Error: refused d']);
+  await failed;
+
+  const filled = Promise.withResolvers<void>();
+  const again = follower.run(ended.signal, filled.resolve);
+  await filled.promise;
+  expect(secrets.told).toEqual(['all: ', 'all: ']);
   await cache.commit(write('create', 'e'));
   await maps.sees('ADDED e');
   expect(maps.told).toEqual(['all: a b', 'ADDED c', 'all: a b c d', 'ADDED e']);
 
+  ended.abort();
+  await again;
+});
+
+test('indexes are filled anew, without an error, from a history that takes the place of another', async () => {
+  const names = new Names();
+  const follower = new Follower({ store: cache, sources: [{ resource: SECRETS, index: names }] });
+  const ended = new AbortController();
+  const following = follower.run(ended.signal);
+  await follower.ready();
+  const { key, ...rest } = write('create', 'kept');
+  await cache.commit({ ...rest, key: { ...key, resource: 'secrets' } });
+  await names.sees('ADDED kept');
+  await cache.reset();
+  await names.sees('all: kept');
+  expect(names.told).toEqual(['all: ', 'ADDED kept', 'all: kept']);
+  ended.abort();
+  await following;
+});
+
+test('a follower of nothing is ready, and runs until it is stopped', async () => {
+  const follower = new Follower({ store: cache, sources: [] });
+  const ended = new AbortController();
+  let isOver = false;
+  const following = follower.run(ended.signal).then(() => {
+    isOver = true;
+  });
+  await follower.ready();
+  await new Promise(setImmediate);
+  expect(isOver).toBe(false);
   ended.abort();
   await following;
 });

@@ -53,7 +53,8 @@ export async function callWebhook(
     reviewVersionOf(webhook.reviewVersions),
   );
   const { uid, review } = createReview(version, attributes, asked);
-  const answer = await post(callee, webhook, { review, version });
+  const signal = attributes.caller?.signal ?? NEVER;
+  const answer = await post(callee, webhook, { review, version, signal });
   const verdict = failing(webhook, 'received invalid webhook response', () =>
     toVerdict(answer, { version, uid, mutating: callee.mutating }),
   );
@@ -72,17 +73,25 @@ function failing<Result>(webhook: Webhook, what: string, work: () => Result): Re
   }
 }
 
+interface Question {
+  readonly review: JsonObject;
+  readonly version: ReviewVersion;
+  readonly signal: AbortSignal;
+}
+
+const NEVER = new AbortController().signal;
+
 async function post(
   { clients, types }: Callee,
   webhook: Webhook,
-  { review, version }: { readonly review: JsonObject; readonly version: ReviewVersion },
+  { review, version, signal }: Question,
 ): Promise<JsonObject> {
   const query = `timeout=${webhook.timeoutMs / 1000}s`;
   let answer: Answer;
   try {
     answer = await clients.find(webhook.client).post(Buffer.from(JSON.stringify(review)), {
       timeoutMs: webhook.timeoutMs,
-      signal: new AbortController().signal,
+      signal,
       maxAnswerBytes: MAX_ANSWER_BYTES,
       query,
     });

@@ -60,6 +60,7 @@ export const nodes = define({
       if (part(old, 'spec').configSource === undefined) delete part(node, 'spec').configSource;
     },
     validate: validateNode,
+    judgesAlone: ['spec.taints'],
     validateUpdate: validateNodeUpdate,
     warnings,
   },

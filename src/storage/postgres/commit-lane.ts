@@ -180,13 +180,17 @@ function refusal({ key, expected }: PendingWrite['write'], current: Revision | u
   return new StorageError({ kind: expected === undefined ? 'exists' : 'conflict', key, current });
 }
 
-/** Answers the writes that have waited long enough, or all when the server closes; the others may be tried again. */
+/**
+ * Answers the writes that have waited long enough or that nobody waits for, or all when the server closes; the others may be
+ * tried again.
+ */
 export function giveUpLate(
   writes: readonly PendingWrite[],
   { closed }: Progress,
   error: StorageError,
 ): readonly PendingWrite[] {
-  const isLate = ({ deadlineMs }: PendingWrite): boolean => closed || Date.now() > deadlineMs;
+  const isLate = ({ deadlineMs, write }: PendingWrite): boolean =>
+    closed || Date.now() > deadlineMs || write.caller?.aborted === true;
   for (const pending of writes.filter(isLate)) pending.reject(error);
   return writes.filter((pending) => !isLate(pending));
 }

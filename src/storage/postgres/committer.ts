@@ -77,9 +77,11 @@ export class BatchingCommitter implements Committer {
   #dispatch(): void {
     while (this.#queue.length > 0) {
       const isWorthIt = this.#busy.size === 0 || this.#queue.length >= WORTH_A_LANE;
-      const lane = isWorthIt ? this.#idle.pop() : undefined;
-      if (lane === undefined) return;
-      const running = lane.commit(this.#takeBatch()).then(() => {
+      if (!isWorthIt || this.#idle.length === 0) return;
+      const batch = this.#takeBatch();
+      const lane = batch.length === 0 ? undefined : this.#idle.pop();
+      if (lane === undefined) continue;
+      const running = lane.commit(batch).then(() => {
         this.#busy.delete(running);
         this.#idle.push(lane);
         this.#dispatch();
@@ -97,6 +99,10 @@ export class BatchingCommitter implements Committer {
     for (const pending of this.#queue) {
       if (batch.length === MAX_BATCH_WRITES || sizeBytes > MAX_BATCH_BYTES) break;
       taken += 1;
+      if (pending.write.caller?.aborted === true) {
+        pending.reject(new StorageError({ kind: 'abandoned' }));
+        continue;
+      }
       const own = toBatchKeys(pending.write);
       if (own.some((key) => keys.has(key))) {
         later.push(pending);

@@ -6,6 +6,7 @@ import type { ChangeFeed, ChangeSink } from '../revision-log.ts';
 import type { PostgresReader, TailPage } from './reader.ts';
 import { streamChanges } from './replication.ts';
 import type { LoggedChange } from './rows.ts';
+import { isTransient } from './statements.ts';
 
 /** What readiness and metrics show of the tail. */
 export interface FeedState {
@@ -15,6 +16,8 @@ export interface FeedState {
   readonly delayMs: number;
   /** Why the slot could not be had, while polling. */
   readonly reason: string | undefined;
+  /** Why changes do not even come by polling; undefined: they do. */
+  readonly stalled: string | undefined;
 }
 
 const CATCH_UP_PAGE = 1000;
@@ -28,13 +31,19 @@ const MAX_RECONNECT_MS = 5000;
  * The log as a stream, each change exactly once. The slot is disposable and the table is the truth: on every connection a
  * new slot is made, then the table is read from the last applied revision on, then the stream is followed, dropping what
  * the table already gave. While no slot can be had, which includes the time its creation waits for open transactions, the
- * same query is polled.
+ * same query is polled. When that fails too, and not because the database is away, the feed ends.
  */
 export class PostgresFeed implements ChangeFeed {
   readonly #reader: PostgresReader;
   readonly #clientConfig: () => Promise<pg.ClientConfig>;
   readonly #onTrouble: (message: string) => void;
-  #state: FeedState = { mode: 'starting', applied: NO_REVISION, delayMs: 0, reason: undefined };
+  #state: FeedState = {
+    mode: 'starting',
+    applied: NO_REVISION,
+    delayMs: 0,
+    reason: undefined,
+    stalled: undefined,
+  };
 
   constructor(options: {
     reader: PostgresReader;
@@ -50,7 +59,14 @@ export class PostgresFeed implements ChangeFeed {
     return this.#state;
   }
 
+  /** @throws what PostgreSQL said to a query that it does not answer */
   async run(from: Revision, sink: ChangeSink, signal: AbortSignal): Promise<void> {
+    const broken = new AbortController();
+    await this.#run(from, sink, { signal: AbortSignal.any([signal, broken.signal]), broken });
+    if (broken.signal.aborted) throw broken.signal.reason;
+  }
+
+  async #run(from: Revision, sink: ChangeSink, { signal, broken }: Ending): Promise<void> {
     const position = new Position(this.#reader, sink, from, (applied, committedAt) => {
       const delayMs = committedAt === undefined ? 0 : Math.max(0, Date.now() - committedAt.getTime());
       this.#state = { ...this.#state, applied, delayMs };
@@ -58,9 +74,9 @@ export class PostgresFeed implements ChangeFeed {
     let failures = 0;
     while (!signal.aborted) {
       const slot = new AbortController();
-      const polled = this.#poll(position, AbortSignal.any([signal, slot.signal]));
+      const polled = this.#poll(position, { signal: AbortSignal.any([signal, slot.signal]), broken });
       try {
-        await this.#stream(position, slot, signal);
+        await this.#stream(position, slot, { signal, broken });
       } catch (error) {
         if (!signal.aborted) this.#troubled(error);
       }
@@ -72,24 +88,36 @@ export class PostgresFeed implements ChangeFeed {
     }
   }
 
-  async #stream(position: Position, slot: AbortController, signal: AbortSignal): Promise<void> {
+  async #stream(position: Position, slot: AbortController, { signal, broken }: Ending): Promise<void> {
     const onSlot = async (): Promise<void> => {
       slot.abort();
-      await position.catchUp(signal);
+      await this.#catchUp(position, { signal, broken });
       this.#state = { ...this.#state, mode: 'streaming', reason: undefined };
     };
     const config = await this.#clientConfig();
     await streamChanges(config, { onSlot, onChanges: (changes) => position.apply(changes) }, signal);
   }
 
-  /** Until the slot is there. */
-  async #poll(position: Position, signal: AbortSignal): Promise<void> {
+  /** Until the slot is there, or nothing is to be had at all. */
+  async #poll(position: Position, { signal, broken }: Ending): Promise<void> {
     await pause(POLL_MS, signal);
     while (!signal.aborted) {
       const reason = this.#state.reason ?? 'waiting for a replication slot';
       this.#state = { ...this.#state, mode: 'polling', reason };
-      await position.catchUp(signal).catch((error: unknown) => this.#troubled(error));
+      await this.#catchUp(position, { signal, broken }).catch((error: unknown) => this.#troubled(error));
       await pause(POLL_MS, signal);
+    }
+  }
+
+  /** @throws what PostgreSQL or the sink said */
+  async #catchUp(position: Position, { signal, broken }: Ending): Promise<void> {
+    try {
+      await position.catchUp(signal);
+      this.#state = { ...this.#state, stalled: undefined };
+    } catch (error) {
+      this.#state = { ...this.#state, stalled: describe(error) };
+      if (!isPassing(error)) broken.abort(error);
+      throw error;
     }
   }
 
@@ -99,6 +127,12 @@ export class PostgresFeed implements ChangeFeed {
     this.#state = { ...this.#state, mode: 'polling', reason };
     if (isNews) this.#onTrouble(reason);
   }
+}
+
+interface Ending {
+  readonly signal: AbortSignal;
+  /** Aborted, with the reason, by who finds that there is no going on. */
+  readonly broken: AbortController;
 }
 
 /** How far the sink has got, and whether the log still is the one it was read from. */
@@ -173,6 +207,9 @@ class Position {
     this.#onApplied(this.#applied);
   }
 }
+
+const isPassing = (error: unknown): boolean =>
+  isTransient(error) || (error instanceof StorageError && error.failure.kind === 'unavailable');
 
 const describe = (error: unknown): string => {
   if (error instanceof StorageError && error.failure.kind === 'unavailable') return error.failure.reason;

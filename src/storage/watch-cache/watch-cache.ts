@@ -1,4 +1,5 @@
 import type { GroupResource } from '../../api/names.ts';
+import type { Caller } from '../../request/api-request.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
@@ -84,9 +85,15 @@ export class WatchCache implements Store, ChangeSink {
     return this.#ready;
   }
 
-  /** Loads, then follows the feed until the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    await this.#load();
+  /**
+   * Loads, then follows the feed until the signal aborts. Run again after a failure, it begins with a new state, and so do its
+   * watchers: between the two, changes may have been missed. `onLoaded` is called when reads are served.
+   * @throws StorageError; what PostgreSQL said
+   */
+  async run(signal: AbortSignal, onLoaded: () => void = () => {}): Promise<void> {
+    if (this.#loaded) await this.reset();
+    else await this.#load();
+    onLoaded();
     const ticks = setInterval(() => this.#tick(), TICK_MS);
     try {
       await this.#options.feed.run(this.#applied, this, signal);
@@ -99,15 +106,15 @@ export class WatchCache implements Store, ChangeSink {
     return this.#options.committer.commit(write);
   }
 
-  async get(key: ObjectKey, freshness: Freshness): Promise<Entry | undefined> {
-    await this.#reach(freshness);
+  async get(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined> {
+    await this.#reach(freshness, caller);
     return this.#cacheOf(key).get(toPosition(key));
   }
 
   async list(query: ListQuery): Promise<ListPage> {
-    const { freshness } = query;
+    const { freshness, caller } = query;
     if (freshness.kind === 'exact') return this.#listExact(query, freshness.revision);
-    await this.#reach(freshness);
+    await this.#reach(freshness, caller);
     const cache = this.#cacheOf(query.resource);
     const snapshot = cache.snapshot(this.#applied);
     const { lookUp } = query;
@@ -120,7 +127,9 @@ export class WatchCache implements Store, ChangeSink {
     await this.#ready;
     const cache = this.#cacheOf(query.resource);
     if (query.start.kind === 'after') return this.#watchAfter(query, cache, query.start.revision, signal);
-    await this.#reach(query.start.freshness);
+    await this.#reach(query.start.freshness, { signal, aborted: signal.aborted }).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
     if (signal.aborted) return;
     const { revision, tree } = cache.snapshot(this.#applied);
     const watcher = this.#watcher(query, cache, revision, signal);
@@ -214,31 +223,45 @@ export class WatchCache implements Store, ChangeSink {
     return cache;
   }
 
-  async #reach(freshness: Freshness): Promise<void> {
+  async #reach(freshness: Freshness, caller?: Caller): Promise<void> {
     if (!this.#loaded) await this.#ready;
     if (freshness.kind === 'any') return;
-    if (freshness.kind === 'not-older') return this.#waitFor(freshness.revision, NOT_OLDER_TIMEOUT_MS);
+    if (freshness.kind === 'not-older')
+      return this.#waitFor(freshness.revision, NOT_OLDER_TIMEOUT_MS, caller);
     const current = await this.#current.get();
+    if (caller?.aborted === true) throw new StorageError({ kind: 'abandoned' });
     if (current <= this.#applied) return;
-    await this.#waitFor(current, LATEST_TIMEOUT_MS);
+    await this.#waitFor(current, LATEST_TIMEOUT_MS, caller);
   }
 
-  /** @throws StorageError future */
-  #waitFor(revision: Revision, timeoutMs: number): Promise<void> {
+  /** @throws StorageError future, abandoned */
+  #waitFor(revision: Revision, timeoutMs: number, caller?: Caller): Promise<void> {
     if (this.#applied >= revision) return Promise.resolve();
     return new Promise((resolve, reject) => {
+      const signal = caller?.signal;
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abandon);
+        this.#waiters = this.#waiters.filter((other) => other !== waiter);
+      };
       const waiter = {
         revision,
         resolve: () => {
-          clearTimeout(timer);
+          settle();
           resolve();
         },
       };
+      const abandon = (): void => {
+        settle();
+        reject(new StorageError({ kind: 'abandoned' }));
+      };
       const timer = setTimeout(() => {
-        this.#waiters = this.#waiters.filter((other) => other !== waiter);
+        settle();
         reject(new StorageError({ kind: 'future', requested: revision, current: this.#applied }));
       }, timeoutMs);
       this.#waiters.push(waiter);
+      signal?.addEventListener('abort', abandon, { once: true });
+      if (signal?.aborted === true) abandon();
     });
   }
 
@@ -251,7 +274,7 @@ export class WatchCache implements Store, ChangeSink {
 
   async #listExact(query: ListQuery, revision: Revision): Promise<ListPage> {
     await this.#ready;
-    await this.#waitFor(revision, NOT_OLDER_TIMEOUT_MS);
+    await this.#waitFor(revision, NOT_OLDER_TIMEOUT_MS, query.caller);
     const cache = this.#cacheOf(query.resource);
     const snapshot = cache.snapshotAt(revision, this.#applied);
     if (snapshot === undefined) return this.#listHistory(query, revision, cache);

@@ -14,5 +14,5 @@ test('conditions see the spec of a review', () => {
   expect(() => matches("request.nonResourceAttributes.path == '/'")).toThrow('No such key');
   expect(() => matches('request.user')).toThrow('it gave no boolean');
   expect(() => compileMatchCondition('1 + 1')).toThrow('must evaluate to bool');
-  expect(() => compileMatchCondition('request.')).toThrow();
+  expect(() => compileMatchCondition('request.')).toThrow('got EOF');
 });

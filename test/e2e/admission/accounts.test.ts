@@ -31,7 +31,7 @@ const makePod = (on: Cluster, namespace: string, name: string, spec: object = {}
   });
 
 async function eventually(path: string, holds: (answer: Answer) => boolean): Promise<Answer> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     const answer = await cluster.request('GET', path);
     if (holds(answer)) return answer;

@@ -67,7 +67,7 @@ async function annotationsOf(answer: Answer): Promise<Record<string, string>> {
     found = event?.annotations;
     return event !== undefined;
   };
-  await expect.poll(look, { timeout: 20_000 }).toBe(true);
+  await expect.poll(look).toBe(true);
   return Object.fromEntries(Object.entries(found ?? {}).filter(([key]) => key.startsWith(PREFIX)));
 }
 

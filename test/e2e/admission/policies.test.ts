@@ -57,7 +57,7 @@ async function apply(...objects: object[]): Promise<void> {
 
 /** What kubectl says once the policy is in force. */
 const says = (command: string, expected: RegExp) =>
-  expect.poll(async () => (await cluster.kubectl(command)).stderr, { timeout: 15_000 }).toMatch(expected);
+  expect.poll(async () => (await cluster.kubectl(command)).stderr).toMatch(expected);
 
 test('a policy denies, in dry runs too, and tells why in its own words', async () => {
   const validations = [
@@ -109,7 +109,7 @@ test('parameters come from a config map, and follow it', async () => {
   const two = 'create configmap params-1 --from-literal=a=1 --from-literal=b=2';
   await says(two, /denied request: failed expression: object.data.size\(\) <= int\(params.data.most\)/);
   await cluster.kubectl('patch configmap limits -n shop --type=merge -p {"data":{"most":"2"}}');
-  await expect.poll(async () => (await cluster.kubectl(two)).code, { timeout: 15_000 }).toBe(0);
+  await expect.poll(async () => (await cluster.kubectl(two)).code).toBe(0);
   await cluster.kubectl('delete configmap limits -n shop');
   await says(
     'create configmap params-2',
@@ -117,9 +117,7 @@ test('parameters come from a config map, and follow it', async () => {
   );
   // Parameters are looked for before conditions are, so that this would be in the way of all that follows.
   await cluster.kubectl('delete validatingadmissionpolicybinding params-binding');
-  await expect
-    .poll(async () => (await cluster.kubectl('create configmap params-2')).code, { timeout: 15_000 })
-    .toBe(0);
+  await expect.poll(async () => (await cluster.kubectl('create configmap params-2')).code).toBe(0);
 });
 
 test('a policy that does not compile is refused, with the place of the mistake', async () => {
@@ -158,9 +156,7 @@ test('a binding is for the namespaces it selects, and a policy asks about rights
   await says('create configmap spaces-1 -n shop', /denied request: failed expression/);
   expect((await cluster.kubectl('create configmap spaces-1 -n play')).code).toBe(0);
   await cluster.kubectl('delete validatingadmissionpolicybinding spaces-binding');
-  await expect
-    .poll(async () => (await cluster.kubectl('create configmap spaces-1 -n shop')).code, { timeout: 15_000 })
-    .toBe(0);
+  await expect.poll(async () => (await cluster.kubectl('create configmap spaces-1 -n shop')).code).toBe(0);
 });
 
 test('connections to pods are judged as well', async () => {
@@ -173,6 +169,6 @@ test('connections to pods are judged as well', async () => {
   await apply(policy('connect', spec), binding('connect'));
   const path = '/api/v1/namespaces/default/pods/locked/exec?command=sh&stdout=true';
   await expect
-    .poll(async () => (await cluster.request('POST', path)).json?.message, { timeout: 15_000 })
+    .poll(async () => (await cluster.request('POST', path)).json?.message)
     .toMatch(/denied request: no shells/);
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,14 +21,26 @@ afterAll(async () => {
 });
 
 const alive = async (): Promise<void> => {
-  const begun = Date.now();
   expect((await cluster.request('GET', '/readyz')).code).toBe(200);
-  expect(Date.now() - begun).toBeLessThan(10_000);
 };
 
 async function memoryBytes(): Promise<number> {
   const { text } = await cluster.request('GET', '/metrics');
   return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
+}
+
+async function listsAnswered(): Promise<number> {
+  const { text } = await cluster.request('GET', '/metrics');
+  const lines = text.split('\n').filter((line) => line.startsWith('apiserver_request_total{'));
+  const own = lines.filter((line) => line.includes('resource="configmaps"') && line.includes('verb="LIST"'));
+  return own.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}
+
+/** Whether the server's end of a connection is open (state 01 of /proc/net/tcp), whatever the client has heard of it. */
+function isHeld(clientPort: number | undefined): boolean {
+  const hex = (port = 0): string => port.toString(16).toUpperCase().padStart(4, '0');
+  const open = new RegExp(`^ *\\d+: \\w+:${hex(cluster.port)} \\w+:${hex(clientPort)} 01 `, 'm');
+  return open.test(readFileSync('/proc/net/tcp', 'utf8'));
 }
 
 const HEAD = 'Host: localhost\r\n';
@@ -116,7 +129,6 @@ test('headers beyond their bounds are 431, by one and by many', async () => {
 });
 
 test('who never finishes its headers, its handshake or its body is hung up on', async () => {
-  const begun = Date.now();
   const slow = openTls(cluster).then(
     (socket) =>
       new Promise<string>((resolve) => {
@@ -139,14 +151,13 @@ test('who never finishes its headers, its handshake or its body is hung up on', 
     socket.once('close', () => resolve());
   });
   const post = `POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`;
-  const body = await exchange(cluster, post, 20_000);
+  const body = await exchange(cluster, post);
   expect(codes(body.text)).toEqual(['504']);
   expect(body.text).toMatch(/connection: close/i);
   expect(body.closed).toBe(true);
   expect(codes(await slow)).toEqual(['408']);
   await silent;
-  expect(Date.now() - begun).toBeLessThan(25_000);
-}, 40_000);
+});
 
 test('a body that drips over HTTP/2 is answered, and its stream ends', async () => {
   const session = await openHttp2(cluster);
@@ -167,7 +178,7 @@ test('a body that drips over HTTP/2 is answered, and its stream ends', async () 
   await closed;
   session.destroy();
   await alive();
-}, 20_000);
+});
 
 test.each([
   '/api/v1/namespaces/default/../../../metrics',
@@ -194,11 +205,7 @@ test.each([
   });
   socket.on('error', () => {});
   socket.write(`GET ${path} HTTP/1.1\r\n${HEAD}Connection: close\r\n\r\n`);
-  await new Promise<void>((resolve) => {
-    socket.once('close', () => resolve());
-    setTimeout(resolve, 2000);
-  });
-  socket.destroy();
+  await new Promise<void>((resolve) => socket.once('close', () => resolve()));
   expect(['400', '401', '403', '404']).toContain(codes(text)[0]);
   expect(codes(text)).toHaveLength(1);
   expect(text).not.toMatch(/# HELP|"kind":"ConfigMap/);
@@ -239,12 +246,11 @@ test('streams reset in floods end their connection, and nobody else notices', as
       socket.write(Buffer.concat(Array.from({ length: 100 }, (_, at) => abandonedStream(2 * (n + at) + 1))));
       await later(1);
     }
-    await Promise.race([ended, later(15_000)]);
-    expect(socket.destroyed).toBe(true);
+    await ended;
     await alive();
   }
   expect((await memoryBytes()) - before).toBeLessThan(150 * 1024 * 1024);
-}, 60_000);
+});
 
 test('who asks for much and reads none of it is let go, and costs little', async () => {
   const data = { text: 'x'.repeat(500_000) };
@@ -254,6 +260,7 @@ test('who asks for much and reads none of it is let go, and costs little', async
       data,
     });
   const before = await memoryBytes();
+  const answered = await listsAnswered();
   const sockets = await Promise.all(Array.from({ length: 20 }, () => openTls(cluster)));
   const ended = sockets.map(
     (socket) =>
@@ -266,14 +273,15 @@ test('who asks for much and reads none of it is let go, and costs little', async
     socket.pause();
     socket.write(`GET /api/v1/namespaces/default/configmaps HTTP/1.1\r\n${HEAD}\r\n`);
   }
-  await later(1000);
+  await expect.poll(listsAnswered).toBe(answered + sockets.length);
   await alive();
   expect((await memoryBytes()) - before).toBeLessThan(200 * 1024 * 1024);
-  await later(4000);
+  const held = (): number => sockets.filter(({ localPort }) => isHeld(localPort)).length;
+  await expect.poll(held).toBe(0);
   // A paused reader hears of the end when it reads on.
   for (const socket of sockets) socket.resume();
   await Promise.all(ended);
-}, 60_000);
+});
 
 test('hundreds of connections that say nothing keep nobody out', async () => {
   const sockets = await Promise.all(

@@ -45,7 +45,7 @@ test('while it starts a server is alive, not ready, and asks to come back', asyn
     '--authorization-mode=RBAC',
   ]);
   try {
-    await eventually(async () => expect((await ask(port, '/livez')).text).toBe('ok'), 25_000);
+    await eventually(async () => expect((await ask(port, '/livez')).text).toBe('ok'));
     const ready = await ask(port, '/readyz');
     expect(ready.code).toBe(500);
     // Nothing of the start is done yet, so that nothing of it may be said to be.
@@ -74,7 +74,7 @@ test('while it starts a server is alive, not ready, and asks to come back', asyn
   expect((await ask(port, '/readyz')).code).toBe(200);
   expect(await cluster.stop()).toBe(0);
   await database.drop();
-}, 90_000);
+});
 
 test('on a network a server does not start before somebody said who may do what', async () => {
   // An address that nobody has: a server that wants to listen there fails, too, but otherwise.

@@ -102,4 +102,4 @@ test("a sampled caller's trace goes on through request, verb and commit; others 
   expect(named('KubernetesAPI')?.parent).toBe('b7ad6b7169203331');
   expect(named('Create')?.parent).toBe(named('KubernetesAPI')?.id);
   expect(named('Commit')?.parent).toBe(named('Create')?.id);
-}, 30_000);
+});

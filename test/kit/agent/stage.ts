@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +6,7 @@ import { expect } from 'vitest';
 import { type ClusterCertificates, ensureCertificates } from '../../../src/cli/certificates.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
-import { onLeash } from '../leash.ts';
-import { kubectlPath } from '../tools.ts';
+import { type RunningTool, spawnKubectl } from '../running-tool.ts';
 import { type NodeAgent, startAgent } from './agent.ts';
 
 /** A server, a node, its agent, and a pod named `one` on it. */
@@ -28,14 +27,6 @@ export interface PodOptions {
   readonly ip?: string;
   readonly ports?: readonly number[];
   readonly labels?: Record<string, string>;
-}
-
-export interface RunningTool {
-  readonly process: ChildProcess;
-  readonly output: string;
-  /** Resolves when the output has it. */
-  says(text: string | RegExp): Promise<void>;
-  readonly ended: Promise<number | null>;
 }
 
 const MERGE = { 'content-type': 'application/merge-patch+json' };
@@ -126,14 +117,9 @@ class TestStage implements Stage {
   }
 
   spawnKubectl(args: readonly string[], env: Record<string, string> = {}): RunningTool {
-    const { kubeconfig, folder } = this.cluster;
-    const child = onLeash(
-      spawn(kubectlPath(), [...args], {
-        env: { PATH: process.env.PATH ?? '', HOME: folder, KUBECONFIG: kubeconfig, ...env },
-      }),
-    );
-    this.#children.add(child);
-    return watchTool(child);
+    const tool = spawnKubectl(this.cluster, args, env);
+    this.#children.add(tool.process);
+    return tool;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -145,37 +131,7 @@ class TestStage implements Stage {
   }
 }
 
-function watchTool(child: ChildProcess): RunningTool {
-  let output = '';
-  const waiting = new Set<() => void>();
-  const collect = (chunk: Buffer): void => {
-    output += chunk.toString();
-    for (const look of waiting) look();
-  };
-  child.stdout?.on('data', collect);
-  child.stderr?.on('data', collect);
-  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
-  return {
-    process: child,
-    get output() {
-      return output;
-    },
-    says: (text) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          if (typeof text === 'string' ? !output.includes(text) : !text.test(output)) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-        void ended.then(() => reject(new Error(`kubectl ended without saying ${text}:\n${output}`)));
-      }),
-    ended,
-  };
-}
-
-/** Resolves when it holds, within five seconds. */
+/** Resolves when it holds. */
 export async function eventually(holds: () => boolean): Promise<void> {
-  await expect.poll(holds, { timeout: 5000, interval: 20 }).toBe(true);
+  await expect.poll(holds).toBe(true);
 }

@@ -42,5 +42,5 @@ test('a set that is used stays, and one that is not is forgotten while as much a
 test('what is no JSON is refused, and what is no object is not remembered', () => {
   const sets = new KnownSets();
   expect(() => sets.parse('{"f:spec":')).toThrow(SyntaxError);
-  expect(() => sets.parse('null')).toThrow();
+  expect(() => sets.parse('null')).toThrow(TypeError);
 });

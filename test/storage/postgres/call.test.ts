@@ -122,6 +122,6 @@ test('a call whose connection breaks is told so', async () => {
     client.on('error', () => {});
     const messages = new CallMessages();
     messages.begin({ text: 'SELECT pg_terminate_backend(pg_backend_pid())' }, 0);
-    await expect(call(client, messages.end())).rejects.toThrow();
+    await expect(call(client, messages.end())).rejects.toThrow(/terminat/);
   });
 });

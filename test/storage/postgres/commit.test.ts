@@ -2,6 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { StorageError } from '../../../src/storage/errors.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
+import { holdWrites } from '../../kit/held-writes.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
 
@@ -258,5 +259,23 @@ test('a write whose answer is lost is found, whatever another batch has committe
   expect(await lost).toBe(first + 1n);
   expect(later).toContain(first + 21n);
   expect(await database.query('SELECT FROM revisions')).toHaveLength(22);
+  await log.close();
+});
+
+test('a write that nobody waits for any more is not made, unless it is on its way', async () => {
+  await using database = await createTestDatabase();
+  await using held = await holdWrites(database.url);
+  const log = openLog(database.url);
+  const [first, second] = [{ aborted: false }, { aborted: false }];
+  const sent = log.committer.commit({ ...write('create', 'sent'), caller: first });
+  await held.awaited();
+  const queued = log.committer.commit({ ...write('create', 'queued'), caller: second });
+  const abandoned = expect(queued).rejects.toMatchObject({ failure: { kind: 'abandoned' } });
+  first.aborted = true;
+  second.aborted = true;
+  await held.release();
+  await sent;
+  await abandoned;
+  expect(await database.query('SELECT name FROM revisions')).toEqual([{ name: 'sent' }]);
   await log.close();
 });

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
+import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
-
-const PATIENCE = { timeout: 10_000, interval: 20 };
 
 function cutTail(database: TestDatabase): Promise<unknown> {
   return database.query(
@@ -195,4 +194,6 @@ test('a tail may be stopped at any moment, also while it connects', async () => 
     await running;
   }
   await log.close();
+  const text = 'SELECT slot_name FROM pg_replication_slots WHERE database = current_database()';
+  await vi.waitFor(async () => expect(await database.query(text)).toEqual([]), PATIENCE);
 });

@@ -58,9 +58,11 @@ export class Recorder implements ChangeSink {
     for (const waiter of this.#waiting) if (waiter.revision <= last) waiter.resolve();
   }
 
+  /** Told when it is over: what is written from then on is not part of the new state. */
   async reset(reason: string): Promise<Revision> {
+    const revision = await this.#resetTo();
     this.resets.push(reason);
-    return this.#resetTo();
+    return revision;
   }
 
   reached(revision: Revision): Promise<void> {

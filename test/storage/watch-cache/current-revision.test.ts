@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import { SharedCurrentRevision } from '../../../src/storage/watch-cache/current-revision.ts';
+import { PATIENCE } from '../../kit/patience.ts';
 
 /** Questions that are answered when the test says so. */
 function questions() {
@@ -11,9 +12,9 @@ function questions() {
   return { open, shared };
 }
 
-const turns = async (): Promise<void> => {
-  await new Promise((resolve) => setTimeout(resolve, 20));
-};
+/** Until so many questions have been asked. */
+const asked = (open: readonly unknown[], count: number): Promise<void> =>
+  vi.waitFor(() => expect(open).toHaveLength(count), PATIENCE);
 
 test('a read alone asks at once, and asks again each time', async () => {
   const { open, shared } = questions();
@@ -31,8 +32,7 @@ test('reads that come while a question is open share the next one, never its ans
   const later = Array.from({ length: 10 }, () => shared.get());
   open[0]?.answer(toRevision(1));
   expect(await first).toBe(toRevision(1));
-  await turns();
-  expect(open.length).toBe(2);
+  await asked(open, 2);
   open[1]?.answer(toRevision(2));
   expect(new Set(await Promise.all(later))).toEqual(new Set([toRevision(2)]));
 });
@@ -41,14 +41,13 @@ test('after many reads shared one question, the next waits a moment for more, an
   const { open, shared } = questions();
   const many = Array.from({ length: 10 }, () => shared.get());
   open[0]?.answer(toRevision(1));
-  await turns();
+  await asked(open, 2);
   open[1]?.answer(toRevision(1));
   await Promise.all(many);
   const one = shared.get();
   await Promise.resolve();
   const other = shared.get();
-  await turns();
-  expect(open.length).toBe(3);
+  await asked(open, 3);
   open[2]?.answer(toRevision(5));
   expect(await Promise.all([one, other])).toEqual([toRevision(5), toRevision(5)]);
 });
@@ -59,7 +58,7 @@ test('a question that fails fails those who shared it, and nobody after them', a
   const second = shared.get();
   open[0]?.fail(new Error('no connection'));
   await expect(first).rejects.toThrow('no connection');
-  await turns();
+  await asked(open, 2);
   open[1]?.answer(toRevision(3));
   expect(await second).toBe(toRevision(3));
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Caller } from '../../../src/request/api-request.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
-import type { Revision } from '../../../src/storage/revision.ts';
+import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { Entry, FrameEncoder, FrameSink, WatchQuery } from '../../../src/storage/store.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
@@ -98,6 +99,23 @@ test('a list after a write contains it, whichever server wrote', async () => {
   expect(page.revision).toBeGreaterThanOrEqual(revision);
   expect(page.entries.map(({ name }) => name)).toContain('from-elsewhere');
   await other.close();
+});
+
+test('a read that waits for a revision ends when its caller has gone', async () => {
+  const revision = toRevision((await log.reader.currentRevision()) + 1_000_000n);
+  for (const read of [
+    (caller: Caller) => cache.get(write('create', 'a').key, { kind: 'not-older', revision }, caller),
+    (caller: Caller) =>
+      cache.list({
+        ...{ resource: CONFIG_MAPS, scope: {}, limit: 0, caller },
+        freshness: { kind: 'exact', revision },
+      }),
+  ]) {
+    const gone = new AbortController();
+    const reading = expect(read({ signal: gone.signal, aborted: false })).rejects;
+    gone.abort();
+    await reading.toMatchObject({ failure: { kind: 'abandoned' } });
+  }
 });
 
 test('chunks of one list show one state while writes go on', async () => {

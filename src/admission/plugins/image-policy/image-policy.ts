@@ -85,7 +85,7 @@ class ImagePolicy {
     if (known !== undefined) return known;
     const { allowTtlMs, denyTtlMs, defaultAllow } = this.#parts.config;
     try {
-      const status = await this.#ask(toReview(spec));
+      const status = await this.#ask(toReview(spec), attributes.caller?.signal ?? NEVER);
       const ttl = status.allowed ? allowTtlMs : denyTtlMs;
       if (ttl > 0) this.#answers.set(key, status, { ttl });
       return status;
@@ -96,15 +96,17 @@ class ImagePolicy {
     }
   }
 
-  async #ask(review: JsonObject): Promise<ReviewStatus> {
+  async #ask(review: JsonObject, signal: AbortSignal): Promise<ReviewStatus> {
     const { post, isTransient, config, pauseFor = pause } = this.#parts;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return parseReviewStatus(await post(review, AbortSignal.timeout(TIMEOUT_MS)));
+        return parseReviewStatus(
+          await post(review, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])),
+        );
       } catch (error) {
-        if (attempt === TRIES || !isTransient(error)) throw error;
+        if (attempt === TRIES || signal.aborted || !isTransient(error)) throw error;
       }
-      await pauseFor(config.retryBackoffMs * WAIT_FACTOR ** (attempt - 1), NEVER);
+      await pauseFor(config.retryBackoffMs * WAIT_FACTOR ** (attempt - 1), signal);
     }
   }
 }

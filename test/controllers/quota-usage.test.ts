@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import type { StoredQuotas } from '../../src/controllers/quota-ledger.ts';
+import { QuotaUsage } from '../../src/controllers/quota-usage.ts';
+import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { toRevision } from '../../src/storage/revision.ts';
+import type { Store, WatchQuery } from '../../src/storage/store.ts';
+import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
+import { aborted } from '../../src/util/aborted.ts';
+
+const QUOTA = {
+  kind: 'ResourceQuota',
+  apiVersion: 'v1',
+  metadata: { name: 'q', namespace: 'shop' },
+  spec: { hard: { pods: '5' } },
+};
+
+const entry = new CachedEntry(
+  {
+    key: { group: '', resource: 'resourcequotas', namespace: 'shop', name: 'q' },
+    uid: '1',
+    revision: toRevision(1),
+    json: Buffer.from(JSON.stringify(QUOTA)),
+  },
+  () => ({}),
+);
+
+test('when what a quota counts cannot be followed the run fails, and the next one follows everything anew', async () => {
+  const followed: string[] = [];
+  const again = Promise.withResolvers<void>();
+  const watch = async ({ resource, encoder, sink }: WatchQuery, signal: AbortSignal): Promise<void> => {
+    followed.push(resource.resource);
+    if (resource.resource === 'resourcequotas')
+      sink.write(encoder.encode({ type: 'ADDED', entry, revision: entry.revision }));
+    else if (followed.length === 2) throw new Error('broken');
+    else again.resolve();
+    await aborted(signal);
+  };
+  const usage = new QuotaUsage({
+    store: { watch, get: async () => undefined } as unknown as Store,
+    quotas: {} as StoredQuotas,
+    definitions: () => BUILT_IN_RESOURCES.filter(({ resource }) => resource === 'pods'),
+    now: () => new Date(),
+    onError: () => {},
+  });
+  const stop = new AbortController();
+  await expect(usage.run(stop.signal, () => {})).rejects.toThrow('broken');
+  const running = usage.run(stop.signal, () => {});
+  await again.promise;
+  expect(followed).toEqual(['resourcequotas', 'pods', 'resourcequotas', 'pods']);
+  stop.abort();
+  await running;
+});
