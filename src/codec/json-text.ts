@@ -1,5 +1,6 @@
 import type { JsonValue } from '../api/object-meta.ts';
 import { hasLongInteger, parseExactly } from '../object/exact-json.ts';
+import { jsonSyntaxError } from '../object/json-syntax-error.ts';
 
 /**
  * Reads a JSON document and finds fields that appear twice, which JSON.parse passes over in silence. The scan compares
@@ -21,8 +22,17 @@ const MAX_DEPTH = 512;
 export function parseJsonText(bytes: Buffer): ParsedDocument {
   const repeated = hasRepeatedKeys(bytes);
   const text = bytes.toString('utf8');
-  const value = hasLongInteger(bytes) ? parseExactly(text) : (JSON.parse(text) as JsonValue);
+  const value = readText(text, bytes);
   return { value, duplicates: repeated ? findDuplicates(text) : [], fresh: true };
+}
+
+/** @throws SyntaxError in the words of Kubernetes, not of the engine */
+function readText(text: string, bytes: Buffer): JsonValue {
+  try {
+    return hasLongInteger(bytes) ? parseExactly(text) : (JSON.parse(text) as JsonValue);
+  } catch (cause) {
+    throw new SyntaxError(jsonSyntaxError(bytes) ?? 'invalid JSON', { cause });
+  }
 }
 
 const QUOTE = 0x22;
