@@ -2,6 +2,7 @@ import { isMap, isScalar, LineCounter, type Pair, parseAllDocuments, visit } fro
 import type { JsonValue } from '../api/object-meta.ts';
 import { toExact } from '../object/exact-json.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
+import { yamlSyntaxError, yamlValueError } from './yaml-error.ts';
 
 /**
  * YAML bodies, read as Kubernetes reads them: YAML 1.1 rules for scalars (yes, no, on, off, octal), keys become strings,
@@ -32,21 +33,19 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
     intAsBigInt: true,
     lineCounter: new LineCounter(),
   } as const;
-  const documents = parseAllDocuments(bytes.toString('utf8'), options);
+  const text = bytes.toString('utf8');
+  const documents = parseAllDocuments(text, options);
   const filled = [...documents].filter((document) => document.contents !== null);
   const [document] = filled;
   if (filled.length > 1) throw new SyntaxError('only one YAML document is allowed in a request');
   if (document === undefined) return { value: null, duplicates: [], fresh: true };
-  const [error] = document.errors;
-  if (error !== undefined)
-    throw new SyntaxError(`error converting YAML to JSON: yaml: ${error.message.split('\n')[0]}`);
+  if (document.errors.length > 0) throw new SyntaxError(yamlSyntaxError(document.errors, text));
   const duplicates = findDuplicates(document.contents);
   try {
     const value = toJson(document.toJS({ maxAliasCount: 100, mapAsMap: false }));
     return { value, duplicates, fresh: true };
   } catch (cause) {
-    const text = cause instanceof Error ? cause.message : String(cause);
-    throw new SyntaxError(`error converting YAML to JSON: yaml: ${text}`);
+    throw new SyntaxError(yamlValueError(cause), { cause });
   }
 }
 
@@ -88,7 +87,9 @@ function toJson(value: unknown): JsonValue {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toJson(item)]));
   }
   if (typeof value === 'number' && !Number.isFinite(value))
-    throw new SyntaxError(`unsupported value: ${value}`);
+    throw new SyntaxError(`json: unsupported value: ${goInfinity(value)}`);
   if (typeof value === 'bigint') return toExact(value);
   return value === undefined ? null : (value as JsonValue);
 }
+
+const goInfinity = (value: number): string => (Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf');

@@ -195,7 +195,8 @@ const isSpace = (byte: number | undefined): boolean =>
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39;
 
-const isHexDigit = (byte: number): boolean => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
+const isHexDigit = (byte: number): boolean =>
+  isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 
 /** A byte is taken for the character of that number. */
 function goCharacter(byte: number): string {

@@ -48,7 +48,17 @@ test.each([
 });
 
 test('exactly what the engine refuses is refused', () => {
-  const pieces = [...'{}[]",:-+.0123eEtfnul \\u\n', 'true', 'false', 'null', '"a"', '"a":', '\\"', '\\u00e4', 'ä'];
+  const pieces = [
+    ...'{}[]",:-+.0123eEtfnul \\u\n',
+    'true',
+    'false',
+    'null',
+    '"a"',
+    '"a":',
+    '\\"',
+    '\\u00e4',
+    'ä',
+  ];
   let seed = 1;
   const random = (below: number): number => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
