@@ -144,7 +144,7 @@ test.each([
   ],
   [`${HEAD}rules:\n- {level: None, resources: [pods]}`, 'rules[0].resources: Invalid value'],
   [`${HEAD}rules:\n- {level: None, omitManagedFields: maybe}`, 'must be true or false'],
-  ['{', 'error converting YAML'],
+  ['{', 'yaml: line 1: did not find expected node content'],
 ])('the policy %j is refused with words that tell where', (text, message) => {
   expect(() => parsePolicy(text)).toThrow(message);
 });

@@ -64,7 +64,7 @@ function openEnvelope(bytes: Buffer): ReturnType<typeof readUnknown> {
   try {
     return readUnknown(bytes.subarray(MAGIC.length));
   } catch (cause) {
-    throw new SyntaxError(wireError(cause), { cause });
+    throw cause instanceof SyntaxError ? cause : new SyntaxError(wireError(cause), { cause });
   }
 }
 
@@ -80,6 +80,7 @@ function readUnknown(bytes: Buffer): { kind: string; apiVersion: string; raw: Ui
   let raw: Uint8Array = new Uint8Array();
   while (reader.pos < bytes.length) {
     const key = reader.uint32();
+    requireDelimited(key);
     if (key >>> 3 === 1) {
       const end = reader.uint32() + reader.pos;
       while (reader.pos < end) {
@@ -92,6 +93,17 @@ function readUnknown(bytes: Buffer): { kind: string; apiVersion: string; raw: Ui
     else reader.skipType(key & 7);
   }
   return { kind, apiVersion, raw };
+}
+
+const NAMES = ['', 'TypeMeta', 'Raw', 'ContentEncoding', 'ContentType'];
+
+/** @throws SyntaxError */
+function requireDelimited(key: number): void {
+  const [name, wireType] = [NAMES[key >>> 3], key & 7];
+  if (wireType === 4) throw new SyntaxError('proto: Unknown: wiretype end group for non-group');
+  if (name === '') throw new SyntaxError(`proto: Unknown: illegal tag 0 (wire type ${wireType})`);
+  if (name !== undefined && wireType !== DELIMITED)
+    throw new SyntaxError(`proto: wrong wireType = ${wireType} for field ${name}`);
 }
 
 /** A watch event: its length in four bytes, then type and the object in its own envelope. */
