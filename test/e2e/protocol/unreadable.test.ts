@@ -531,3 +531,14 @@ test('another uid is a conflict where an object is replaced, and invalid where o
     'uid mismatch: the provided object specified uid other, and no existing object was found',
   );
 });
+
+test('options of a delete that cannot be read delete nothing', async () => {
+  for (const [body, headers, message] of [
+    ['x', {}, `${INTO_HEAD}invalid character 'x' looking for beginning of value`],
+    ['[]', {}, `${INTO_HEAD}json: cannot unmarshal array into Go value of type ${HEAD}`],
+    ['a: b: c', YAML, 'yaml: mapping values are not allowed in this context'],
+    [envelope('DeleteOptions', '0aff'), PROTOBUF, 'unexpected EOF'],
+  ] as const)
+    expect((await cluster.request('DELETE', TARGET, body, headers)).json).toEqual(badRequest(message));
+  expect((await cluster.request('GET', TARGET)).code).toBe(200);
+});
