@@ -12,9 +12,9 @@ export function goPlain(value: JsonValue | undefined, mostLetters = Number.POSIT
 }
 
 /** More keys are left in their order: sorting them takes longer than a message is worth. */
-const MAX_SORTED = 4096;
+export const MAX_SORTED = 4096;
 
-export const sortedKeys = (object: object): string[] => {
+const sortedKeys = (object: object): string[] => {
   const keys = Object.keys(object);
   return keys.length > MAX_SORTED ? keys : keys.sort();
 };
@@ -63,6 +63,9 @@ class PlainText {
     return cutAfter(this.#text, this.#mostLetters);
   }
 }
+
+/** Of a name from a client in a message; no name that is one is longer. */
+export const MAX_NAME_LETTERS = 1024;
 
 export const cutAfter = (text: string, mostLetters: number): string =>
   text.length > mostLetters ? `${text.slice(0, mostLetters)}...` : text;

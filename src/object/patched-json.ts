@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
-import { cutAfter, sortedKeys } from './go-plain.ts';
+import { cutAfter, MAX_SORTED } from './go-plain.ts';
 import { isObject } from './merge-patch.ts';
 
 /**
@@ -7,7 +7,8 @@ import { isObject } from './merge-patch.ts';
  * the rest stands as it was. At most so many letters of it.
  */
 export function mergedJson(result: JsonValue, patch: JsonValue, mostLetters: number): string {
-  return cutAfter(JSON.stringify(sortedAlong(result, patch)).replace(FOR_HTML, escapeForHtml), mostLetters);
+  const shown = JSON.stringify(sortedAlong(result, patch)).slice(0, mostLetters + 1);
+  return cutAfter(shown.replace(FOR_HTML, escapeForHtml), mostLetters);
 }
 
 /** The same for a patch of operations, by what their pointers go through. */
@@ -34,8 +35,10 @@ function addSteps(way: JsonObject, pointer: string): void {
 function sortedAlong(value: JsonValue, way: JsonValue | undefined): JsonValue {
   if (typeof value !== 'object' || value === null || typeof way !== 'object' || way === null) return value;
   if (Array.isArray(value)) return value.map((item, at) => sortedAlong(item, stepOf(way, String(at))));
+  const keys = Object.keys(value);
+  if (keys.length > MAX_SORTED) return value;
   return Object.fromEntries(
-    sortedKeys(value).map((key) => [key, sortedAlong(value[key] ?? null, stepOf(way, key))]),
+    keys.sort().map((key) => [key, sortedAlong(value[key] ?? null, stepOf(way, key))]),
   );
 }
 

@@ -7,6 +7,7 @@ import { nameOf } from '../codec/decode-error.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { copyJson } from '../object/copy.ts';
+import { cutAfter, MAX_NAME_LETTERS } from '../object/go-plain.ts';
 import {
   ApplyConflict,
   applyConfig,
@@ -222,7 +223,8 @@ function unconvertible(object: JsonObject, why: string, { schema }: Expected): S
   return unknownError(`failed to convert new object (${goIdentity(object)}) to proper version: ${reason}`);
 }
 
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
+const textOf = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? cutAfter(value, MAX_NAME_LETTERS) : '';
 
 /** `apps/v1, Kind=Deployment` */
 const goKind = ({ apiVersion, kind }: JsonObject): string => `${textOf(apiVersion)}, Kind=${textOf(kind)}`;

@@ -5,6 +5,7 @@ import { toApiVersion } from '../api/names.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { nameOf } from '../codec/decode-error.ts';
+import { cutAfter, MAX_NAME_LETTERS } from '../object/go-plain.ts';
 import { isObject } from '../object/merge-patch.ts';
 
 /** What an object says it is, and what is wrong with that, in Kubernetes' words. */
@@ -32,7 +33,7 @@ export function headError(value: JsonValue): string | undefined {
   }
   const { apiVersion } = value;
   return typeof apiVersion === 'string' && apiVersion.split('/').length > 2
-    ? `unexpected GroupVersion string: ${apiVersion}`
+    ? `unexpected GroupVersion string: ${textOf(apiVersion)}`
     : undefined;
 }
 
@@ -48,15 +49,18 @@ export interface DeclaredType {
 
 /** What is left out is as the path says. */
 export function declaredType(value: JsonObject, expected: Expected): DeclaredType {
-  const { apiVersion: given, kind } = value;
-  const apiVersion =
-    typeof given === 'string' && given !== '' ? canonicalApiVersion(given) : toApiVersion(expected);
+  const given = textOf(value.apiVersion);
+  const apiVersion = given === '' ? toApiVersion(expected) : canonicalApiVersion(given);
   return {
     apiVersion,
     version: apiVersion.slice(apiVersion.indexOf('/') + 1),
-    kind: typeof kind === 'string' && kind !== '' ? kind : expected.kind,
+    kind: textOf(value.kind) || expected.kind,
   };
 }
+
+/** No longer than anybody's: messages repeat it. */
+const textOf = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? cutAfter(value, MAX_NAME_LETTERS) : '';
 
 /** `other-version`: the object could be converted, if the path took more than one version. */
 export interface Mismatch {

@@ -4,7 +4,7 @@ import { badRequest, type StatusError } from '../api/status.ts';
 import { conversionError } from '../codec/conversion-error.ts';
 import { nameOf } from '../codec/decode-error.ts';
 import { type ParsedDocument, parseJsonText } from '../codec/json-text.ts';
-import { goPlain } from '../object/go-plain.ts';
+import { cutAfter, goPlain, MAX_NAME_LETTERS } from '../object/go-plain.ts';
 import { applyJsonPatch } from '../object/json-patch.ts';
 import { applyMergePatch, isObject } from '../object/merge-patch.ts';
 import { mergedJson, operatedJson } from '../object/patched-json.ts';
@@ -132,14 +132,21 @@ function listError(list: JsonValue): string | undefined {
   return undefined;
 }
 
-const unknownFields = (list: JsonValue): string[] =>
-  (Array.isArray(list) ? list : []).flatMap((operation, at) =>
-    isObject(operation)
-      ? Object.keys(operation)
-          .filter((field) => !FIELDS.has(field))
-          .map((field) => `unknown field "[${at}].${field}"`)
-      : [],
-  );
+/** Whoever has more of them than this learns nothing from the next. */
+const MAX_UNKNOWN = 100;
+
+function unknownFields(list: JsonValue): string[] {
+  const found: string[] = [];
+  for (const [at, operation] of Array.isArray(list) ? list.entries() : []) {
+    if (!isObject(operation)) continue;
+    for (const field of Object.keys(operation)) {
+      if (FIELDS.has(field)) continue;
+      found.push(`unknown field "[${at}].${cutAfter(field, MAX_NAME_LETTERS)}"`);
+      if (found.length >= MAX_UNKNOWN) return found;
+    }
+  }
+  return found;
+}
 
 export const PATCH_KINDS: Readonly<Record<string, PatchKind>> = {
   'application/json-patch+json': operations,

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
-import { goPlain, goTypeOf } from '../go-plain.ts';
+import { cutAfter, goPlain, goTypeOf, MAX_NAME_LETTERS } from '../go-plain.ts';
 import { goAny } from '../go-value.ts';
 import { isObject } from '../merge-patch.ts';
 import { formatPath } from './field-set.ts';
@@ -31,7 +31,7 @@ class Check {
     for (const key of Object.keys(object)) {
       if (this.#isFull) return;
       const value = object[key];
-      const at = `${path}.${key}`;
+      const at = joinPath(path, `.${key}`);
       const field = schema.fields.get(key);
       if (field !== undefined) this.#field(value ?? null, field, at);
       else if (schema.typed && (key === 'kind' || key === 'apiVersion')) this.#value(value ?? null, TEXT, at);
@@ -60,9 +60,9 @@ class Check {
         return;
       }
       const name = formatPath([element]);
-      if (seen.has(element)) this.#add(path, `duplicate entries for key ${name}`);
+      if (seen.has(element)) this.#add(path, `duplicate entries for key ${cutAfter(name, MAX_NAME_LETTERS)}`);
       seen.add(element);
-      this.#value(item, items, `${path}${name}`);
+      this.#value(item, items, joinPath(path, name));
     }
   }
 
@@ -89,14 +89,14 @@ class Check {
   #items(list: readonly JsonValue[], schema: ValueSchema, path: string): void {
     for (const [at, item] of list.entries()) {
       if (this.#isFull) return;
-      this.#value(item, schema, `${path}[${at}]`);
+      this.#value(item, schema, joinPath(path, `[${at}]`));
     }
   }
 
   #entries(map: JsonObject, schema: ValueSchema, path: string): void {
     for (const key of Object.keys(map)) {
       if (this.#isFull) return;
-      this.#value(map[key] ?? null, schema, `${path}.${key}`);
+      this.#value(map[key] ?? null, schema, joinPath(path, `.${key}`));
     }
   }
 
@@ -134,6 +134,10 @@ class Check {
     return this.errors.length >= MAX_ERRORS;
   }
 }
+
+/** A path and what follows it, but no longer than anybody reads: its keys are the client's. */
+const joinPath = (path: string, next: string): string =>
+  path.length > MAX_NAME_LETTERS ? path : cutAfter(path + next, MAX_NAME_LETTERS);
 
 type ScalarOrUnion = Exclude<ValueSchema['kind'], 'message' | 'list' | 'map'>;
 
