@@ -9,7 +9,7 @@ import { jsonSyntaxError } from '../object/json-syntax-error.ts';
  */
 export interface ParsedDocument {
   readonly value: JsonValue;
-  /** Paths of repeated fields, such as `spec.replicas`; the last value counts. */
+  /** Repeated fields, whose last value counts: in JSON their paths, `spec.replicas`, in YAML what is said of each (yaml-repeated-keys.ts). */
   readonly duplicates: readonly string[];
   /** Nobody else has the value, so that it may become part of something. */
   readonly fresh: true;

@@ -5,6 +5,7 @@ import { badRequest, StatusError, unknownError } from '../api/status.ts';
 import { conversionError } from '../codec/conversion-error.ts';
 import { nameOf } from '../codec/decode-error.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
+import { repeatedKeysError } from '../codec/yaml-repeated-keys.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { copyJson } from '../object/copy.ts';
 import { cutAfter, MAX_NAME_LETTERS } from '../object/go-plain.ts';
@@ -192,11 +193,11 @@ function reportDuplicates(
   duplicates: readonly string[],
   { fieldValidation }: MutationOptions,
 ): void {
-  const problems = duplicates.map((path) => `key "${path}" already set in map`);
-  if (problems.length > 0 && fieldValidation === 'Strict') {
-    throw badRequest(`error strict decoding YAML: ${problems.join(', ')}`);
+  if (duplicates.length > 0 && fieldValidation === 'Strict') {
+    const why = `error converting YAML to JSON: ${repeatedKeysError(duplicates)}`;
+    throw badRequest(`error strict decoding YAML: ${why}`);
   }
-  if (fieldValidation === 'Warn') for (const problem of problems) request.warn(problem);
+  if (fieldValidation === 'Warn') for (const problem of duplicates) request.warn(problem);
 }
 
 /** An apply says what it is, always. */

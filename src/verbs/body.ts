@@ -7,6 +7,7 @@ import { DecodeError, MalformedMessage } from '../codec/decode-error.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/parse-bytes.ts';
+import { repeatedKeysError, warningsOf } from '../codec/yaml-repeated-keys.ts';
 import { isObject } from '../object/merge-patch.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
@@ -79,7 +80,9 @@ function readDocument(bytes: Buffer, format: Format, expected: Expected): Docume
       ? unrecognized(expected, why, bytes)
       : unreadable(declaredType(given, expected), expected, why);
   try {
-    return { ...parseBytes(bytes, format, expected.schema), refusal };
+    const document = parseBytes(bytes, format, expected.schema);
+    if (format !== 'yaml' || document.duplicates.length === 0) return { ...document, refusal };
+    return { ...document, refusal, duplicates: [], problems: [repeatedKeysError(document.duplicates)] };
   } catch (error) {
     if (error instanceof SyntaxError)
       throw refusal(format === 'json' ? inHead(error.message) : error.message);
@@ -141,7 +144,7 @@ function report(
     case 'Ignore':
       return;
     case 'Warn':
-      for (const problem of problems) request.warn(problem);
+      for (const warning of problems.flatMap(warningsOf)) request.warn(warning);
       return;
     case 'Strict':
       throw refusal(`strict decoding error: ${problems.join(', ')}`);

@@ -244,7 +244,7 @@ test('what cannot be applied is refused in plain words', async () => {
         '&fieldValidation=Strict',
       ),
       400,
-      'key "data.a" already set in map',
+      'error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 1: key "a" already set in map',
     ],
     [
       'force elsewhere',
