@@ -20,8 +20,8 @@ const OPEN_OBJECT = 0x7b;
 function parseAsJson(bytes: Buffer): ParsedDocument | undefined {
   if (bytes[0] !== OPEN_OBJECT) return undefined;
   try {
-    const document = parseJsonText(bytes);
-    return { ...document, duplicates: jsonRepeatedKeys(document.duplicates) };
+    const { value, duplicates } = parseJsonText(bytes);
+    return { value, duplicates: jsonRepeatedKeys(duplicates), fresh: true };
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@ import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
 import { type Decoded, type DecodeOptions, decodeObject } from '../codec/decode.ts';
 import { DecodeError, MalformedMessage } from '../codec/decode-error.ts';
+import { fractionError } from '../codec/fractions.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/parse-bytes.ts';
@@ -127,7 +128,10 @@ function checkType(given: JsonValue, expected: Expected, refusal: Refusal): Json
 /** @throws StatusError */
 function decodeAs(value: JsonObject, expected: Expected, document: DocumentToDecode): Decoded {
   try {
-    return decodeObject(value, expected.schema, document);
+    const decoded = decodeObject(value, expected.schema, document);
+    const error = document.fractions && fractionError(document.fractions(), expected.schema);
+    if (error !== undefined) throw new DecodeError(error);
+    return decoded;
   } catch (error) {
     if (error instanceof DecodeError) throw document.refusal(error.message, value);
     throw error;

@@ -156,6 +156,33 @@ test.each<[string | Buffer, Record<string, string>, string]>([
   expect({ code, json }).toEqual({ code: 400, json: badRequest(message) });
 });
 
+test('integers are written without a point and an exponent, in JSON; where any number may stand, as one likes', async () => {
+  const spec = (replicas: string, surge = '1', cpu = '1') =>
+    `{"metadata":{"name":"web"},"spec":{"replicas":${replicas},"selector":{"matchLabels":{"a":"b"}},"strategy":{"rollingUpdate":{"maxSurge":${surge}}},` +
+    `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":${cpu}}},"ports":[{"containerPort": 80}]}]}}}}`;
+  const at = DEPLOYMENT.replace('/web', '?dryRun=All');
+  const refused = async (body: string, what: string) =>
+    expect((await cluster.request('POST', at.replace('web', 'other'), body)).json).toEqual(
+      badRequest(
+        `Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal number ${what}`,
+      ),
+    );
+  await refused(spec('1.0'), '1.0 into Go struct field DeploymentSpec.spec.replicas of type int32');
+  await refused(spec('1e1'), '1e1 into Go struct field DeploymentSpec.spec.replicas of type int32');
+  await refused(spec('1E1'), '1E1 into Go struct field DeploymentSpec.spec.replicas of type int32');
+  await refused(
+    spec('1', '2.0'),
+    '2.0 into Go struct field RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge of type int32',
+  );
+  await refused(
+    spec('1').replace('80', '8.0e1'),
+    '8.0e1 into Go struct field ContainerPort.spec.template.spec.containers.ports.containerPort of type int32',
+  );
+  const taken = await cluster.request('PUT', DEPLOYMENT, spec('1', '1', '1.0'));
+  expect(taken.code).toBe(200);
+  expect((await cluster.request('PUT', DEPLOYMENT, spec('1.0'), YAML)).code).toBe(200);
+});
+
 test('the other version of a type is named, and so is the other name of events', async () => {
   const scaler = await cluster.request(
     'POST',
