@@ -122,7 +122,7 @@ test.each([
   [`${HEAD}rules:\n- {level: Everything}`, 'rules[0].level: Unsupported value: "Everything"'],
   [`${HEAD}rules:\n- {users: [a]}`, 'rules[0].level: Required value'],
   [`${HEAD}rules:\n- {level: None, usres: [a]}`, 'rules[0].usres: unknown field'],
-  [`${HEAD}rules:\n- {level: None, level: Metadata}`, 'rules.level: Duplicate value'],
+  [`${HEAD}rules:\n- {level: None, level: Metadata}`, 'line 4: key "level" already set in map'],
   [
     `${HEAD}rules:\n- {level: None, users: a}`,
     'rules[0].users: Invalid value: "a": must be a list of strings',
