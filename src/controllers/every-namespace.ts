@@ -5,7 +5,7 @@ import { parseStored } from '../codec/stored-object.ts';
 import type { Registry } from '../registry/registry.ts';
 import { observe } from '../storage/observe.ts';
 import { toResourceVersion } from '../storage/revision.ts';
-import type { Entry, Freshness, Store } from '../storage/store.ts';
+import type { Entry, Store } from '../storage/store.ts';
 import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
 import { Slots } from '../util/slots.ts';
@@ -72,18 +72,12 @@ export class EveryNamespace {
   /** Of one namespace, at once. @throws StatusError, StorageError */
   async ensure(namespace: string, fully = true): Promise<void> {
     if (!(await this.#isActive(namespace))) return;
-    const current = (await this.#read(namespace)) ?? (await this.#create(namespace));
-    if (current !== undefined) await this.#mend(current, fully);
-  }
-
-  /** Undefined once it is made. Two may make it at once: the second looks at what the first one made, as at all it finds. */
-  async #create(namespace: string): Promise<ApiObject | undefined> {
+    const current = await this.#read(namespace);
+    if (current !== undefined) return this.#mend(current, fully);
     try {
       await this.#writer.create(this.#context(namespace), this.#object.create());
-      return undefined;
     } catch (error) {
       if (!isSettled(error)) throw error;
-      return isTaken(error) ? this.#read(namespace, { kind: 'latest' }) : undefined;
     }
   }
 
@@ -160,9 +154,9 @@ export class EveryNamespace {
     return entry !== undefined && isActive(entry);
   }
 
-  async #read(namespace: string, freshness: Freshness = { kind: 'any' }): Promise<ApiObject | undefined> {
+  async #read(namespace: string): Promise<ApiObject | undefined> {
     const { resource, name } = this.#object;
-    const entry = await this.#store.get({ ...resource, namespace, name }, freshness);
+    const entry = await this.#store.get({ ...resource, namespace, name }, { kind: 'any' });
     return entry === undefined ? undefined : parseStored(entry.json, toResourceVersion(entry.revision));
   }
 }
@@ -170,11 +164,9 @@ export class EveryNamespace {
 const isActive = ({ fields }: Entry): boolean => fields['status.phase'] === 'Active';
 
 /** Somebody else made it meanwhile, or the namespace is going or gone. */
-function isSettled(error: unknown): error is StatusError {
+function isSettled(error: unknown): boolean {
   if (!(error instanceof StatusError)) return false;
   const { reason, details } = error.status;
   const isEnding = details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true;
-  return isTaken(error) || reason === 'NotFound' || isEnding;
+  return reason === 'AlreadyExists' || reason === 'NotFound' || isEnding;
 }
-
-const isTaken = (error: StatusError): boolean => error.status.reason === 'AlreadyExists';

@@ -99,7 +99,7 @@ function hasRules(value: ValueSchema, seen: readonly MessageSchema[]): boolean {
   switch (value.kind) {
     case 'message': {
       const { message } = value;
-      if (seen.includes(message) || JUDGED_BY_RESOURCE.has(message.name)) return false;
+      if (seen.includes(message)) return false;
       const inside = [...seen, message];
       return [...message.fields.values()].some(
         (field) => mustBeThere(field) || hasRules(field.value, inside),
@@ -136,12 +136,6 @@ const MAY_BE_EMPTY: ReadonlyMap<string, string> = new Map([
   // The audience of the API server itself.
   ['storage/v1.TokenRequest', 'audience'],
 ]);
-
-/**
- * Types whose every mistake their resource names, at a path of its own, so that nobody could tell that the two are one: the
- * taints of a node are found in its metadata.
- */
-const JUDGED_BY_RESOURCE: ReadonlySet<string> = new Set(['core/v1.Taint']);
 
 function validateField(
   value: JsonValue | undefined,

@@ -92,15 +92,7 @@ describe('nodes', () => {
       { taints: [{ key: 'a', effect: 'Maybe' }] },
       [
         'metadata.taints[0].effect: Unsupported value: "Maybe": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
-      ],
-    ],
-    [
-      'one without anything',
-      { taints: [{}] },
-      [
-        'metadata.taints[0].effect: Required value',
-        'metadata.taints[0].key: Invalid value: "": name part must be non-empty',
-        `metadata.taints[0].key: Invalid value: "": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+        'spec.taints[0].effect: Unsupported value: "Maybe": supported values: "NoExecute", "NoSchedule", "PreferNoSchedule"',
       ],
     ],
   ])('%s is refused', (_, spec, problems) => {
