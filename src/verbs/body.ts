@@ -26,8 +26,11 @@ export interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'f
   readonly problems?: readonly string[];
 }
 
-/** The answer for what is no object of the type that is expected. `given`: the value, once it can say what it is. */
-export type Refusal = (why: string, given?: JsonObject) => StatusError;
+/**
+ * The answer for what is no object of the type that is expected. `given`: the value, once it can say what it is; or that it is
+ * of another version, which says everything.
+ */
+export type Refusal = (why: string, given?: JsonObject | 'other-version') => StatusError;
 
 /** @throws StatusError 400, 413, 415 */
 export async function readObject(
@@ -76,10 +79,11 @@ export interface Replacement {
 
 /** @throws StatusError 400 */
 function readDocument(bytes: Buffer, format: Format, expected: Expected): DocumentToDecode {
-  const refusal: Refusal = (why, given) =>
-    given === undefined
-      ? unrecognized(expected, why, bytes)
-      : unreadable(declaredType(given, expected), expected, why);
+  const refusal: Refusal = (why, given) => {
+    if (given === 'other-version') return badRequest(why);
+    if (given === undefined) return unrecognized(expected, why, bytes);
+    return unreadable(declaredType(given, expected), expected, why);
+  };
   try {
     const document = parseBytes(bytes, format, expected.schema);
     if (format !== 'yaml' || document.duplicates.length === 0) return { ...document, refusal };
@@ -122,7 +126,7 @@ function checkType(given: JsonValue, expected: Expected, refusal: Refusal): Json
   if (error !== undefined || !isObject(value)) throw refusal(error ?? '');
   const mismatch = mismatchOf(declaredType(value, expected), expected);
   if (mismatch === undefined) return value;
-  throw mismatch.kind === 'other-version' ? badRequest(mismatch.why) : refusal(mismatch.why, value);
+  throw refusal(mismatch.why, mismatch.kind === 'other-version' ? 'other-version' : value);
 }
 
 /** @throws StatusError */

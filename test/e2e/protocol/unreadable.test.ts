@@ -393,6 +393,11 @@ test('another kind or apiVersion by a merge patch is refused as a patch', async 
     const shown = shownBy(await patch(TARGET, body, MERGE));
     expect(shown).toMatchObject({ object: { ...target, ...body }, why });
   }
+  const scalers = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+  const spec = { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'web' } };
+  expect((await cluster.request('POST', scalers, { metadata: { name: 'h' }, spec })).code).toBe(201);
+  const other = shownBy(await patch(`${scalers}/h`, { apiVersion: 'autoscaling/v1' }, MERGE));
+  expect(other.why).toContain('does not match the expected API version (autoscaling/v2)');
 });
 
 test('unknown and repeated fields under Strict are a patch that is invalid, whatever its kind', async () => {
