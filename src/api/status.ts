@@ -157,9 +157,9 @@ export function invalid(
     reason: 'Invalid',
     message: `${qualified} "${name}" is invalid: ${list}`,
     details: {
-      name,
+      ...(name === '' ? {} : { name }),
       ...(kind.group === '' ? {} : { group: kind.group }),
-      kind: kind.kind,
+      ...(kind.kind === '' ? {} : { kind: kind.kind }),
       causes: errors.map(({ type, field, message }) => ({
         reason: type,
         message,

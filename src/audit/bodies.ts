@@ -1,15 +1,12 @@
+import { typeName } from '../api/idl/type-name.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { bodyFormat } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/parse-bytes.ts';
 import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
 import { parseJson } from '../object/exact-json.ts';
 import type { BytesResponse } from '../request/api-response.ts';
-import { table } from '../util/table.ts';
 
 /** Bodies of requests and responses as the JSON text that events carry, on one line. */
-
-/** Groups whose types the IDL does not keep under the first label of their name. */
-const FOLDERS: Readonly<Record<string, string>> = table({ '': 'core', internal: 'apiserverinternal' });
 
 export function toBodyText(value: unknown, omitManagedFields: boolean): string | undefined {
   return JSON.stringify(omitManagedFields ? withoutManagedFields(value) : value);
@@ -28,7 +25,7 @@ export function readResponse(
   if (format === undefined) return undefined;
   const bytes = Buffer.concat(chunks);
   if (format !== 'json') {
-    const name = format === 'protobuf' ? typeName(readEnvelopeType(bytes), types) : STATUS;
+    const name = format === 'protobuf' ? knownType(readEnvelopeType(bytes), types) : STATUS;
     return toBodyText(parseBytes(bytes, format, types.message(name)).value, omitManagedFields);
   }
   const text = bytes.toString().trim();
@@ -47,13 +44,9 @@ function formatOf(contentType: string): ReturnType<typeof bodyFormat> | undefine
   }
 }
 
-/** `apps/v1`, `Deployment` → `apps/v1.Deployment`. */
-function typeName({ apiVersion, kind }: { apiVersion: string; kind: string }, types: TypeLibrary): string {
-  const [version = '', group = ''] = apiVersion.split('/').reverse();
-  const [label = ''] = group.split('.', 1);
-  const own = `${FOLDERS[label] ?? label}/${version}.${kind}`;
-  const name = types.has(own) ? own : `meta/v1.${kind}`;
-  if (types.has(name)) return name;
+function knownType({ apiVersion, kind }: { apiVersion: string; kind: string }, types: TypeLibrary): string {
+  const name = typeName(apiVersion, kind, types);
+  if (name !== undefined) return name;
   throw new Error(`no type ${kind} of ${apiVersion} is known`);
 }
 

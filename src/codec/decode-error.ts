@@ -1,10 +1,22 @@
-import type { JsonValue } from '../api/object-meta.ts';
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 
 /** The text is Kubernetes': clients and their tests search for it. */
 export class DecodeError extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'DecodeError';
+  }
+}
+
+/** Bytes that are no message, in an envelope that says of what kind it should be. */
+export class MalformedMessage extends Error {
+  /** kind and apiVersion, where they are given. */
+  readonly head: JsonObject;
+
+  constructor(message: string, head: JsonObject, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MalformedMessage';
+    this.head = head;
   }
 }
 

@@ -2,6 +2,7 @@ import type { JsonValue } from '../api/object-meta.ts';
 import type { ScalarKind } from '../api/schema.ts';
 import { isInt64, withinInt64 } from '../object/exact-json.ts';
 import { canonicalQuantity } from '../object/quantity.ts';
+import { base64Error } from './base64-error.ts';
 import { DecodeError, nameOf } from './decode-error.ts';
 
 /**
@@ -60,13 +61,13 @@ function decodeInteger(value: JsonValue, limit: number): number | undefined {
     : undefined;
 }
 
+const NOT_BASE64 = /[^A-Za-z0-9+/](?!=?$)|[^A-Za-z0-9+/=]/;
+
 function decodeBase64(value: JsonValue): string | undefined {
   if (typeof value !== 'string') return undefined;
   const compact = value.replace(/[\r\n]/g, '');
-  const wrong =
-    compact.length % 4 === 0 ? compact.search(/[^A-Za-z0-9+/](?!=?$)|[^A-Za-z0-9+/=]/) : compact.length;
-  if (wrong >= 0 && compact !== '') throw new DecodeError(`illegal base64 data at input byte ${wrong}`);
-  return compact;
+  if (compact.length % 4 === 0 && !NOT_BASE64.test(compact)) return compact;
+  throw new DecodeError(`illegal base64 data at input byte ${base64Error(value) ?? value.length}`);
 }
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

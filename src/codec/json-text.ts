@@ -1,5 +1,7 @@
 import type { JsonValue } from '../api/object-meta.ts';
 import { hasLongInteger, parseExactly } from '../object/exact-json.ts';
+import { jsonSyntaxError } from '../object/json-syntax-error.ts';
+import { parseFractions } from './fractions.ts';
 
 /**
  * Reads a JSON document and finds fields that appear twice, which JSON.parse passes over in silence. The scan compares
@@ -8,8 +10,10 @@ import { hasLongInteger, parseExactly } from '../object/exact-json.ts';
  */
 export interface ParsedDocument {
   readonly value: JsonValue;
-  /** Paths of repeated fields, such as `spec.replicas`; the last value counts. */
+  /** Repeated fields, whose last value counts: in JSON their paths, `spec.replicas`, in YAML what is said of each (yaml-repeated-keys.ts). */
   readonly duplicates: readonly string[];
+  /** Given where a number is written with a point or an exponent: the document again, with such numbers as they are written. */
+  readonly fractions?: () => unknown;
   /** Nobody else has the value, so that it may become part of something. */
   readonly fresh: true;
 }
@@ -19,32 +23,53 @@ const MAX_DEPTH = 512;
 
 /** @throws SyntaxError for what is no JSON or is nested too deep */
 export function parseJsonText(bytes: Buffer): ParsedDocument {
-  const repeated = hasRepeatedKeys(bytes);
+  const found = look(bytes);
   const text = bytes.toString('utf8');
-  const value = hasLongInteger(bytes) ? parseExactly(text) : (JSON.parse(text) as JsonValue);
-  return { value, duplicates: repeated ? findDuplicates(text) : [], fresh: true };
+  const value = readText(text, bytes);
+  const duplicates = (found & REPEATED_KEY) === 0 ? [] : findDuplicates(text);
+  if ((found & FRACTION) === 0) return { value, duplicates, fresh: true };
+  return { value, duplicates, fresh: true, fractions: () => parseFractions(text) };
 }
 
+/** @throws SyntaxError in the words of Kubernetes, not of the engine */
+function readText(text: string, bytes: Buffer): JsonValue {
+  try {
+    return hasLongInteger(bytes) ? parseExactly(text) : (JSON.parse(text) as JsonValue);
+  } catch (cause) {
+    throw new SyntaxError(jsonSyntaxError(bytes) ?? 'invalid JSON', { cause });
+  }
+}
+
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const DOT = 0x2e;
 const COLON = 0x3a;
+const CAPITAL_E = 0x45;
+const LETTER_E = 0x65;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const UNICODE_ESCAPE = 0x75;
 
+/** What a look at the bytes finds. Either may be found where it is not; neither is missed where it is. */
+const REPEATED_KEY = 1;
+const FRACTION = 2;
+
 /**
- * May say yes when two different keys share a hash, or when one is written with `\u`; never says no wrongly. Malformed
- * text is JSON.parse's to refuse.
+ * Two different keys may share a hash, and one written with `\u` is not compared. Malformed text is JSON.parse's to refuse.
  */
-function hasRepeatedKeys(bytes: Buffer): boolean {
+function look(bytes: Buffer): number {
   const { length } = bytes;
+  let found = 0;
   openKeys.clear();
   let hash = 0;
   let certain = true;
   for (let at = 0; at < length; at += 1) {
-    const byte = bytes[at];
+    const byte = bytes[at] ?? 0;
+    // Of what is pretty most bytes are spaces.
+    if (byte <= SPACE) continue;
     if (byte === QUOTE) {
       hash = 5381;
       certain = true;
@@ -56,14 +81,19 @@ function hasRepeatedKeys(bytes: Buffer): boolean {
         hash = (Math.imul(hash, 33) ^ (bytes[at] ?? 0)) | 0;
       }
     } else if (byte === COLON) {
-      if (!certain) return true;
+      if (!certain) return REPEATED_KEY | FRACTION;
       openKeys.add(hash);
       if (bytes[at + 1] === QUOTE) at = endOfString(bytes, at + 2);
     } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) openKeys.open();
-    else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && openKeys.closeHasRepeated()) return true;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+      if (openKeys.closeHasRepeated()) return REPEATED_KEY | FRACTION;
+    } else if (byte === DOT || (byte === LETTER_E && isDigit(bytes[at - 1])) || byte === CAPITAL_E)
+      found = FRACTION;
   }
-  return false;
+  return found;
 }
+
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
 /** The closing quote of a string whose text begins at `from`. */
 function endOfString(bytes: Buffer, from: number): number {

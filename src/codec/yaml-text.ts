@@ -1,11 +1,13 @@
-import { isMap, isScalar, LineCounter, type Pair, parseAllDocuments, visit } from 'yaml';
+import { LineCounter, parseAllDocuments } from 'yaml';
 import type { JsonValue } from '../api/object-meta.ts';
 import { toExact } from '../object/exact-json.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
+import { yamlSyntaxError, yamlValueError } from './yaml-error.ts';
+import { jsonRepeatedKeys, yamlRepeatedKeys } from './yaml-repeated-keys.ts';
 
 /**
  * YAML bodies, read as Kubernetes reads them: YAML 1.1 rules for scalars (yes, no, on, off, octal), keys become strings,
- * one document. Aliases may not blow the document up.
+ * one document. Aliases may not blow the document up. Repeated fields are told by their lines.
  * @throws SyntaxError
  */
 export function parseYamlText(bytes: Buffer): ParsedDocument {
@@ -18,7 +20,8 @@ const OPEN_OBJECT = 0x7b;
 function parseAsJson(bytes: Buffer): ParsedDocument | undefined {
   if (bytes[0] !== OPEN_OBJECT) return undefined;
   try {
-    return parseJsonText(bytes);
+    const { value, duplicates } = parseJsonText(bytes);
+    return { value, duplicates: jsonRepeatedKeys(duplicates), fresh: true };
   } catch {
     return undefined;
   }
@@ -32,49 +35,21 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
     intAsBigInt: true,
     lineCounter: new LineCounter(),
   } as const;
-  const documents = parseAllDocuments(bytes.toString('utf8'), options);
+  const text = bytes.toString('utf8');
+  const documents = parseAllDocuments(text, options);
   const filled = [...documents].filter((document) => document.contents !== null);
   const [document] = filled;
   if (filled.length > 1) throw new SyntaxError('only one YAML document is allowed in a request');
   if (document === undefined) return { value: null, duplicates: [], fresh: true };
-  const [error] = document.errors;
-  if (error !== undefined)
-    throw new SyntaxError(`error converting YAML to JSON: yaml: ${error.message.split('\n')[0]}`);
-  const duplicates = findDuplicates(document.contents);
+  if (document.errors.length > 0) throw new SyntaxError(yamlSyntaxError(document.errors, text));
+  const duplicates = yamlRepeatedKeys(document.contents, options.lineCounter);
   try {
     const value = toJson(document.toJS({ maxAliasCount: 100, mapAsMap: false }));
     return { value, duplicates, fresh: true };
   } catch (cause) {
-    const text = cause instanceof Error ? cause.message : String(cause);
-    throw new SyntaxError(`error converting YAML to JSON: yaml: ${text}`);
+    throw new SyntaxError(yamlValueError(cause), { cause });
   }
 }
-
-function findDuplicates(node: unknown): string[] {
-  const found: string[] = [];
-  visit(node as Parameters<typeof visit>[0], {
-    Map(_key, map, ancestors) {
-      const seen = new Set<string>();
-      for (const { key } of map.items) {
-        const name = isScalar(key) ? String(key.value) : String(key);
-        if (seen.has(name)) found.push([...pathOf(ancestors), name].join('.'));
-        seen.add(name);
-      }
-    },
-  });
-  return found;
-}
-
-function pathOf(ancestors: readonly unknown[]): string[] {
-  const path: string[] = [];
-  for (const ancestor of ancestors) {
-    if (isPair(ancestor) && isScalar(ancestor.key)) path.push(String(ancestor.key.value));
-  }
-  return path;
-}
-
-const isPair = (node: unknown): node is Pair =>
-  typeof node === 'object' && node !== null && 'key' in node && !isMap(node) && !isScalar(node);
 
 /**
  * What YAML has and JSON has not: dates come as text, binary as base64, infinities are refused. What has an alias is there
@@ -88,7 +63,9 @@ function toJson(value: unknown): JsonValue {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, toJson(item)]));
   }
   if (typeof value === 'number' && !Number.isFinite(value))
-    throw new SyntaxError(`unsupported value: ${value}`);
+    throw new SyntaxError(`json: unsupported value: ${goInfinity(value)}`);
   if (typeof value === 'bigint') return toExact(value);
   return value === undefined ? null : (value as JsonValue);
 }
+
+const goInfinity = (value: number): string => (Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf');

@@ -100,7 +100,7 @@ function toNumber(char: string): string {
 }
 
 /** Exponents from 1e+21 on and below 1e-04, of two digits at least. */
-function goNumber(value: number): string {
+export function goNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e21) return String(value);
   const small = value !== 0 && Math.abs(value) < 1e-4;
   const text = small ? value.toExponential() : String(value);

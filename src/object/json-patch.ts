@@ -25,7 +25,7 @@ const MAX_COPIED_BYTES = 3 * 1024 * 1024;
  * that is not there adds it, and a negative index counts from behind.
  * @throws PatchError
  */
-export function applyJsonPatch(object: JsonObject, patch: JsonValue): JsonObject {
+export function applyJsonPatch(object: JsonObject, patch: JsonValue): JsonValue {
   if (!Array.isArray(patch))
     throw new PatchError('malformed', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch');
   if (patch.length > MAX_OPERATIONS) {
@@ -50,7 +50,10 @@ function toOperation(operation: JsonValue): Operation {
   const valid = isObject(operation);
   const { op, path, from, value } = valid ? operation : {};
   if (typeof op !== 'string' || !VERBS.has(op) || typeof path !== 'string') {
-    throw new PatchError('malformed', `Unexpected kind: ${JSON.stringify(valid ? (op ?? null) : operation)}`);
+    throw new PatchError(
+      'inapplicable',
+      `Unexpected kind: ${JSON.stringify(valid ? (op ?? null) : operation)}`,
+    );
   }
   const needsFrom = op === 'move' || op === 'copy';
   if (needsFrom && typeof from !== 'string') {
@@ -77,12 +80,8 @@ class PatchedDocument {
     this.#root = object;
   }
 
-  get root(): JsonObject {
-    if (isObject(this.#root)) return this.#root;
-    throw new PatchError(
-      'inapplicable',
-      'json: cannot unmarshal array into Go value of type map[string]interface {}',
-    );
+  get root(): JsonValue {
+    return this.#root;
   }
 
   apply({ op, path, from, value }: Operation): void {

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
-import { PatchError } from './json-patch.ts';
+import { goPlain, goTypeOf } from './go-plain.ts';
 import { isObject, setField } from './merge-patch.ts';
+import { PatchError } from './patch-error.ts';
 
 /**
  * Strategic merge patch (apimachinery, util/strategicpatch): a merge patch that knows which lists are really maps. Lists
@@ -21,6 +22,8 @@ export function applyStrategicMerge(
 }
 
 type Fields = MessageSchema | undefined;
+/** Of a value in a message. */
+const SHOWN_LETTERS = 4096;
 const DELETE_FROM = '$deleteFromPrimitiveList/';
 const ELEMENT_ORDER = '$setElementOrder/';
 
@@ -30,7 +33,9 @@ function mergeObject(target: JsonObject, patch: JsonObject, schema: Fields): Jso
   if (directive === 'delete') return undefined;
   if (directive === 'replace') return withoutDirectives(patch);
   if (directive !== undefined && directive !== 'merge') {
-    throw new PatchError('malformed', `Unknown patch type: ${String(directive)}`);
+    const { $patch: _, ...rest } = patch;
+    const shown = goPlain(rest, SHOWN_LETTERS);
+    throw new PatchError('unmergeable', `unknown patch type: ${goPlain(directive)} in map: ${shown}`);
   }
   const out: JsonObject = { ...target };
   retainKeys(out, patch);
@@ -48,11 +53,11 @@ function mergeObject(target: JsonObject, patch: JsonObject, schema: Fields): Jso
 function retainKeys(out: JsonObject, patch: JsonObject): void {
   const retained = patch.$retainKeys;
   if (retained === undefined) return;
-  if (!Array.isArray(retained)) throw new PatchError('malformed', '$retainKeys must be a list');
+  if (!Array.isArray(retained)) throw new PatchError('malformed', 'invalid patch format of retainKeys');
   const kept = new Set(retained);
   for (const key of Object.keys(patch)) {
     if (!key.startsWith('$') && patch[key] !== null && !kept.has(key)) {
-      throw new PatchError('malformed', `$retainKeys must contain ${key}, which the patch sets`);
+      throw new PatchError('inapplicable', "patch content doesn't match retainKeys list");
     }
   }
   for (const key of Object.keys(out)) if (!kept.has(key)) delete out[key];
@@ -117,13 +122,11 @@ function mergeElements(
   let out = base;
   for (const element of patch) {
     if (!isObject(element))
-      throw new PatchError('malformed', `list elements must be objects with the field ${key}`);
+      throw new PatchError('unmergeable', `expected a ${goTypeOf({})}, but received a ${goTypeOf(element)}`);
     const id = element[key];
     if (id === undefined) {
-      throw new PatchError(
-        'inapplicable',
-        `map: ${JSON.stringify(element)} does not contain declared merge key: ${key}`,
-      );
+      const shown = goPlain(element, SHOWN_LETTERS);
+      throw new PatchError('unmergeable', `map: ${shown} does not contain declared merge key: ${key}`);
     }
     const at = out.findIndex((item) => isObject(item) && item[key] === id);
     const found = out[at];
@@ -181,7 +184,7 @@ function place(
 }
 
 function deleteFromList(out: JsonObject, key: string, gone: JsonValue): void {
-  if (!Array.isArray(gone)) throw new PatchError('malformed', `${DELETE_FROM}${key} must be a list`);
+  if (!Array.isArray(gone)) throw new PatchError('malformed', 'invalid patch format of primitive list');
   const current = out[key];
   if (Array.isArray(current))
     setField(

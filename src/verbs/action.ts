@@ -65,7 +65,8 @@ async function perform(
     tables: false,
   });
   const options = readMutationOptions(request, 'CreateOptions');
-  const expected = { ...action.served, schema: context.types.message(action.type) };
+  const { types } = context;
+  const expected = { ...action.served, schema: types.message(action.type), types };
   const body = await readObject(request, expected, options.fieldValidation);
   const writing = toWriteContext(request, served, { ...options, subresource: action.name });
   const name = nameOf(body);

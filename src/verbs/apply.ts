@@ -1,9 +1,14 @@
 import { canonicalApiVersion } from '../api/dialect.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
-import { badRequest, StatusError } from '../api/status.ts';
+import { badRequest, StatusError, unknownError } from '../api/status.ts';
+import { conversionError } from '../codec/conversion-error.ts';
+import { nameOf } from '../codec/decode-error.ts';
+import type { ParsedDocument } from '../codec/json-text.ts';
+import { repeatedKeysError } from '../codec/yaml-repeated-keys.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { copyJson } from '../object/copy.ts';
+import { cutAfter, MAX_NAME_LETTERS } from '../object/go-plain.ts';
 import {
   ApplyConflict,
   applyConfig,
@@ -19,9 +24,10 @@ import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { type Expected, expectedOf, toObject } from './body.ts';
+import { expectedOf, type Refusal, toObject } from './body.ts';
 import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
 import { assertMayCreate } from './create-instead.ts';
+import type { Expected } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import type { Change, WriteContext } from './writing.ts';
@@ -37,7 +43,7 @@ export async function apply(
 ): Promise<ApiResponse> {
   const form = formFor(context, request, served, view);
   const options = readMutationOptions(request, 'PatchOptions', true);
-  const expected = expectedOf(served, context.types.message(served.version.type));
+  const expected = expectedOf(served, context.types);
   const config = await readConfig(request, options, { expected, ...(view === undefined ? {} : { view }) });
   const subresource = view?.name ?? '';
   const writing = {
@@ -76,11 +82,13 @@ function applyChange(context: VerbContext, application: Application): Change {
   const applyTo = (live: ApiObject): ApiObject => toStorage(applied(context, application, live), served);
   if (view !== undefined) {
     return {
+      uidIs: 'field',
       apply: (copy) => view.write(viewOf(applyTo(toSeen(copy, served)), view), copy),
       validate: (next, old) => view.validate?.(next, old) ?? [],
     };
   }
   return {
+    uidIs: 'field',
     apply: (copy) => applyTo(toSeen(copy, served)),
     create: async () => {
       await assertMayCreate(context.authorizer, request);
@@ -114,7 +122,8 @@ function applied(context: VerbContext, application: Application, live: ApiObject
     const object = applyConfig(live, config, context.ownership.describe(writing), options);
     checkNameMatches(object.metadata.name ?? request.target.name, request.target.name);
     const stored = live.metadata.uid !== undefined && application.served.version.conversion === undefined;
-    const document = { value: object, duplicates: [], ...(stored ? { known: live } : {}) };
+    const refusal: Refusal = (why) => unconvertible({ ...object }, why, expected);
+    const document = { value: object, duplicates: [], refusal, ...(stored ? { known: live } : {}) };
     return toObject(request, document, expected, 'Ignore');
   } catch (error) {
     throw error instanceof ApplyConflict ? toStatus(error) : error;
@@ -137,7 +146,7 @@ function toStatus(error: ApplyConflict): StatusError {
 
 /**
  * The body, YAML or JSON, as a configuration of the parent in the version of the path.
- * @throws StatusError 400, 413
+ * @throws StatusError 400, 413, 500
  */
 async function readConfig(
   request: AuthorizedResourceRequest,
@@ -145,9 +154,7 @@ async function readConfig(
   { expected, view }: { expected: Expected; view?: ViewSubresource },
 ): Promise<JsonObject> {
   const { value, duplicates } = parse(await request.body(MAX_BODY_BYTES));
-  if (!isObject(value)) throw badRequest('error decoding YAML: the configuration must be an object');
   request.audit?.requestBody(value);
-  reportDuplicates(request, duplicates, options);
   const own = view?.toParent === undefined;
   checkType(value, own ? expected : { ...expected, ...view.served });
   const metadata = isObject(value.metadata) ? value.metadata : {};
@@ -155,16 +162,28 @@ async function readConfig(
     throw badRequest('metadata.managedFields must be nil');
   }
   const config = own ? value : { metadata, ...view.toParent?.(value) };
-  checkFields(config, request, expected);
   const { group, version, kind } = expected;
-  return { ...config, kind, apiVersion: toApiVersion({ group, version }) };
+  const typed = { ...config, kind, apiVersion: toApiVersion({ group, version }) };
+  checkFields(typed, expected);
+  reportDuplicates(request, duplicates, options);
+  return typed;
 }
 
-function parse(bytes: Buffer): { value: JsonValue; duplicates: readonly string[] } {
+/** Nothing, too, is an object. @throws StatusError 400 */
+function parse(bytes: Buffer): { value: JsonObject; duplicates: readonly string[] } {
+  const { value, duplicates } = parseYaml(bytes);
+  const object = value ?? {};
+  if (isObject(object)) return { value: object, duplicates };
+  const why = `json: cannot unmarshal ${nameOf(object)} into Go value of type map[string]interface {}`;
+  throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
+}
+
+function parseYaml(bytes: Buffer): ParsedDocument {
   try {
     return parseYamlText(bytes);
   } catch (error) {
-    if (error instanceof SyntaxError) throw badRequest(`error decoding YAML: ${error.message}`);
+    if (error instanceof SyntaxError)
+      throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
     throw error;
   }
 }
@@ -174,35 +193,45 @@ function reportDuplicates(
   duplicates: readonly string[],
   { fieldValidation }: MutationOptions,
 ): void {
-  const problems = duplicates.map((path) => `key "${path}" already set in map`);
-  if (problems.length > 0 && fieldValidation === 'Strict') {
-    throw badRequest(`error strict decoding YAML: ${problems.join(', ')}`);
+  if (duplicates.length > 0 && fieldValidation === 'Strict') {
+    const why = `error converting YAML to JSON: ${repeatedKeysError(duplicates)}`;
+    throw badRequest(`error strict decoding YAML: ${why}`);
   }
-  if (fieldValidation === 'Warn') for (const problem of problems) request.warn(problem);
+  if (fieldValidation === 'Warn') for (const problem of duplicates) request.warn(problem);
 }
 
-function checkType(
-  { kind, apiVersion }: JsonObject,
-  { group, version, kind: wanted }: Omit<Expected, 'schema'>,
-): void {
-  const given = typeof apiVersion === 'string' ? canonicalApiVersion(apiVersion) : '';
-  if (kind === wanted && given === toApiVersion({ group, version })) return;
-  throw badRequest(
-    `invalid object type: the configuration is a ${String(kind ?? '""')} of ${String(apiVersion ?? '""')}, the path takes a ${wanted} of ${toApiVersion({ group, version })}`,
-  );
+/** An apply says what it is, always. */
+function checkType(object: JsonObject, { group, version, kind }: Omit<Expected, 'schema' | 'types'>): void {
+  const given = typeof object.apiVersion === 'string' ? canonicalApiVersion(object.apiVersion) : '';
+  if (object.kind === kind && given === toApiVersion({ group, version })) return;
+  throw badRequest(`invalid object type: ${goKind(object)}`);
 }
 
-/** Fields and types of a configuration are always checked: what is not in the type can have no owner. */
-function checkFields(
-  config: JsonObject,
-  { target }: AuthorizedResourceRequest,
-  { group, version, kind, schema }: Expected,
-): void {
+/**
+ * Fields and types of a configuration are always checked: what is not in the type can have no owner. Kubernetes has no code
+ * for that but 500, and clients know it.
+ */
+function checkFields(config: JsonObject, { schema }: Expected): void {
   const errors = checkConfig(config, schema);
   if (errors.length === 0) return;
-  const name = target.namespace === '' ? `/${target.name}` : `${target.namespace}/${target.name}`;
   const list = errors.length === 1 ? errors[0] : `errors:\n  ${errors.join('\n  ')}`;
-  throw badRequest(
-    `failed to create typed patch object (${name}; ${toApiVersion({ group, version })}, Kind=${kind}): ${list}`,
-  );
+  throw unknownError(`failed to create typed patch object (${goIdentity(config)}): ${list}`);
+}
+
+/** What has the fields of its type may still hold a text that is none of its format, a quantity or a time. */
+function unconvertible(object: JsonObject, why: string, { schema }: Expected): StatusError {
+  const reason = `unable to convert unstructured object to ${goKind(object)}: ${conversionError(object, schema) ?? why}`;
+  return unknownError(`failed to convert new object (${goIdentity(object)}) to proper version: ${reason}`);
+}
+
+const textOf = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? cutAfter(value, MAX_NAME_LETTERS) : '';
+
+/** `apps/v1, Kind=Deployment` */
+const goKind = ({ apiVersion, kind }: JsonObject): string => `${textOf(apiVersion)}, Kind=${textOf(kind)}`;
+
+/** `default/web; apps/v1, Kind=Deployment`: as the configuration says, whatever the path. */
+function goIdentity(object: JsonObject): string {
+  const metadata = isObject(object.metadata) ? object.metadata : {};
+  return `${textOf(metadata.namespace)}/${textOf(metadata.name)}; ${goKind(object)}`;
 }

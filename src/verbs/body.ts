@@ -1,31 +1,36 @@
-import { canonicalApiVersion } from '../api/dialect.ts';
+import type { TypeLibrary } from '../api/idl/types.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
-import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
 import { type Decoded, type DecodeOptions, decodeObject } from '../codec/decode.ts';
-import { DecodeError } from '../codec/decode-error.ts';
+import { DecodeError, MalformedMessage } from '../codec/decode-error.ts';
+import { fractionError } from '../codec/fractions.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/parse-bytes.ts';
+import { repeatedKeysError, warningsOf } from '../codec/yaml-repeated-keys.ts';
 import { isObject } from '../object/merge-patch.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import { MAX_BODY_BYTES } from './context.ts';
+import { declaredType, type Expected, headError, inHead, mismatchOf } from './declared-type.ts';
 import type { FieldValidation } from './mutation-options.ts';
+import { unreadable, unrecognized } from './unreadable.ts';
 
 /** From the bytes of a request to an object of the right type. */
 
-/** What a body must be. */
-export interface Expected {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly schema: MessageSchema;
+/** A body, or what was made of an object and a body. */
+export interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'fresh'> {
+  readonly refusal: Refusal;
+  /** What else a strict reader minds, in words. */
+  readonly problems?: readonly string[];
 }
 
-/** A body, or what was made of an object and a body. */
-export interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'fresh'> {}
+/**
+ * The answer for what is no object of the type that is expected. `given`: the value, once it can say what it is; or that it is
+ * of another version, which says everything.
+ */
+export type Refusal = (why: string, given?: JsonObject | 'other-version') => StatusError;
 
 /** @throws StatusError 400, 413, 415 */
 export async function readObject(
@@ -35,8 +40,7 @@ export async function readObject(
 ): Promise<ApiObject> {
   const format = bodyFormat(request.headers['content-type']);
   const bytes = await request.body(MAX_BODY_BYTES);
-  const document = parseDocument(bytes, format, expected);
-  const object = toObject(request, document, expected, validation);
+  const object = toObject(request, readDocument(bytes, format, expected), expected, validation);
   request.audit?.requestObject(object);
   return object;
 }
@@ -54,7 +58,7 @@ export async function readReplacement(
   const format = bodyFormat(request.headers['content-type']);
   const bytes = await request.body(MAX_BODY_BYTES);
   const decode = (): ApiObject =>
-    toObject(request, parseDocument(bytes, format, expected), expected, validation);
+    toObject(request, readDocument(bytes, format, expected), expected, validation);
   const first = decode();
   request.audit?.requestObject(first);
   let unused: ApiObject | undefined = first;
@@ -75,18 +79,28 @@ export interface Replacement {
 }
 
 /** @throws StatusError 400 */
-export function parseDocument(bytes: Buffer, format: Format, expected: Expected): ParsedDocument {
+function readDocument(bytes: Buffer, format: Format, expected: Expected): DocumentToDecode {
+  const refusal: Refusal = (why, given) => {
+    if (given === 'other-version') return badRequest(why);
+    if (given === undefined) return unrecognized(expected, why, bytes);
+    return unreadable(declaredType(given, expected), expected, why);
+  };
   try {
-    return parseBytes(bytes, format, expected.schema);
+    const document = parseBytes(bytes, format, expected.schema);
+    if (format !== 'yaml' || document.duplicates.length === 0) return { ...document, refusal };
+    return { ...document, refusal, duplicates: [], problems: [repeatedKeysError(document.duplicates)] };
   } catch (error) {
-    if (error instanceof SyntaxError) throw unreadable(expected, error.message);
-    throw error;
+    if (error instanceof SyntaxError)
+      throw refusal(format === 'json' ? inHead(error.message) : error.message);
+    if (!(error instanceof MalformedMessage)) throw error;
+    checkType(error.head, expected, refusal);
+    throw refusal(error.message, error.head);
   }
 }
 
 /**
  * Checks kind and apiVersion, decodes, and treats unknown and repeated fields as the request asks.
- * @throws StatusError 400
+ * @throws StatusError 400, or what the document's refusal is
  */
 export function toObject(
   request: AuthorizedResourceRequest,
@@ -94,46 +108,37 @@ export function toObject(
   expected: Expected,
   validation: FieldValidation,
 ): ApiObject {
-  const value = asObject(document.value, expected);
-  checkType(value, expected);
+  const { refusal } = document;
+  const value = checkType(document.value, expected, refusal);
   const { object, unknown } = decodeAs(value, expected, document);
   const problems = [
+    ...(document.problems ?? []),
     ...unknown.map((path) => `unknown field "${path}"`),
     ...document.duplicates.map((path) => `duplicate field "${path}"`),
   ];
-  if (problems.length > 0) report(request, problems, expected, validation);
+  if (problems.length > 0) report(request, problems, validation, (why) => refusal(why, value));
   return withType(object, expected, value);
 }
 
-function asObject(value: JsonValue, expected: Expected): JsonObject {
-  if (isObject(value)) return value;
-  throw unreadable(
-    expected,
-    `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go value of type ${expected.version}.${expected.kind}`,
-  );
+/** Nothing, too, is an object. @throws StatusError */
+function checkType(given: JsonValue, expected: Expected, refusal: Refusal): JsonObject {
+  const value = given ?? {};
+  const error = headError(value);
+  if (error !== undefined || !isObject(value)) throw refusal(error ?? '');
+  const mismatch = mismatchOf(declaredType(value, expected), expected);
+  if (mismatch === undefined) return value;
+  throw refusal(mismatch.why, mismatch.kind === 'other-version' ? 'other-version' : value);
 }
 
-function checkType(value: JsonObject, { group, version, kind }: Expected): void {
-  const given = value.apiVersion;
-  if (typeof value.kind === 'string' && value.kind !== '' && value.kind !== kind) {
-    throw badRequest(
-      `${value.kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: the kind in the data (${value.kind}) does not match the expected kind (${kind})`,
-    );
-  }
-  if (typeof given !== 'string' || given === '') return;
-  const wanted = toApiVersion({ group, version });
-  if (canonicalApiVersion(given) === wanted) return;
-  throw badRequest(
-    `the API version in the data (${given}) does not match the expected API version (${wanted})`,
-  );
-}
-
-/** @throws StatusError 400 */
-function decodeAs(value: JsonObject, expected: Expected, options: DecodeOptions): Decoded {
+/** @throws StatusError */
+function decodeAs(value: JsonObject, expected: Expected, document: DocumentToDecode): Decoded {
   try {
-    return decodeObject(value, expected.schema, options);
+    const decoded = decodeObject(value, expected.schema, document);
+    const error = document.fractions && fractionError(document.fractions(), expected.schema);
+    if (error !== undefined) throw new DecodeError(error);
+    return decoded;
   } catch (error) {
-    if (error instanceof DecodeError) throw unreadable(expected, error.message);
+    if (error instanceof DecodeError) throw document.refusal(error.message, value);
     throw error;
   }
 }
@@ -141,24 +146,20 @@ function decodeAs(value: JsonObject, expected: Expected, options: DecodeOptions)
 function report(
   request: AuthorizedResourceRequest,
   problems: readonly string[],
-  expected: Expected,
   validation: FieldValidation,
+  refusal: (why: string) => StatusError,
 ): void {
   switch (validation) {
     case 'Ignore':
       return;
     case 'Warn':
-      for (const problem of problems) request.warn(problem);
+      for (const warning of problems.flatMap(warningsOf)) request.warn(warning);
       return;
     case 'Strict':
-      throw unreadable(expected, `strict decoding error: ${problems.join(', ')}`);
+      throw refusal(`strict decoding error: ${problems.join(', ')}`);
     default:
       validation satisfies never;
   }
-}
-
-function unreadable({ kind, version }: Expected, why: string): StatusError {
-  return badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${why}`);
 }
 
 /** `object` was decoded for this request, so that it may be changed. */
@@ -183,6 +184,7 @@ function retyped(object: JsonObject, kind: string, apiVersion: string): ApiObjec
 const isEmptyList = (value: JsonValue | undefined): boolean => Array.isArray(value) && value.length === 0;
 
 /** A served resource's own kind. */
-export function expectedOf({ definition, version }: ServedResource, schema: MessageSchema): Expected {
-  return { group: definition.group, version: version.version, kind: definition.kind, schema };
+export function expectedOf({ definition, version }: ServedResource, types: TypeLibrary): Expected {
+  const { group, kind } = definition;
+  return { group, version: version.version, kind, schema: types.message(version.type), types };
 }

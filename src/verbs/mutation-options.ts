@@ -88,7 +88,9 @@ export function managerFromUserAgent(userAgent: string): string {
 export function checkNameMatches(objectName: string | undefined, pathName: string): void {
   if (objectName === pathName) return;
   if (objectName === undefined || objectName === '') {
-    throw badRequest('the name of the object (based on URL) was undeterminable: name must be provided');
+    throw badRequest(
+      `the name of the object (${pathName} based on URL) was undeterminable: name must be provided`,
+    );
   }
   throw badRequest(`the name of the object (${objectName}) does not match the name on the URL (${pathName})`);
 }

@@ -58,7 +58,7 @@ export function initializeMetadata(object: ApiObject, tracksGeneration: boolean,
 export function keepSystemMetadata(object: ApiObject, old: ApiObject): void {
   const { metadata } = object;
   const before = old.metadata;
-  metadata.uid ??= before.uid ?? '';
+  if ((metadata.uid ?? '') === '') metadata.uid = before.uid ?? '';
   metadata.creationTimestamp = before.creationTimestamp ?? null;
   restore(metadata, before, 'deletionTimestamp');
   metadata.deletionGracePeriodSeconds ??= before.deletionGracePeriodSeconds ?? 0;

@@ -1,33 +1,24 @@
+import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
-import { badRequest, StatusError } from '../api/status.ts';
-import { type ParsedDocument, parseJsonText } from '../codec/json-text.ts';
+import { badRequest, invalid, StatusError, unknownError } from '../api/status.ts';
 import { unsupportedMediaType } from '../codec/negotiate.ts';
-import { applyJsonPatch, PatchError } from '../object/json-patch.ts';
-import { applyMergePatch, isObject } from '../object/merge-patch.ts';
-import { applyStrategicMerge } from '../object/strategic-merge.ts';
+import { invalidValue } from '../object/field-errors.ts';
+import { isObject } from '../object/merge-patch.ts';
+import { PatchError } from '../object/patch-error.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { APPLY_PATCH, apply } from './apply.ts';
-import { type Expected, toObject } from './body.ts';
+import { type Refusal, toObject } from './body.ts';
 import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
+import type { Expected } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
+import { type Explanation, PATCH_KINDS, type PatchKind, type ReadPatch } from './patch-kinds.ts';
 import { formFor, objectResponse } from './read.ts';
 import { expectedFor } from './write.ts';
 import type { Change } from './writing.ts';
-
-type Patcher = (object: JsonObject, patch: JsonValue, expected: Expected) => JsonValue;
-
-const PATCHERS: ReadonlyMap<string, Patcher> = new Map<string, Patcher>([
-  ['application/json-patch+json', (object, patch) => applyJsonPatch(object, patch)],
-  ['application/merge-patch+json', (object, patch) => applyMergePatch(object, asObject(patch))],
-  [
-    'application/strategic-merge-patch+json',
-    (object, patch, { schema }) => applyStrategicMerge(object, asObject(patch), schema),
-  ],
-]);
 
 export async function patch(
   context: VerbContext,
@@ -37,17 +28,18 @@ export async function patch(
 ): Promise<ApiResponse> {
   if (contentTypeOf(request) === APPLY_PATCH) return apply(context, request, served, view);
   const form = formFor(context, request, served, view);
-  const patcher = choosePatcher(request);
+  const kind = chooseKind(request);
   const options = readMutationOptions(request, 'PatchOptions');
-  const document = await readPatch(request);
+  const read = kind.read(await request.body(MAX_BODY_BYTES), options.fieldValidation);
+  request.audit?.requestBody(read.value);
   const expected = expectedFor(context, served, view);
   const writing = toWriteContext(request, served, { ...options, subresource: view?.name ?? '' });
   const change = patchChange({
     request,
     served,
     expected,
-    document,
-    patcher,
+    kind,
+    read,
     options,
     ...(view === undefined ? {} : { view }),
   });
@@ -56,10 +48,10 @@ export async function patch(
 }
 
 /** @throws StatusError 415 */
-function choosePatcher(request: AuthorizedResourceRequest): Patcher {
-  const patcher = PATCHERS.get(contentTypeOf(request));
-  if (patcher === undefined) throw unsupportedMediaType([...PATCHERS.keys(), APPLY_PATCH]);
-  return patcher;
+function chooseKind(request: AuthorizedResourceRequest): PatchKind {
+  const kind = PATCH_KINDS[contentTypeOf(request)];
+  if (kind === undefined) throw unsupportedMediaType([...Object.keys(PATCH_KINDS), APPLY_PATCH]);
+  return kind;
 }
 
 function contentTypeOf({ headers }: AuthorizedResourceRequest): string {
@@ -67,25 +59,13 @@ function contentTypeOf({ headers }: AuthorizedResourceRequest): string {
   return type.trim().toLowerCase();
 }
 
-async function readPatch(request: AuthorizedResourceRequest): Promise<ParsedDocument> {
-  const bytes = await request.body(MAX_BODY_BYTES);
-  try {
-    const document = parseJsonText(bytes);
-    request.audit?.requestBody(document.value);
-    return document;
-  } catch (error) {
-    if (error instanceof SyntaxError) throw badRequest(`error decoding patch: ${error.message}`);
-    throw error;
-  }
-}
-
 interface PatchWork {
   readonly request: AuthorizedResourceRequest;
   readonly served: ServedResource;
   readonly view?: ViewSubresource;
   readonly expected: Expected;
-  readonly document: ParsedDocument;
-  readonly patcher: Patcher;
+  readonly kind: PatchKind;
+  readonly read: ReadPatch;
   readonly options: MutationOptions;
 }
 
@@ -94,11 +74,13 @@ function patchChange(work: PatchWork): Change {
   const { served, view, request } = work;
   const own = view === undefined || view.type === served.definition.storage.type;
   return {
+    // The patched scale of a Scale is checked by nobody else.
+    uidIs: own ? 'field' : 'precondition',
     apply: (copy) => {
       const seen = own ? toSeen(copy, served) : (view?.read(copy) ?? copy);
       // A view of another kind, or another version, is made up and not in a form to be kept.
       const known = own && served.version.conversion === undefined ? { known: seen } : {};
-      const patched = decodePatched({ value: applyTo(seen, work), ...known }, work);
+      const patched = decodePatched(applyTo(seen, work), known, work);
       checkNameMatches(patched.metadata.name, request.target.name);
       const stored = own ? toStorage(patched, served) : patched;
       return view === undefined ? stored : view.write(stored, copy);
@@ -109,46 +91,66 @@ function patchChange(work: PatchWork): Change {
   };
 }
 
-function applyTo(seen: ApiObject, { patcher, document, expected, served, request }: PatchWork): JsonValue {
+function applyTo(seen: ApiObject, { kind, read, expected }: PatchWork): JsonValue {
   try {
-    return patcher(seen, document.value, expected);
+    return kind.apply(seen, read.value, expected.schema);
   } catch (error) {
-    if (!(error instanceof PatchError)) throw error;
-    throw toPatchStatus(error, served, request.target.name);
+    throw error instanceof PatchError ? toPatchStatus(error) : error;
   }
 }
 
+/** @throws StatusError 422 for what is no object of its type any more */
 function decodePatched(
-  patched: { readonly value: JsonValue; readonly known?: JsonObject },
-  { request, expected, options, document }: PatchWork,
+  result: JsonValue,
+  known: { readonly known?: JsonObject },
+  { request, expected, options, kind, read }: PatchWork,
 ): ApiObject {
-  const { duplicates } = document;
-  return toObject(request, { ...patched, duplicates }, expected, options.fieldValidation);
+  const refusal: Refusal = (why) => invalidPatch(kind.explain(result, read.value, why, expected.schema));
+  const value = kind.keepsType && isObject(result) ? withTypeOf(result, expected) : result;
+  const document = { value, ...known, duplicates: [], problems: read.problems, refusal };
+  return toObject(request, document, expected, options.fieldValidation);
 }
 
-function toPatchStatus(error: PatchError, { definition }: ServedResource, name: string): StatusError {
+/** What is no text is left for decoding to refuse. */
+function withTypeOf(result: JsonObject, { group, version, kind }: Expected): JsonObject {
+  const given = result.kind;
+  const apiVersion = toApiVersion({ group, version });
+  return {
+    ...result,
+    ...(typeof given === 'string' ? { kind } : {}),
+    ...(typeof result.apiVersion === 'string' ? { apiVersion } : {}),
+  };
+}
+
+const NO_KIND = { kind: '', group: '' };
+
+const invalidPatch = ({ shown, why }: Explanation): StatusError =>
+  invalid(NO_KIND, '', [invalidValue('patch', shown, why)]);
+
+/** What a patch says of itself is for its author; whether it fits is told in one sentence, as Kubernetes does. */
+function toPatchStatus(error: PatchError): StatusError {
   switch (error.kind) {
     case 'malformed':
       return badRequest(error.message);
     case 'too-many':
-      return new StatusError({ code: 413, reason: 'RequestEntityTooLarge', message: error.message });
+      return new StatusError({
+        code: 413,
+        reason: 'RequestEntityTooLarge',
+        message: `Request entity too large: ${error.message}`,
+      });
     case 'inapplicable':
       return new StatusError(
         {
           code: 422,
           reason: 'Invalid',
-          message: `the server rejected our request due to an error in our request: ${error.message}`,
-          details: { name, kind: definition.resource },
+          message: 'the server rejected our request due to an error in our request',
+          details: {},
         },
         { cause: error },
       );
+    case 'unmergeable':
+      return unknownError(error.message, error);
     default:
       return error.kind satisfies never;
   }
-}
-
-/** @throws PatchError */
-function asObject(patch: JsonValue): JsonObject {
-  if (isObject(patch)) return patch;
-  throw new PatchError('malformed', 'the patch must be a JSON object');
 }

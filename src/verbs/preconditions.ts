@@ -4,6 +4,7 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 import { StorageError } from '../storage/errors.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { Entry, Freshness } from '../storage/store.ts';
+import type { Change } from './writing.ts';
 
 /** What a write expects of the object it meets, and what to do when the cached object is not that. */
 
@@ -52,9 +53,14 @@ export function retryFreshness(error: unknown, fresh: boolean): Freshness | unde
  * The preconditions inside an update: resourceVersion and uid, where the new object carries them.
  * @throws StatusError 409, or 422 when the resource insists on a resourceVersion and there is none
  */
-export function checkVersion(definition: ResourceDefinition, object: ApiObject, entry: Entry): void {
-  const { name = '', uid, resourceVersion } = object.metadata;
-  if (uid !== undefined && uid !== '' && uid !== entry.uid) {
+export function checkVersion(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  entry: Entry,
+  uidIs: Change['uidIs'] = 'precondition',
+): void {
+  const { name = '', uid = '', resourceVersion } = object.metadata;
+  if (uidIs === 'precondition' && uid !== '' && uid !== entry.uid) {
     throw conflict(definition, name, uidMismatch(definition, entry, uid));
   }
   if (resourceVersion === undefined || resourceVersion === '' || resourceVersion === '0') {

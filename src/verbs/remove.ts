@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type Status, StatusError } from '../api/status.ts';
-import { nameOf } from '../codec/decode-error.ts';
+import { MalformedMessage, nameOf } from '../codec/decode-error.ts';
 import { decodeScalar } from '../codec/decode-scalar.ts';
 import { encodeValue } from '../codec/encode.ts';
-import { bodyFormat } from '../codec/negotiate.ts';
+import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/parse-bytes.ts';
 import { isObject } from '../object/merge-patch.ts';
 import type { ServedResource } from '../registry/registry.ts';
@@ -12,6 +12,7 @@ import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Entry } from '../storage/store.ts';
 import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
+import { headError, inHead } from './declared-type.ts';
 import { checkDeleteOptions, type DeleteOptions } from './deletion.ts';
 import { checkListOptions, readListOptions } from './list-options.ts';
 import { isDryRun, managerFromUserAgent } from './mutation-options.ts';
@@ -151,15 +152,23 @@ function fromBody(context: VerbContext, request: AuthorizedResourceRequest, byte
   return { ...toDeleteOptions(body), dryRun: isDryRun(request.query) || listOf(body.dryRun).includes('All') };
 }
 
+/** Nothing, too, is an object. @throws StatusError 400 */
 function parseBody(request: AuthorizedResourceRequest, bytes: Buffer, schema: MessageSchema): JsonObject {
+  const format = bodyFormat(request.headers['content-type']);
+  const value = readBody(bytes, format, schema) ?? {};
+  const error = headError(value);
+  if (error !== undefined || !isObject(value)) throw badRequest(error ?? '');
+  return value;
+}
+
+function readBody(bytes: Buffer, format: Format, schema: MessageSchema): JsonValue {
   try {
-    const { value } = parseBytes(bytes, bodyFormat(request.headers['content-type']), schema);
-    if (isObject(value)) return value;
+    return parseBytes(bytes, format, schema).value;
   } catch (error) {
+    if (error instanceof MalformedMessage) throw badRequest(error.message);
     if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest(`couldn't read the DeleteOptions: ${error.message}`);
+    throw badRequest(format === 'json' ? inHead(error.message) : error.message);
   }
-  throw badRequest('the DeleteOptions must be an object');
 }
 
 /** DeleteOptions as they stand in a body. @throws StatusError 400 */

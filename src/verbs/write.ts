@@ -4,9 +4,10 @@ import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { type Expected, expectedOf, type Replacement, readObject, readReplacement } from './body.ts';
+import { expectedOf, type Replacement, readObject, readReplacement } from './body.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
 import { assertMayCreate } from './create-instead.ts';
+import type { Expected } from './declared-type.ts';
 import { checkNameMatches, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import type { Change } from './writing.ts';
@@ -20,7 +21,7 @@ export async function create(
 ): Promise<ApiResponse> {
   const form = formFor(context, request, served);
   const options = readMutationOptions(request, 'CreateOptions');
-  const expected = expectedOf(served, context.types.message(served.version.type));
+  const expected = expectedOf(served, context.types);
   const object = await readObject(request, expected, options.fieldValidation);
   const written = await context.writer.create(
     toWriteContext(request, served, options),
@@ -57,9 +58,9 @@ export function expectedFor(
   view: ViewSubresource | undefined,
 ): Expected {
   if (view === undefined || view.type === served.definition.storage.type) {
-    return expectedOf(served, context.types.message(served.version.type));
+    return expectedOf(served, context.types);
   }
-  return { ...view.served, schema: context.types.message(view.type) };
+  return { ...view.served, schema: context.types.message(view.type), types: context.types };
 }
 
 function replaceWith(

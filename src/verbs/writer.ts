@@ -213,7 +213,7 @@ export class ObjectWriter {
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
     const copy = change.leavesCopy === true ? old : copyStored(old);
     const object = await change.apply(copy);
-    checkVersion(definition, object, entry);
+    checkVersion(definition, object, entry, change.uidIs);
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
     if (context.ownership === 'track') this.#ownership.track(context, object, old);

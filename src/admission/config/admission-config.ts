@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import { repeatedKeyProblems } from '../../codec/yaml-repeated-keys.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
 import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, notSupported } from '../../object/field-errors.ts';
@@ -26,7 +27,7 @@ export type PluginConfig = { readonly value: JsonValue } | { readonly path: stri
 export function parseAdmissionConfig(text: string): ReadonlyMap<AdmissionPluginName, PluginConfig> {
   const { value, duplicates } = parseYamlText(Buffer.from(text));
   const file = asObject(value);
-  const problems: FieldError[] = duplicates.map((field) => duplicate(field, field));
+  const problems = repeatedKeyProblems(duplicates);
   checkOneOf(file.apiVersion, API_VERSIONS, 'apiVersion', problems);
   checkOneOf(file.kind, ['AdmissionConfiguration'], 'kind', problems);
   checkFields(file, ['apiVersion', 'kind', 'plugins'], '', problems);

@@ -4,7 +4,9 @@ import { copyJson } from '../../object/copy.ts';
 import { equal } from '../../object/equality.ts';
 import { parseJson } from '../../object/exact-json.ts';
 import { applyJsonPatch } from '../../object/json-patch.ts';
+import { jsonSyntaxError } from '../../object/json-syntax-error.ts';
 import { parseOwners } from '../../object/managed-fields/managers.ts';
+import { isObject } from '../../object/merge-patch.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
 import { Dispatch, type WebhookParts } from '../webhooks/dispatch.ts';
 import type { Candidate } from '../webhooks/hook-list.ts';
@@ -123,6 +125,8 @@ class MutatingWebhooks {
     const { types } = this.#dispatch;
     const given = seen(attributes, candidate, attributes.object) ?? {};
     const value = applyJsonPatch(given, operations);
+    if (!isObject(value))
+      throw new Error('json: cannot unmarshal array into Go value of type map[string]interface {}');
     const next = fromSeen(attributes, candidate, { value, types });
     return equal(fromSeen(attributes, candidate, { value: given, types }), next) ? undefined : next;
   }
@@ -133,7 +137,11 @@ function requireAgain({ asked, again }: Progress): void {
   asked.clear();
 }
 
-const patchOf = (patch: Buffer): JsonValue => internally(() => parseJson(patch.toString('utf8')));
+function patchOf(patch: Buffer): JsonValue {
+  const error = jsonSyntaxError(patch);
+  if (error !== undefined) throw internalError(error);
+  return internally(() => parseJson(patch.toString('utf8')));
+}
 
 /** What is wrong with a patch is the webhook's mistake, not the client's. @throws StatusError */
 function internally<Result>(work: () => Result): Result {

@@ -1,9 +1,10 @@
 import { canonicalGroup } from '../../api/dialect.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import { repeatedKeyProblems } from '../../codec/yaml-repeated-keys.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
 import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
-import { duplicate, eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
+import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import {
   type GroupResources,
@@ -48,7 +49,7 @@ const GROUP_FIELDS = ['group', 'resources', 'resourceNames'];
 /** @throws Error that names everything that is wrong */
 export function parsePolicy(text: string): Policy {
   const { value, duplicates } = parseYamlText(Buffer.from(text));
-  const problems: FieldError[] = duplicates.map((field) => duplicate(field, field));
+  const problems = repeatedKeyProblems(duplicates);
   const file = asObject(value);
   checkOneOf(file.apiVersion, API_VERSIONS, 'apiVersion', problems);
   checkOneOf(file.kind, ['Policy'], 'kind', problems);

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../api/status.ts';
+import { repeatedKeyProblems } from '../../codec/yaml-repeated-keys.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
 import { throwProblems } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, notSupported, required } from '../../object/field-errors.ts';
@@ -47,7 +48,7 @@ export function parseAuthenticationConfig(
 ): AuthenticationConfig {
   const problems: FieldError[] = [];
   const { value, duplicates } = parseYamlText(Buffer.from(text));
-  for (const field of duplicates) problems.push(duplicate(field, field));
+  problems.push(...repeatedKeyProblems(duplicates));
   const names = ['apiVersion', 'kind', 'jwt', 'anonymous'];
   const file = new ConfigFields(value, { path: '', names, problems });
   checkType(file, problems);

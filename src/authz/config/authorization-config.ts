@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import { repeatedKeyProblems } from '../../codec/yaml-repeated-keys.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
 import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
@@ -34,7 +35,7 @@ export function parseAuthorizationConfig(
   const { value, duplicates } = parseYamlText(Buffer.from(text));
   const file = asObject(value);
   const problems: FieldError[] = [];
-  for (const field of duplicates) problems.push(duplicate(field, field));
+  problems.push(...repeatedKeyProblems(duplicates));
   checkOneOf(file.apiVersion, API_VERSIONS, 'apiVersion', problems);
   checkOneOf(file.kind, ['AuthorizationConfiguration'], 'kind', problems);
   checkFields(file, ['apiVersion', 'kind', 'authorizers'], '', problems);

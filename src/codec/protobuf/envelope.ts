@@ -1,11 +1,13 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
+import { MalformedMessage } from '../decode-error.ts';
 import type { Head } from '../stored-object.ts';
 import { encodeMessage } from './encoder.ts';
 import { decodeMessage } from './message.ts';
 import { DELIMITED, tag } from './scalars.ts';
 import { varintLength, writeVarint } from './varint.ts';
+import { wireError } from './wire-error.ts';
 
 /**
  * The envelope of protobuf bodies: four magic bytes and a message Unknown, which says what is inside
@@ -39,24 +41,30 @@ function prefix(field: number, sizeBytes: number): Buffer {
 const delimited = (field: number, bytes: Buffer): Buffer =>
   Buffer.concat([prefix(field, bytes.length), bytes]);
 
-/** @throws SyntaxError for bytes that are no such envelope */
+/** @throws SyntaxError for bytes that are no such envelope, MalformedMessage for what is in one */
 export function decodeEnvelope(bytes: Buffer, schema: MessageSchema): JsonObject {
+  const { kind, apiVersion, raw } = openEnvelope(bytes);
+  const head = { ...(kind === '' ? {} : { kind }), ...(apiVersion === '' ? {} : { apiVersion }) };
+  try {
+    return { ...head, ...decodeMessage(raw, schema) };
+  } catch (cause) {
+    throw new MalformedMessage(wireError(cause), head, { cause });
+  }
+}
+
+/** @throws SyntaxError in the words of Kubernetes (serializer/protobuf) */
+function openEnvelope(bytes: Buffer): ReturnType<typeof readUnknown> {
+  if (bytes.length === 0) throw new SyntaxError('empty data');
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) {
     throw new SyntaxError(
       'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]',
     );
   }
+  if (bytes.length === MAGIC.length) throw new SyntaxError('empty body');
   try {
-    const { kind, apiVersion, raw } = readUnknown(bytes.subarray(MAGIC.length));
-    return {
-      ...(kind === '' ? {} : { kind }),
-      ...(apiVersion === '' ? {} : { apiVersion }),
-      ...decodeMessage(raw, schema),
-    };
+    return readUnknown(bytes.subarray(MAGIC.length));
   } catch (cause) {
-    throw new SyntaxError(
-      `the protobuf message is malformed: ${cause instanceof Error ? cause.message : String(cause)}`,
-    );
+    throw cause instanceof SyntaxError ? cause : new SyntaxError(wireError(cause), { cause });
   }
 }
 
@@ -72,6 +80,7 @@ function readUnknown(bytes: Buffer): { kind: string; apiVersion: string; raw: Ui
   let raw: Uint8Array = new Uint8Array();
   while (reader.pos < bytes.length) {
     const key = reader.uint32();
+    requireDelimited(key);
     if (key >>> 3 === 1) {
       const end = reader.uint32() + reader.pos;
       while (reader.pos < end) {
@@ -84,6 +93,17 @@ function readUnknown(bytes: Buffer): { kind: string; apiVersion: string; raw: Ui
     else reader.skipType(key & 7);
   }
   return { kind, apiVersion, raw };
+}
+
+const NAMES = ['', 'TypeMeta', 'Raw', 'ContentEncoding', 'ContentType'];
+
+/** @throws SyntaxError */
+function requireDelimited(key: number): void {
+  const [name, wireType] = [NAMES[key >>> 3], key & 7];
+  if (wireType === 4) throw new SyntaxError('proto: Unknown: wiretype end group for non-group');
+  if (name === '') throw new SyntaxError(`proto: Unknown: illegal tag 0 (wire type ${wireType})`);
+  if (name !== undefined && wireType !== DELIMITED)
+    throw new SyntaxError(`proto: wrong wireType = ${wireType} for field ${name}`);
 }
 
 /** A watch event: its length in four bytes, then type and the object in its own envelope. */

@@ -1,104 +1,166 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
+import { cutAfter, goPlain, goTypeOf, MAX_NAME_LETTERS } from '../go-plain.ts';
+import { goAny } from '../go-value.ts';
 import { isObject } from '../merge-patch.ts';
 import { formatPath } from './field-set.ts';
-import { elementOf, shapeOfField } from './shape.ts';
+import { elementOf, type ListShape, missingKey, shapeOfField } from './shape.ts';
 
 /**
  * Whether a configuration can be of a type: fields that exist, values of their kind, list elements that can be told apart.
- * Answers texts such as `.spec.replicas: expected numeric (int or float), got "two"`.
+ * Answers texts such as `.spec.replicas: expected numeric (int or float), got string`, as Kubernetes writes them
+ * (structured-merge-diff 4.4, typed/validate.go), some of which show how it holds values. An object tells of one field that
+ * its type has not, and a list of one element without a name.
  */
 export function checkConfig(config: JsonObject, schema: MessageSchema): string[] {
-  const errors: string[] = [];
-  checkMessage(config, schema, '', errors);
-  return errors;
+  const check = new Check();
+  check.message(config, schema, '');
+  return check.errors;
 }
 
-function checkMessage(object: JsonObject, schema: MessageSchema, path: string, errors: string[]): void {
-  for (const [key, value] of Object.entries(object)) {
-    if (value === undefined || value === null) continue;
-    const at = `${path}.${key}`;
-    const field = schema.fields.get(key);
-    if (field !== undefined) checkField(value, field, at, errors);
-    else if (schema.typed && (key === 'kind' || key === 'apiVersion'))
-      checkScalar(value, 'string', at, errors);
-    else if (!schema.preserveUnknownFields) errors.push(`${at}: field not declared in schema`);
+/** Whoever has more mistakes than this learns nothing from the next. */
+const MAX_ERRORS = 100;
+/** Of a value that a message shows. */
+const SHOWN_LETTERS = 4096;
+
+class Check {
+  readonly errors: string[] = [];
+
+  message(object: JsonObject, schema: MessageSchema, path: string): void {
+    let undeclared: string | undefined;
+    for (const key of Object.keys(object)) {
+      if (this.#isFull) return;
+      const value = object[key];
+      const at = joinPath(path, `.${key}`);
+      const field = schema.fields.get(key);
+      if (field !== undefined) this.#field(value ?? null, field, at);
+      else if (schema.typed && (key === 'kind' || key === 'apiVersion')) this.#value(value ?? null, TEXT, at);
+      else if (!schema.preserveUnknownFields) undeclared ??= at;
+    }
+    if (undeclared !== undefined) this.#add(undeclared, 'field not declared in schema');
+  }
+
+  #field(value: JsonValue, field: FieldSchema, path: string): void {
+    const shape = shapeOfField(field);
+    const isNamed = shape.kind === 'set' || shape.kind === 'keyed';
+    if (!isNamed || field.value.kind !== 'list' || !Array.isArray(value))
+      this.#value(value, field.value, path);
+    else this.#namedItems(value, field.value.items, shape, path);
+  }
+
+  /** A list whose elements have names, which are their path. */
+  #namedItems(list: readonly JsonValue[], items: ValueSchema, shape: ListShape, path: string): void {
+    const seen = new Set<string>();
+    for (const [at, item] of list.entries()) {
+      if (this.#isFull) return;
+      const nameless = shape.kind === 'set' ? unfitForSet(item) : unfitForKeys(item, shape);
+      const element = elementOf(item, shape);
+      if (nameless !== undefined || element === undefined) {
+        this.#add(path, `element ${at}: ${nameless ?? ''}`);
+        return;
+      }
+      const name = formatPath([element]);
+      if (seen.has(element)) this.#add(path, `duplicate entries for key ${cutAfter(name, MAX_NAME_LETTERS)}`);
+      seen.add(element);
+      this.#value(item, items, joinPath(path, name));
+    }
+  }
+
+  #value(value: JsonValue, schema: ValueSchema, path: string): void {
+    if (value === null) return;
+    switch (schema.kind) {
+      case 'message':
+        if (isObject(value)) this.message(value, schema.message, path);
+        else this.#add(path, `expected map, got ${held(value)}`);
+        return;
+      case 'list':
+        if (Array.isArray(value)) this.#items(value, schema.items, path);
+        else this.#add(path, `expected list, got ${held(value)}`);
+        return;
+      case 'map':
+        if (isObject(value)) this.#entries(value, schema.values, path);
+        else this.#add(path, `expected map, got ${held(value)}`);
+        return;
+      default:
+        this.#scalar(value, schema.kind, path);
+    }
+  }
+
+  #items(list: readonly JsonValue[], schema: ValueSchema, path: string): void {
+    for (const [at, item] of list.entries()) {
+      if (this.#isFull) return;
+      this.#value(item, schema, joinPath(path, `[${at}]`));
+    }
+  }
+
+  #entries(map: JsonObject, schema: ValueSchema, path: string): void {
+    for (const key of Object.keys(map)) {
+      if (this.#isFull) return;
+      this.#value(map[key] ?? null, schema, joinPath(path, `.${key}`));
+    }
+  }
+
+  #scalar(value: JsonValue, kind: ScalarOrUnion, path: string): void {
+    switch (kind) {
+      case 'string':
+      case 'bytes':
+        if (typeof value !== 'string') this.#add(path, `expected string, got ${heldInGo(value)}`);
+        return;
+      case 'bool':
+        if (typeof value !== 'boolean') this.#add(path, `expected boolean, got ${held(value)}`);
+        return;
+      case 'int32':
+      case 'int64':
+      case 'double':
+        if (typeof value !== 'number' && typeof value !== 'bigint')
+          this.#add(path, `expected numeric (int or float), got ${goTypeOf(value)}`);
+        return;
+      case 'Time':
+      case 'MicroTime':
+      case 'Duration':
+      case 'Quantity':
+      case 'IntOrString':
+        if (typeof value === 'object') this.#add(path, `expected any scalar, got ${held(value)}`);
+        return;
+      default:
+    }
+  }
+
+  #add(path: string, error: string): void {
+    this.errors.push(`${path}: ${error}`);
+  }
+
+  get #isFull(): boolean {
+    return this.errors.length >= MAX_ERRORS;
   }
 }
 
-function checkField(value: JsonValue, field: FieldSchema, path: string, errors: string[]): void {
-  checkValue(value, field.value, path, errors);
-  const shape = shapeOfField(field);
-  if ((shape.kind !== 'set' && shape.kind !== 'keyed') || !Array.isArray(value)) return;
-  const seen = new Set<string>();
-  for (const [at, item] of value.entries()) {
-    const element = elementOf(item, shape);
-    if (element === undefined) errors.push(`${path}: element ${at}: ${nameless(shape)}`);
-    else if (seen.has(element)) errors.push(`${path}: duplicate entries for key ${formatPath([element])}`);
-    else seen.add(element);
-  }
+/** A path and what follows it, but no longer than anybody reads: its keys are the client's. */
+const joinPath = (path: string, next: string): string =>
+  path.length > MAX_NAME_LETTERS ? path : cutAfter(path + next, MAX_NAME_LETTERS);
+
+type ScalarOrUnion = Exclude<ValueSchema['kind'], 'message' | 'list' | 'map'>;
+
+const TEXT: ValueSchema = { kind: 'string' };
+
+/** Kubernetes prints the box in which it keeps a value: `&{5}`, and `&value.valueUnstructured{Value:5}`. */
+const held = (value: JsonValue): string => `&{${goPlain(value, SHOWN_LETTERS)}}`;
+
+const heldInGo = (value: JsonValue): string =>
+  `&value.valueUnstructured{Value:${goAny(value).text.slice(0, SHOWN_LETTERS)}}`;
+
+function unfitForSet(item: JsonValue): string | undefined {
+  if (item === null) return "associative list without keys has an element that's an explicit null";
+  if (Array.isArray(item)) return 'not supported: associative list with lists as elements';
+  return typeof item === 'object'
+    ? "associative list without keys has an element that's a map type"
+    : undefined;
 }
 
-const nameless = (shape: { kind: 'set' } | { kind: 'keyed'; keys: readonly string[] }): string =>
-  shape.kind === 'set'
-    ? 'associative list without keys has an element that is no scalar'
-    : `associative list with keys has an element that omits all key fields ${JSON.stringify(shape.keys)} (and doesn't have default values for any key fields)`;
-
-function checkValue(value: JsonValue, schema: ValueSchema, path: string, errors: string[]): void {
-  switch (schema.kind) {
-    case 'message':
-      if (isObject(value)) checkMessage(value, schema.message, path, errors);
-      else errors.push(`${path}: expected map, got ${JSON.stringify(value)}`);
-      return;
-    case 'list':
-      if (!Array.isArray(value)) errors.push(`${path}: expected list, got ${JSON.stringify(value)}`);
-      else checkItems(value, schema.items, path, errors);
-      return;
-    case 'map':
-      if (!isObject(value)) errors.push(`${path}: expected map, got ${JSON.stringify(value)}`);
-      else
-        for (const [key, inner] of Object.entries(value))
-          if (inner !== undefined && inner !== null)
-            checkValue(inner, schema.values, `${path}.${key}`, errors);
-      return;
-    default:
-      checkScalar(value, schema.kind, path, errors);
-  }
-}
-
-function checkItems(items: readonly JsonValue[], schema: ValueSchema, path: string, errors: string[]): void {
-  for (const [at, item] of items.entries())
-    if (item !== null) checkValue(item, schema, `${path}[${at}]`, errors);
-}
-
-function checkScalar(
-  value: JsonValue,
-  kind: Exclude<ValueSchema['kind'], 'message' | 'list' | 'map'>,
-  path: string,
-  errors: string[],
-): void {
-  const got = JSON.stringify(value);
-  switch (kind) {
-    case 'string':
-    case 'bytes':
-      if (typeof value !== 'string') errors.push(`${path}: expected string, got ${got}`);
-      return;
-    case 'bool':
-      if (typeof value !== 'boolean') errors.push(`${path}: expected boolean, got ${got}`);
-      return;
-    case 'int32':
-    case 'int64':
-    case 'double':
-      if (typeof value !== 'number' && typeof value !== 'bigint')
-        errors.push(`${path}: expected numeric (int or float), got ${got}`);
-      return;
-    case 'Time':
-    case 'MicroTime':
-    case 'Duration':
-    case 'Quantity':
-    case 'IntOrString':
-      if (typeof value === 'object') errors.push(`${path}: expected any scalar, got ${got}`);
-      return;
-    default:
-  }
+function unfitForKeys(item: JsonValue, shape: ListShape & { kind: 'keyed' }): string | undefined {
+  if (item === null) return 'associative list with keys may not have a null element';
+  if (!isObject(item)) return 'associative list with keys may not have non-map elements';
+  const missing = missingKey(item, shape);
+  if (missing === undefined) return undefined;
+  return `associative list with keys has an element that omits key field ${JSON.stringify(missing)} (and doesn't have default value)`;
 }

@@ -128,6 +128,10 @@ export function elementOf(item: JsonValue, shape: ListShape): string | undefined
   return keys === '' ? undefined : `k:{${keys}}`;
 }
 
+/** A key that an element has not, and no default stands for. */
+export const missingKey = (item: JsonObject, shape: ListShape & { kind: 'keyed' }): string | undefined =>
+  shape.keys.find((name) => item[name] === undefined && shape.items.fields.get(name)?.default === undefined);
+
 interface ListKey {
   readonly name: string;
   /** Quoted. */

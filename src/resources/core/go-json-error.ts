@@ -1,3 +1,5 @@
+import { jsonSyntaxError } from '../../object/json-syntax-error.ts';
+
 /**
  * Why a text inside an object is not the JSON it should be, as clients know such errors (encoding/json). Undefined when it
  * is. `type` is what the text is read into, for the error. A null is as good as nothing.
@@ -7,26 +9,16 @@
  *   goJsonError('[]', 'object', 'v1.X') → 'json: cannot unmarshal array into Go value of type v1.X'
  */
 export function goJsonError(json: string, wanted: 'object' | 'array', type: string): string | undefined {
-  try {
-    const kind = kindOf(JSON.parse(json));
-    return kind === wanted || kind === 'null'
-      ? undefined
-      : `json: cannot unmarshal ${kind} into Go value of type ${type}`;
-  } catch (error) {
-    return toGoText(json, String(error));
-  }
+  const syntax = jsonSyntaxError(json);
+  if (syntax !== undefined) return syntax;
+  const kind = kindOf(JSON.parse(json));
+  return kind === wanted || kind === 'null'
+    ? undefined
+    : `json: cannot unmarshal ${kind} into Go value of type ${type}`;
 }
 
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;
-}
-
-/** The engine names the character, or where it stands; it does not tell what was expected, so that is guessed. */
-function toGoText(json: string, why: string): string {
-  if (json.trim() === '' || /Unexpected end|Unterminated/.test(why)) return 'unexpected end of JSON input';
-  const at = /position (\d+)/.exec(why)?.[1];
-  const character = /Unexpected token '(.+?)',/s.exec(why)?.[1] ?? json[Number(at ?? 0)] ?? '';
-  return `invalid character '${character}' looking for beginning of value`;
 }

@@ -21,7 +21,7 @@ export async function answerVirtual(
   });
   const options = readMutationOptions(request, 'CreateOptions');
   const schema = context.types.message(served.version.type);
-  const body = await readObject(request, expectedOf(served, schema), options.fieldValidation);
+  const body = await readObject(request, expectedOf(served, context.types), options.fieldValidation);
   const attributes = toAttributes(toWriteContext(request, served, options), 'CREATE', body, undefined);
   await context.admission.mutate(attributes);
   await context.admission.validate(attributes);

@@ -58,6 +58,7 @@ describe('the configuration file', () => {
     ['an unknown mode', file('{type: Magic, name: a}'), 'authorizers[0].type: Unsupported value: "Magic"'],
     ['a mode twice', file(RBAC, RBAC), 'authorizers[1].type: Duplicate value: "RBAC"'],
     ['a name twice', file(webhook('a'), webhook('a')), 'authorizers[1].name: Duplicate value: "a"'],
+    ['a field twice', file('{type: RBAC, name: rbac, name: rbac}'), ': key "name" already set in map'],
     ['a name of its own', file('{type: RBAC, name: mine}'), 'expected name rbac for authorizer RBAC'],
     ['no name', file('{type: RBAC}'), 'authorizers[0].name: Required value'],
     [

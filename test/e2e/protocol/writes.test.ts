@@ -67,14 +67,16 @@ test('unknown and repeated fields: dropped in silence, told one by one, or refus
     'metadata: {name: from-yaml}\ndata: {a: x, a: z}\nextra: 1\n',
     { 'content-type': 'application/yaml' },
   );
-  expect(yaml.json.message).toContain('unknown field "extra", duplicate field "data.a"');
+  expect(yaml.json.message).toContain(
+    'strict decoding error: yaml: unmarshal errors:\n  line 2: key "a" already set in map, unknown field "extra"',
+  );
 });
 
 test('fields are unknown to patches and replacements too', async () => {
   await make('target');
   const patched = await cluster.request('PATCH', `${MAPS}/target?fieldValidation=Strict`, { dat: 1 }, MERGE);
   expect(patched).toMatchObject({
-    code: 400,
+    code: 422,
     json: { message: expect.stringContaining('unknown field "dat"') },
   });
   const added = await cluster.request(
@@ -83,7 +85,7 @@ test('fields are unknown to patches and replacements too', async () => {
     [{ op: 'add', path: '/dat', value: 1 }],
     JSON_PATCH,
   );
-  expect(added.code).toBe(400);
+  expect(added.code).toBe(422);
   const put = await cluster.request('PUT', `${MAPS}/target?fieldValidation=Strict`, {
     metadata: { name: 'target' },
     dat: 1,
@@ -219,6 +221,8 @@ test('JSON patches are all or nothing, with tests, escapes and positions', async
   expect(done.json.metadata.annotations).toEqual({ 'a/b': '9', f: '2', g: '3' });
   expect(done.json.metadata.finalizers).toEqual(['x/b', 'x/a', 'x/c']);
   const failing = [
+    [{ op: 'jump', path: '/a' }],
+    [{ path: '/a' }],
     [
       { op: 'add', path: '/metadata/annotations/new', value: '1' },
       { op: 'test', path: '/metadata/annotations/f', value: 'no' },
@@ -229,7 +233,7 @@ test('JSON patches are all or nothing, with tests, escapes and positions', async
   ];
   for (const operations of failing)
     expect((await send(operations)).code, JSON.stringify(operations)).toBe(422);
-  for (const malformed of [{}, [{ op: 'jump', path: '/a' }], [{ path: '/a' }], [1], 'x'])
+  for (const malformed of [{}, [1], 'x'])
     expect((await send(malformed)).code, JSON.stringify(malformed)).toBe(400);
   expect(
     (await send(Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/kind', value: 'ConfigMap' }))))
@@ -302,7 +306,7 @@ test('strategic merge patches know lists by their keys, and every directive', as
     STRATEGIC,
   );
   expect(nameless).toMatchObject({
-    code: 422,
+    code: 500,
     json: { message: expect.stringContaining('does not contain declared merge key: name') },
   });
 });

@@ -1,0 +1,99 @@
+import { canonicalApiVersion } from '../api/dialect.ts';
+import { typeName } from '../api/idl/type-name.ts';
+import type { TypeLibrary } from '../api/idl/types.ts';
+import { toApiVersion } from '../api/names.ts';
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { MessageSchema } from '../api/schema.ts';
+import { nameOf } from '../codec/decode-error.ts';
+import { cutAfter, MAX_NAME_LETTERS } from '../object/go-plain.ts';
+import { isObject } from '../object/merge-patch.ts';
+
+/** What an object says it is, and what is wrong with that, in Kubernetes' words. */
+
+/** What a body must be. */
+export interface Expected {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly schema: MessageSchema;
+  readonly types: TypeLibrary;
+}
+
+const HEAD = `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+const IN_HEAD = "couldn't get version/kind; json parse error: ";
+
+/** Why a value cannot say what it is. Undefined when it can, or leaves it to the path (serializer/json, Interpret). */
+export function headError(value: JsonValue): string | undefined {
+  if (!isObject(value))
+    return `${IN_HEAD}json: cannot unmarshal ${nameOf(value)} into Go value of type ${HEAD}`;
+  for (const field of ['apiVersion', 'kind'] as const) {
+    const given = value[field];
+    if (given !== undefined && given !== null && typeof given !== 'string')
+      return `${IN_HEAD}json: cannot unmarshal ${nameOf(given)} into Go struct field .${field} of type string`;
+  }
+  const { apiVersion } = value;
+  return typeof apiVersion === 'string' && apiVersion.split('/').length > 2
+    ? `unexpected GroupVersion string: ${textOf(apiVersion)}`
+    : undefined;
+}
+
+/** The same for text that is no JSON. */
+export const inHead = (why: string): string => `${IN_HEAD}${why}`;
+
+export interface DeclaredType {
+  /** Of the canonical group. */
+  readonly apiVersion: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** What is left out is as the path says. */
+export function declaredType(value: JsonObject, expected: Expected): DeclaredType {
+  const given = textOf(value.apiVersion);
+  const apiVersion = given === '' ? toApiVersion(expected) : canonicalApiVersion(given);
+  return {
+    apiVersion,
+    version: apiVersion.slice(apiVersion.indexOf('/') + 1),
+    kind: textOf(value.kind) || expected.kind,
+  };
+}
+
+/** No longer than anybody's: messages repeat it. */
+const textOf = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? cutAfter(value, MAX_NAME_LETTERS) : '';
+
+/** `other-version`: the object could be converted, if the path took more than one version. */
+export interface Mismatch {
+  readonly kind: 'other-version' | 'other-type';
+  readonly why: string;
+}
+
+/** Undefined for an object of the type that is expected. */
+export function mismatchOf(declared: DeclaredType, expected: Expected): Mismatch | undefined {
+  const { apiVersion, kind } = declared;
+  const wanted = toApiVersion(expected);
+  if (kind === expected.kind && apiVersion === wanted) return undefined;
+  const name = typeName(apiVersion, kind, expected.types);
+  if (name === undefined || !expected.types.message(name).typed) {
+    const why = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "${SCHEME}"`;
+    return { kind: 'other-type', why };
+  }
+  const [from, to] = [internalName(name, kind), internalName(expected.schema.name, expected.kind)];
+  if (from === to) {
+    const why = `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`;
+    return { kind: 'other-version', why };
+  }
+  return {
+    kind: 'other-type',
+    why: `converting (${declared.version}.${kind}) to (${to}): unknown conversion`,
+  };
+}
+
+/** Where kube-apiserver makes its table of types; part of its words. */
+const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
+
+/** `apps/v1.Deployment` → `apps.Deployment`. Events of either group are one. */
+function internalName(type: string, kind: string): string {
+  const folder = type.slice(0, type.indexOf('/'));
+  return `${folder === 'events' ? 'core' : folder}.${kind}`;
+}
