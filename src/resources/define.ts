@@ -173,10 +173,12 @@ export function writeStatus(
   const metadata: ObjectMeta = resets.some(([part, field]) => part === 'metadata' && field === undefined)
     ? { ...old.metadata, ...statedBy(view.metadata) }
     : { ...view.metadata };
+  const given: JsonObject = metadata;
+  const stored: JsonObject = old.metadata;
   for (const [part, field] of resets) {
     if (part !== 'metadata' || field === undefined) continue;
-    if (old.metadata[field] === undefined) delete metadata[field];
-    else metadata[field] = old.metadata[field];
+    if (stored[field] === undefined) delete given[field];
+    else given[field] = stored[field];
   }
   return { ...kept, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
 }

@@ -35,8 +35,9 @@ export const controllerrevisions = define({
 function controllerCell({ metadata }: ApiObject): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined) return NONE;
-  const [group] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : [''];
-  return `${owner.kind}${group === '' ? '' : `.${group}`}/`.toLowerCase() + owner.name;
+  const { apiVersion = '', kind = '', name = '' } = owner;
+  const [group] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
+  return `${kind}${group === '' ? '' : `.${group}`}/`.toLowerCase() + name;
 }
 
 function validateRevision(revision: ApiObject): FieldError[] {

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
+import { nextGeneration } from '../../object/generation.ts';
 import { count, part } from '../../object/parts.ts';
 import { age, containerCells, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
@@ -80,5 +81,5 @@ function defaultDeployment(deployment: ApiObject): void {
 function countAnnotations(deployment: ApiObject, old: ApiObject): void {
   const { metadata } = deployment;
   if (equal(metadata.annotations ?? {}, old.metadata.annotations ?? {})) return;
-  metadata.generation = (old.metadata.generation ?? 0) + 1;
+  metadata.generation = nextGeneration(old.metadata);
 }

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
+import { nextGeneration } from '../../object/generation.ts';
 import { parts } from '../../object/parts.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { endpointSliceCells } from './endpoint-slice-cells.ts';
@@ -24,7 +25,7 @@ export const endpointslices = define({
     prepareForUpdate: (slice, old) => {
       // Labels say which service a slice belongs to, so a change of them is a change of the slice.
       if (!equal(slice.metadata.labels ?? {}, old.metadata.labels ?? {})) {
-        slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
+        slice.metadata.generation = nextGeneration(old.metadata);
       }
       dropTopology(slice);
     },
