@@ -4,7 +4,7 @@ import { age, containerCells, NONE, selectorText, since } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
-import { podNameWarnings } from '../workload/pod-name-warning.ts';
+import { podNameWarnings } from '../workload/template.ts';
 import { jobSpecWarnings } from './job-warnings.ts';
 import { SCHEDULE_RATCHETS, validateCronJob } from './validate-cron-job.ts';
 

@@ -5,7 +5,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/pod-defaults.ts';
 import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
 import { whenSpecChanged } from '../validation/spec-changed.ts';
-import { podNameWarnings } from '../workload/pod-name-warning.ts';
+import { podNameWarnings } from '../workload/template.ts';
 import { jobCells } from './job-cells.ts';
 import { generateSelector, PREFIXED_LABELS } from './job-selector.ts';
 import { jobSpecWarnings } from './job-warnings.ts';

@@ -1,32 +1,34 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import type { Job } from '../../api/types/batch/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { invalidValue, required } from '../../object/field-errors.ts';
+import { invalidValue } from '../../object/field-errors.ts';
+import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import { checkName } from '../../object/formats.ts';
 import { count, part } from '../../object/parts.ts';
+import { mustBeLabelSelector } from '../rules/labels.ts';
 import { validateImmutable, validateImmutableSelector } from '../validation/immutable.ts';
-import { validateLabelSelector } from '../validation/label-selector.ts';
-import { selectorOf, validateTemplateLabels } from '../workload/selected-template.ts';
+import { mustMatchSelector } from '../workload/template.ts';
 import { validateGeneratedSelector } from './job-selector.ts';
 import { validateJobSpec } from './validate-job-spec.ts';
 
-export function validateJob(job: ApiObject): FieldError[] {
+export function validateJob(job: Job): FieldError[] {
   const spec = part(job, 'spec');
   return [
     ...validateGeneratedSelector(job),
     ...validateJobSpec(spec, 'spec'),
-    ...validateSelector(spec),
+    ...problemsOf((at) => validateSelector(at, job)),
     ...validateHostNames(job),
   ];
 }
 
-function validateSelector(spec: JsonObject): FieldError[] {
-  const selector = selectorOf(spec);
-  if (selector === undefined) {
-    return [required('spec.selector'), ...validateTemplateLabels(undefined, part(spec, 'template'))];
-  }
-  const errors = validateLabelSelector(selector, 'spec.selector');
-  return errors.length > 0 ? errors : validateTemplateLabels(selector, part(spec, 'template'));
+function validateSelector(root: FieldPath, { spec = {} }: Job): void {
+  const at = root.field('spec');
+  const { selector, template = {} } = spec;
+  if (selector === undefined) at.field('selector').required();
+  const foundBefore = at.found;
+  mustBeLabelSelector(at.field('selector'), selector);
+  if (at.found === foundBefore) mustMatchSelector(at.field('template'), template, selector);
 }
 
 /** A pod of an indexed job is called after its index, the largest of which must still make a host name. */
