@@ -38,14 +38,14 @@ export class FieldPath {
   }
 
   /** The items of a list, each with its own path. An absent list has none. */
-  *each<T>(items: readonly T[] | undefined): Generator<[FieldPath, T, number]> {
-    if (items === undefined) return;
+  *each<T>(items: readonly T[] | null | undefined): Generator<[FieldPath, T, number]> {
+    if (items === undefined || items === null) return;
     for (let at = 0; at < items.length; at += 1) yield [this.item(at), items[at] as T, at];
   }
 
   /** The entries of a map, each with its own path. */
-  *entries<T>(map: Readonly<Record<string, T>> | undefined): Generator<[FieldPath, string, T]> {
-    if (map === undefined) return;
+  *entries<T>(map: Readonly<Record<string, T>> | null | undefined): Generator<[FieldPath, string, T]> {
+    if (map === undefined || map === null) return;
     for (const key of Object.keys(map)) yield [this.item(key), key, map[key] as T];
   }
 
@@ -90,6 +90,11 @@ export class FieldPath {
     this.#found.push(errors.tooMany(this.#text, actual, most));
   }
 
+  /** A value that is too large to be shown, or none by itself. */
+  invalidUnshown(why: string): void {
+    this.#found.push({ type: 'FieldValueInvalid', field: this.#text, message: `Invalid value: ${why}` });
+  }
+
   /** Errors that were made elsewhere, with paths of their own. */
   add(found: readonly FieldError[]): void {
     for (const error of found) this.#found.push(error);
@@ -106,9 +111,10 @@ export class FieldPath {
   }
 }
 
-/** What a rule finds in an object, as a list. */
-export function problemsOf(rule: (at: FieldPath) => void): FieldError[] {
+/** What a rule finds in an object, as a list; or in a part of it, at `path`. */
+export function problemsOf(rule: (at: FieldPath) => void, path = ''): FieldError[] {
   const found: FieldError[] = [];
-  rule(FieldPath.root(found));
+  const root = FieldPath.root(found);
+  rule(path === '' ? root : root.field(path));
   return found;
 }

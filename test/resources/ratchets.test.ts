@@ -9,9 +9,9 @@ import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizo
 import { cronjobs } from '../../src/resources/batch/cron-job.ts';
 import { jobs } from '../../src/resources/batch/job.ts';
 import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim.ts';
-import { pods } from '../../src/resources/core/pod.ts';
 import { ingresses } from '../../src/resources/networking/ingress.ts';
 import { networkpolicies } from '../../src/resources/networking/network-policy.ts';
+import { pods } from '../../src/resources/pod/definition.ts';
 import { poddisruptionbudgets } from '../../src/resources/policy/pod-disruption-budget.ts';
 import { clusterroles } from '../../src/resources/rbac/cluster-role.ts';
 import { csistoragecapacities } from '../../src/resources/storage/csi-storage-capacity.ts';

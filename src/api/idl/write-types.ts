@@ -112,9 +112,14 @@ class ModuleWriter {
   }
 
   #fieldType(field: CompiledField): string {
+    const type = this.#presentType(field);
+    return isNullWhenAbsent(field) ? `${type} | null` : type;
+  }
+
+  #presentType(field: CompiledField): string {
     const one = this.#valueType(field.type);
     if (field.map === true) return `{ [key: string]: ${one} }`;
-    if (field.repeated !== true) return isZeroTime(field) ? `${one} | null` : one;
+    if (field.repeated !== true) return one;
     return one.includes('|') ? `(${one})[]` : `${one}[]`;
   }
 
@@ -151,9 +156,11 @@ class ModuleWriter {
 const capitalized = (module: string): string =>
   module.replace(/(?:^|\/)(.)/g, (_, first: string) => first.toUpperCase());
 
-/** A time that is no pointer is written as null when it is absent. */
-const isZeroTime = ({ type, pointer }: CompiledField): boolean =>
-  (type === 'Time' || type === 'MicroTime') && pointer !== true;
+/** Where Go writes null for what nobody has set: a time that is no pointer; a list, map or text of bytes that is always written. */
+function isNullWhenAbsent({ type, pointer, always, repeated, map }: CompiledField): boolean {
+  const isNil = repeated === true || map === true || type === 'bytes' || type === 'StringList';
+  return isNil ? always === true : (type === 'Time' || type === 'MicroTime') && pointer !== true;
+}
 
 /** `$ref` and `x-kubernetes-…` are no identifiers. */
 const property = (name: string): string => (/^[\w$]+$/.test(name) ? name : `'${name}'`);

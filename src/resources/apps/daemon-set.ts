@@ -4,8 +4,9 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { shown } from '../../object/go-value.ts';
 import { age, containerCells, labelsText, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
-import { defaultPodTemplate } from '../pod/pod-defaults.ts';
-import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
+import { defaultPodTemplate } from '../pod/defaults.ts';
+import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { validatePodTemplate } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
 import { mustKeepSelector } from '../rules/immutable.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
@@ -19,7 +20,6 @@ import { goIntOrString, goLabelSelector } from '../validation/notation.ts';
 import { mustNotForgetCollisions } from '../workload/replicas.ts';
 import {
   isEmptySelector,
-  mustBePodTemplate,
   mustMatchSelector,
   mustRunForEver,
   templateWarnings,
@@ -119,7 +119,7 @@ function validate(root: FieldPath, { spec = {} }: DaemonSet): void {
   const at = root.field('spec');
   const { template = {}, updateStrategy = {} } = spec;
   validateSelection(at, spec);
-  mustBePodTemplate(at.field('template'), template);
+  validatePodTemplate(at.field('template'), template);
   mustRunForEver(at.field('template'), template, 'DaemonSet');
   mustAllBeNonNegative(at, spec, ['minReadySeconds', 'revisionHistoryLimit']);
   if (updateStrategy.type === 'RollingUpdate')

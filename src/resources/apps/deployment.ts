@@ -10,8 +10,8 @@ import { nextGeneration } from '../../object/generation.ts';
 import { shown } from '../../object/go-value.ts';
 import { age, containerCells, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
-import { defaultPodTemplate } from '../pod/pod-defaults.ts';
-import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
+import { defaultPodTemplate } from '../pod/defaults.ts';
+import { POD_RATCHETS } from '../pod/ratchets.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
 import { mustKeepSelector } from '../rules/immutable.ts';
 import {

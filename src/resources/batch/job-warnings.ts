@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
 import { count, part } from '../../object/parts.ts';
-import { podTemplateWarnings } from '../pod/pod-warnings.ts';
+import { podTemplateWarnings } from '../pod/warnings.ts';
 
 const MANY_COMPLETIONS = 100_000;
 const MUCH_PARALLELISM = 10_000;

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, notSupported, required } from '../../object/field-errors.ts';
+import { problemsOf } from '../../object/field-path.ts';
 import { checkName } from '../../object/formats.ts';
 import { count, part, text } from '../../object/parts.ts';
-import { validatePodTemplate } from '../pod/validation/pod-template.ts';
+import { validatePodTemplate } from '../pod/validation/pod.ts';
 import { validateCounts } from '../validation/numbers.ts';
 import { validateFailurePolicy } from './validate-failure-policy.ts';
 import { validateSuccessPolicy } from './validate-success-policy.ts';
@@ -34,7 +35,7 @@ export function validateJobSpec(spec: JsonObject, path: string): FieldError[] {
   return [
     ...errors,
     ...validateReplacement(spec, `${path}.podReplacementPolicy`),
-    ...validatePodTemplate(part(spec, 'template'), `${path}.template`),
+    ...problemsOf((at) => validatePodTemplate(at, part(spec, 'template')), `${path}.template`),
     ...validateRestartPolicy(spec, `${path}.template.spec.restartPolicy`),
   ];
 }

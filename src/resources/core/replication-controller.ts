@@ -2,18 +2,14 @@ import type { ReplicationController, ReplicationControllerSpec } from '../../api
 import type { FieldPath } from '../../object/field-path.ts';
 import { labelsText } from '../cells.ts';
 import { define } from '../define.ts';
-import { defaultPodTemplate } from '../pod/pod-defaults.ts';
-import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
+import { defaultPodTemplate } from '../pod/defaults.ts';
+import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { validatePodTemplate } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustAllBeNonNegative } from '../rules/numbers.ts';
 import { scaleOf } from '../scale.ts';
 import { replicaTable, validateReplicaStatus } from '../workload/replicas.ts';
-import {
-  mustBePodTemplate,
-  mustMatchSelector,
-  mustRunForEver,
-  nameAndTemplateWarnings,
-} from '../workload/template.ts';
+import { mustMatchSelector, mustRunForEver, nameAndTemplateWarnings } from '../workload/template.ts';
 
 export const replicationcontrollers = define<ReplicationController>({
   group: '',
@@ -67,6 +63,6 @@ function validateTemplate(at: FieldPath, { selector = {}, template }: Replicatio
     return;
   }
   mustMatchSelector(at, template, { matchLabels: selector });
-  mustBePodTemplate(at, template);
+  validatePodTemplate(at, template);
   mustRunForEver(at, template, 'ReplicationController');
 }

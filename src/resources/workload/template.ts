@@ -6,8 +6,8 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/formats.ts';
 import { goStrings, shown } from '../../object/go-value.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
-import { podTemplateWarnings } from '../pod/pod-warnings.ts';
-import { validatePodTemplate } from '../pod/validation/pod-template.ts';
+import { validatePodTemplate } from '../pod/validation/pod.ts';
+import { podTemplateWarnings } from '../pod/warnings.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { goLabelSelector } from '../validation/notation.ts';
 
@@ -62,11 +62,6 @@ export function mustRunForEver(at: FieldPath, template: PodTemplateSpec, owner: 
   }
 }
 
-/** A pod template as such; `at` is its path. */
-export function mustBePodTemplate(at: FieldPath, template: PodTemplateSpec): void {
-  at.add(validatePodTemplate(template, String(at)));
-}
-
 /** Selector and template of a ReplicaSet, or of a Deployment, which makes ReplicaSets of them. `at` is the spec. */
 export function mustMakeReplicas(at: FieldPath, { selector, template = {} }: Selecting): void {
   const path = at.field('selector');
@@ -76,7 +71,7 @@ export function mustMakeReplicas(at: FieldPath, { selector, template = {} }: Sel
   }
   const within = at.field('template');
   mustMatchSelector(within, template, selector);
-  mustBePodTemplate(within, template);
+  validatePodTemplate(within, template);
   mustRunForEver(within, template, 'ReplicaSet');
 }
 

@@ -61,7 +61,7 @@ export type MutatingWebhook = {
   /** Seconds to wait for an answer, from 1 to 30; then failurePolicy holds. 10 unless set. */
   timeoutSeconds?: number;
   /** Versions of AdmissionReview the webhook understands, best first. The first that the server knows is used: v1 or v1beta1. */
-  admissionReviewVersions?: string[];
+  admissionReviewVersions?: string[] | null;
   /** IfNeeded calls the webhook a second time if others have changed the object after it, Never does not. Never unless set. */
   reinvocationPolicy?: string;
   /** Conditions, at most 64, that must all be true for the webhook to be called. If one fails with an error and none is false, failurePolicy holds. None unless set. */
@@ -85,7 +85,7 @@ export type MutatingWebhookConfigurationList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: MutatingWebhookConfiguration[];
+  items?: MutatingWebhookConfiguration[] | null;
 };
 
 /** Operations and resources, and possibly names of objects. */
@@ -197,7 +197,7 @@ export type ValidatingAdmissionPolicyBindingList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ValidatingAdmissionPolicyBinding[];
+  items?: ValidatingAdmissionPolicyBinding[] | null;
 };
 
 /** Which policy is used, where and how. */
@@ -219,7 +219,7 @@ export type ValidatingAdmissionPolicyList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ValidatingAdmissionPolicy[];
+  items?: ValidatingAdmissionPolicy[] | null;
 };
 
 /** Which requests a policy is about, and its rules. At least one of validations and auditAnnotations is given. */
@@ -271,7 +271,7 @@ export type ValidatingWebhook = {
   /** Seconds to wait for an answer, from 1 to 30; then failurePolicy holds. 10 unless set. */
   timeoutSeconds?: number;
   /** Versions of AdmissionReview the webhook understands, best first. The first that the server knows is used: v1 or v1beta1. */
-  admissionReviewVersions?: string[];
+  admissionReviewVersions?: string[] | null;
   /** Conditions, at most 64, that must all be true for the webhook to be called. If one fails with an error and none is false, failurePolicy holds. None unless set. */
   matchConditions?: MatchCondition[];
 };
@@ -293,7 +293,7 @@ export type ValidatingWebhookConfigurationList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ValidatingWebhookConfiguration[];
+  items?: ValidatingWebhookConfiguration[] | null;
 };
 
 /** A rule in CEL that requests must meet. */

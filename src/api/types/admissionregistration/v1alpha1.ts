@@ -111,7 +111,7 @@ export type ValidatingAdmissionPolicyBindingList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ValidatingAdmissionPolicyBinding[];
+  items?: ValidatingAdmissionPolicyBinding[] | null;
 };
 
 /** Which policy is used, where and how. */
@@ -133,7 +133,7 @@ export type ValidatingAdmissionPolicyList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ValidatingAdmissionPolicy[];
+  items?: ValidatingAdmissionPolicy[] | null;
 };
 
 /** Which requests a policy is about, and its rules. At least one of validations and auditAnnotations is given. */

@@ -86,7 +86,7 @@ export type MutatingWebhookConfigurationList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: MutatingWebhookConfiguration[];
+  items?: MutatingWebhookConfiguration[] | null;
 };
 
 /** Operations and resources, and possibly names of objects. */
@@ -172,7 +172,7 @@ export type ValidatingAdmissionPolicyBindingList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ValidatingAdmissionPolicyBinding[];
+  items?: ValidatingAdmissionPolicyBinding[] | null;
 };
 
 /** Which policy is used, where and how. */
@@ -194,7 +194,7 @@ export type ValidatingAdmissionPolicyList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ValidatingAdmissionPolicy[];
+  items?: ValidatingAdmissionPolicy[] | null;
 };
 
 /** Which requests a policy is about, and its rules. At least one of validations and auditAnnotations is given. */
@@ -268,7 +268,7 @@ export type ValidatingWebhookConfigurationList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ValidatingWebhookConfiguration[];
+  items?: ValidatingWebhookConfiguration[] | null;
 };
 
 /** A rule in CEL that requests must meet. */

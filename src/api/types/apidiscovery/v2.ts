@@ -19,7 +19,7 @@ export type APIGroupDiscoveryList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: APIGroupDiscovery[];
+  items?: APIGroupDiscovery[] | null;
 };
 
 /** A resource that is served. */
@@ -33,7 +33,7 @@ export type APIResourceDiscovery = {
   /** Name in the singular, for commands. May be empty. */
   singularResource?: string;
   /** What can be done with it, such as get, list and create. */
-  verbs?: string[];
+  verbs?: string[] | null;
   /** Short names for commands. */
   shortNames?: string[];
   /** Groups of resources it belongs to, such as all. */
@@ -51,7 +51,7 @@ export type APISubresourceDiscovery = {
   /** Kinds that can be sent. That of the answers if empty. */
   acceptedTypes?: GroupVersionKind[];
   /** What can be done with it, such as get and update. */
-  verbs?: string[];
+  verbs?: string[] | null;
 };
 
 /** A version of an API group with its resources. */

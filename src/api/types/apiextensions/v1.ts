@@ -10,7 +10,7 @@ export type ConversionRequest = {
   /** Group and version to convert to, such as example.com/v1. */
   desiredAPIVersion?: string;
   /** The objects to convert. They may be of several versions. */
-  objects?: JsonValue[];
+  objects?: JsonValue[] | null;
 };
 
 /** Objects that a webhook has converted, or why it could not. */
@@ -18,7 +18,7 @@ export type ConversionResponse = {
   /** The uid of the request. */
   uid?: string;
   /** The objects in the version asked for, in the same order and number. Of the metadata, only labels and annotations may differ. Empty if the conversion failed. */
-  convertedObjects?: JsonValue[];
+  convertedObjects?: JsonValue[] | null;
   /** Status Success, or Failure with a message for the user. If it failed, none of the objects is converted. */
   result?: Status;
 };
@@ -90,7 +90,7 @@ export type CustomResourceDefinitionList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: CustomResourceDefinition[];
+  items?: CustomResourceDefinition[] | null;
 };
 
 /** What a custom resource is called in requests, manifests and commands. */
@@ -118,7 +118,7 @@ export type CustomResourceDefinitionSpec = {
   /** Namespaced if objects lie in namespaces, Cluster if they belong to the whole cluster. Cannot be changed once it is established. */
   scope?: string;
   /** The versions of the resource, at least one. Exactly one of them is stored. */
-  versions?: CustomResourceDefinitionVersion[];
+  versions?: CustomResourceDefinitionVersion[] | null;
   /** How objects are converted between versions. By changing apiVersion alone unless set. */
   conversion?: CustomResourceConversion;
   /** Must be false. Use x-kubernetes-preserve-unknown-fields in the schema to keep fields that it does not name. */
@@ -128,11 +128,11 @@ export type CustomResourceDefinitionSpec = {
 /** What was last observed of a definition. */
 export type CustomResourceDefinitionStatus = {
   /** Aspects of the state, each with since when it holds. */
-  conditions?: CustomResourceDefinitionCondition[];
+  conditions?: CustomResourceDefinitionCondition[] | null;
   /** The names under which the resource is served. They can lag behind the spec, or differ where another resource has a name already. */
   acceptedNames?: CustomResourceDefinitionNames;
   /** Versions in which objects have ever been stored. A version can be taken out of the spec only once it is no longer here; remove it when all objects have been stored anew. */
-  storedVersions?: string[];
+  storedVersions?: string[] | null;
 };
 
 /** One version of a custom resource. */
@@ -334,5 +334,5 @@ export type WebhookConversion = {
   /** How to reach the webhook. Required. */
   clientConfig?: WebhookClientConfig;
   /** Versions of ConversionReview the webhook understands, best first. The first that the server knows is used: v1 or v1beta1. */
-  conversionReviewVersions?: string[];
+  conversionReviewVersions?: string[] | null;
 };

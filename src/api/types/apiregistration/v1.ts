@@ -35,7 +35,7 @@ export type APIServiceList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: APIService[];
+  items?: APIService[] | null;
 };
 
 /** Which group and version is served, and by whom. */

@@ -49,7 +49,7 @@ export type StorageVersionList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: StorageVersion[];
+  items?: StorageVersion[] | null;
 };
 
 /** Always empty; API servers only report. */

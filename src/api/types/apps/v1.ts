@@ -23,7 +23,7 @@ export type ControllerRevisionList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ControllerRevision[];
+  items?: ControllerRevision[] | null;
 };
 
 /** Runs one pod on every node that fits. */
@@ -59,7 +59,7 @@ export type DaemonSetList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: DaemonSet[];
+  items?: DaemonSet[] | null;
 };
 
 /** Which pods a daemon set runs on the nodes, and how it replaces them. */
@@ -143,7 +143,7 @@ export type DeploymentList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Deployment[];
+  items?: Deployment[] | null;
 };
 
 /** Which pods a deployment keeps running, how many, and how it replaces them. */
@@ -227,7 +227,7 @@ export type ReplicaSetList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ReplicaSet[];
+  items?: ReplicaSet[] | null;
 };
 
 /** Which pods a replica set keeps running, and how many. */
@@ -315,7 +315,7 @@ export type StatefulSetList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: StatefulSet[];
+  items?: StatefulSet[] | null;
 };
 
 /** How the pods of a stateful set are numbered. */

@@ -45,7 +45,7 @@ export type TokenRequest = {
 /** Which token is wanted. */
 export type TokenRequestSpec = {
   /** For whom the token is meant; others must refuse it. For the API server if empty. */
-  audiences?: string[];
+  audiences?: string[] | null;
   /** Seconds the token is to be valid, at least 600. 3600 unless set. The server may choose another time. */
   expirationSeconds?: number | bigint;
   /** The object the token is tied to. It is tied to the service account alone unless set. */

@@ -41,7 +41,7 @@ export type NonResourceAttributes = {
 /** Verbs that are allowed on some paths. */
 export type NonResourceRule = {
   /** The verbs, such as get. * is all. */
-  verbs?: string[];
+  verbs?: string[] | null;
   /** The paths. A * at the end stands for anything. */
   nonResourceURLs?: string[];
 };
@@ -71,7 +71,7 @@ export type ResourceAttributes = {
 /** Verbs that are allowed on some resources. */
 export type ResourceRule = {
   /** The verbs, such as get, list and create. * is all. */
-  verbs?: string[];
+  verbs?: string[] | null;
   /** API groups of the resources. Empty text is the core group, * is all. */
   apiGroups?: string[];
   /** Names of the resources, with the subresource after a slash, such as pods/log. * is all, *\/scale that subresource of all. */
@@ -161,9 +161,9 @@ export type SubjectAccessReviewStatus = {
 /** What the client may do. The order of the rules means nothing, and there can be repetitions. */
 export type SubjectRulesReviewStatus = {
   /** What is allowed on resources. */
-  resourceRules?: ResourceRule[];
+  resourceRules?: ResourceRule[] | null;
   /** What is allowed on paths that are not resources. */
-  nonResourceRules?: NonResourceRule[];
+  nonResourceRules?: NonResourceRule[] | null;
   /** There may be more rules, for example because an authorizer cannot list its own. */
   incomplete?: boolean;
   /** An error in putting the rules together, which may then be incomplete. */

@@ -93,7 +93,7 @@ export type HorizontalPodAutoscalerList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: HorizontalPodAutoscaler[];
+  items?: HorizontalPodAutoscaler[] | null;
 };
 
 /** What is scaled, within which limits, and by what. */

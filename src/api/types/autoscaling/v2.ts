@@ -109,7 +109,7 @@ export type HorizontalPodAutoscalerList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: HorizontalPodAutoscaler[];
+  items?: HorizontalPodAutoscaler[] | null;
 };
 
 /** What is scaled, within which limits, and by what. */
@@ -137,7 +137,7 @@ export type HorizontalPodAutoscalerStatus = {
   /** How many replicas the autoscaler wanted when it last worked it out. */
   desiredReplicas?: number;
   /** What the metrics were last seen to be. */
-  currentMetrics?: MetricStatus[];
+  currentMetrics?: MetricStatus[] | null;
   /** Aspects of the state, each with since when it holds. */
   conditions?: HorizontalPodAutoscalerCondition[];
 };

@@ -22,7 +22,7 @@ export type CronJobList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: CronJob[];
+  items?: CronJob[] | null;
 };
 
 /** When a cron job creates jobs, and which. */
@@ -90,7 +90,7 @@ export type JobList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Job[];
+  items?: Job[] | null;
 };
 
 /** Which pods a job runs, how many must succeed, and when it gives up. */
@@ -166,7 +166,7 @@ export type JobTemplateSpec = {
 /** What failed pods mean for a job, by rules. */
 export type PodFailurePolicy = {
   /** At most 20, tried in order; the first that matches a failed pod decides. If none does, the failure counts towards backoffLimit. */
-  rules?: PodFailurePolicyRule[];
+  rules?: PodFailurePolicyRule[] | null;
 };
 
 /** Matches failed pods by the exit codes of their containers. */
@@ -176,7 +176,7 @@ export type PodFailurePolicyOnExitCodesRequirement = {
   /** In: a container ended with one of the values; NotIn: one ended with an exit code, other than 0, that is none of them. */
   operator?: string;
   /** The exit codes, at most 255, each once and in ascending order. 0 is not allowed for In. */
-  values?: number[];
+  values?: number[] | null;
 };
 
 /** Matches failed pods by one of their conditions. */
@@ -200,7 +200,7 @@ export type PodFailurePolicyRule = {
 /** When a job counts as successful although not all its indexes have succeeded. */
 export type SuccessPolicy = {
   /** At most 20. As soon as one is met the job succeeds and the pods still running are ended. */
-  rules?: SuccessPolicyRule[];
+  rules?: SuccessPolicyRule[] | null;
 };
 
 /** Which indexes must have succeeded, or how many. With both, that many of the indexes listed. */

@@ -37,13 +37,13 @@ export type CertificateSigningRequestList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: CertificateSigningRequest[];
+  items?: CertificateSigningRequest[] | null;
 };
 
 /** Which certificate is wanted, by whom and from whom. Cannot be changed. */
 export type CertificateSigningRequestSpec = {
   /** The request in the form of PKCS#10, in PEM with the heading CERTIFICATE REQUEST; in JSON once more in base64. */
-  request?: string;
+  request?: string | null;
   /** Who is to sign, such as kubernetes.io/kube-apiserver-client. Each signer has its own rules for what it signs. */
   signerName?: string;
   /** Seconds the certificate is wanted to be valid, at least 600. The signer may choose another time, and chooses alone unless set. */

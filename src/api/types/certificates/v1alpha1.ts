@@ -19,7 +19,7 @@ export type ClusterTrustBundleList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ClusterTrustBundle[];
+  items?: ClusterTrustBundle[] | null;
 };
 
 /** The certificates, and whose they are. */

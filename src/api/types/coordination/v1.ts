@@ -19,7 +19,7 @@ export type LeaseList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Lease[];
+  items?: Lease[] | null;
 };
 
 /** Who holds a lease, and since when. */

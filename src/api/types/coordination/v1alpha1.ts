@@ -19,7 +19,7 @@ export type LeaseCandidateList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: LeaseCandidate[];
+  items?: LeaseCandidate[] | null;
 };
 
 /** Which lease a candidate wants, and which version it runs. */

@@ -144,7 +144,7 @@ export type Capabilities = {
 /** A directory of a Ceph file system, for persistent volumes. No node of this version can mount it. */
 export type CephFSPersistentVolumeSource = {
   /** Addresses of the Ceph monitors, as host:port. */
-  monitors?: string[];
+  monitors?: string[] | null;
   /** Directory to mount. / unless set. */
   path?: string;
   /** Ceph user to connect as. admin unless set. */
@@ -160,7 +160,7 @@ export type CephFSPersistentVolumeSource = {
 /** A directory of a Ceph file system. No node of this version can mount it. */
 export type CephFSVolumeSource = {
   /** Addresses of the Ceph monitors, as host:port. */
-  monitors?: string[];
+  monitors?: string[] | null;
   /** Directory to mount. / unless set. */
   path?: string;
   /** Ceph user to connect as. admin unless set. */
@@ -246,7 +246,7 @@ export type ComponentStatusList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ComponentStatus[];
+  items?: ComponentStatus[] | null;
 };
 
 /** Configuration as keys and values, for pods to read. At most 1 MiB in all; not for secrets. */
@@ -288,7 +288,7 @@ export type ConfigMapList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ConfigMap[];
+  items?: ConfigMap[] | null;
 };
 
 /** A config map with the settings of a node agent. No longer used. */
@@ -382,7 +382,7 @@ export type Container = {
 /** An image that a node holds. */
 export type ContainerImage = {
   /** The names the image is known by, with tags and digests. */
-  names?: string[];
+  names?: string[] | null;
   /** Size in bytes, as the node stores it. */
   sizeBytes?: number | bigint;
 };
@@ -580,7 +580,7 @@ export type EndpointsList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Endpoints[];
+  items?: Endpoints[] | null;
 };
 
 /** A config map or secret whose keys all become environment variables. Exactly one of the two is given. */
@@ -770,7 +770,7 @@ export type EventList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Event[];
+  items?: Event[] | null;
 };
 
 /** How an event repeats. */
@@ -1064,13 +1064,13 @@ export type LimitRangeList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: LimitRange[];
+  items?: LimitRange[] | null;
 };
 
 /** Which limits hold in a namespace. */
 export type LimitRangeSpec = {
   /** One entry for each type of object. */
-  limits?: LimitRangeItem[];
+  limits?: LimitRangeItem[] | null;
 };
 
 /** User and groups that the first process of a container began with. */
@@ -1090,7 +1090,7 @@ export type List = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: JsonValue[];
+  items?: JsonValue[] | null;
 };
 
 /** An address at which a load balancer takes traffic for a service. */
@@ -1176,7 +1176,7 @@ export type NamespaceList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Namespace[];
+  items?: Namespace[] | null;
 };
 
 /** What is wanted of a namespace. */
@@ -1274,7 +1274,7 @@ export type NodeList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Node[];
+  items?: Node[] | null;
 };
 
 /** Parameters of a request that is passed on to a node. */
@@ -1304,7 +1304,7 @@ export type NodeRuntimeHandlerFeatures = {
 /** Selects nodes. A node is selected if at least one term matches. */
 export type NodeSelector = {
   /** The terms, of which one must match. At least one. */
-  nodeSelectorTerms?: NodeSelectorTerm[];
+  nodeSelectorTerms?: NodeSelectorTerm[] | null;
 };
 
 /** A requirement on one label or field of a node. */
@@ -1470,7 +1470,7 @@ export type PersistentVolumeClaimList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: PersistentVolumeClaim[];
+  items?: PersistentVolumeClaim[] | null;
 };
 
 /** What storage is wanted. Apart from growth, most of it cannot be changed. */
@@ -1538,7 +1538,7 @@ export type PersistentVolumeList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: PersistentVolume[];
+  items?: PersistentVolume[] | null;
 };
 
 /** Where the data of a persistent volume lies. Exactly one is given; it cannot be changed. */
@@ -1784,7 +1784,7 @@ export type PodExecOptions = {
   /** Name of the container. Required if the pod has more than one. */
   container?: string;
   /** The program and its arguments. Not run in a shell. */
-  command?: string[];
+  command?: string[] | null;
 };
 
 /** An address of a pod. */
@@ -1800,7 +1800,7 @@ export type PodList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Pod[];
+  items?: Pod[] | null;
 };
 
 /** Parameters of a request for the log of a container. */
@@ -1920,7 +1920,7 @@ export type PodSpec = {
   /** Programs that run to their end, one after the other, before the others start. Those with restartPolicy Always keep running beside the others. */
   initContainers?: Container[];
   /** The programs that run. At least one; none can be added or removed later. */
-  containers?: Container[];
+  containers?: Container[] | null;
   /** Containers put in later to look for faults. Added only through the subresource ephemeralcontainers; never removed. */
   ephemeralContainers?: EphemeralContainer[];
   /** When ended containers are started again: Always, OnFailure or Never. Always unless set; some controllers allow only some of these. */
@@ -2058,7 +2058,7 @@ export type PodTemplateList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: PodTemplate[];
+  items?: PodTemplate[] | null;
 };
 
 /** The pods that a controller makes: their metadata and their spec. */
@@ -2154,7 +2154,7 @@ export type ProbeHandler = {
 /** A directory that brings together files from several sources. */
 export type ProjectedVolumeSource = {
   /** Where the files come from. Their paths must not clash. */
-  sources?: VolumeProjection[];
+  sources?: VolumeProjection[] | null;
   /** Permission bits of the files made, 0 to 511; YAML also takes octal such as 0644. 420, which is 0644, unless set. fsGroup and the mode of single files may change it. */
   defaultMode?: number;
 };
@@ -2178,7 +2178,7 @@ export type QuobyteVolumeSource = {
 /** An image of Ceph RBD, for persistent volumes. No node of this version can mount it. */
 export type RBDPersistentVolumeSource = {
   /** Addresses of the Ceph monitors, as host:port. */
-  monitors?: string[];
+  monitors?: string[] | null;
   /** Name of the image. */
   image?: string;
   /** Type of the file system on the volume, such as ext4 or xfs. ext4 unless set. */
@@ -2198,7 +2198,7 @@ export type RBDPersistentVolumeSource = {
 /** An image of Ceph RBD. No node of this version can mount it. */
 export type RBDVolumeSource = {
   /** Addresses of the Ceph monitors, as host:port. */
-  monitors?: string[];
+  monitors?: string[] | null;
   /** Name of the image. */
   image?: string;
   /** Type of the file system on the volume, such as ext4 or xfs. ext4 unless set. */
@@ -2224,7 +2224,7 @@ export type RangeAllocation = {
   /** The range, such as 10.96.0.0/12 or 30000-32767. */
   range?: string;
   /** One bit for each member, set when it is taken. */
-  data?: string;
+  data?: string | null;
 };
 
 /** Keeps a number of equal pods running. Deployments do this better. */
@@ -2260,7 +2260,7 @@ export type ReplicationControllerList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ReplicationController[];
+  items?: ReplicationController[] | null;
 };
 
 /** What is wanted of a replication controller. */
@@ -2336,7 +2336,7 @@ export type ResourceQuotaList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ResourceQuota[];
+  items?: ResourceQuota[] | null;
 };
 
 /** Which limits hold in a namespace, and which objects count. */
@@ -2500,7 +2500,7 @@ export type SecretList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Secret[];
+  items?: Secret[] | null;
 };
 
 /** Keys of a secret as files of a projected volume. */
@@ -2602,7 +2602,7 @@ export type ServiceAccountList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ServiceAccount[];
+  items?: ServiceAccount[] | null;
 };
 
 /** A token of the pod's service account as a file. It is renewed before it expires. */
@@ -2622,7 +2622,7 @@ export type ServiceList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Service[];
+  items?: Service[] | null;
 };
 
 /** A port of a service and the port of the pods behind it. */
@@ -2788,7 +2788,7 @@ export type TopologySelectorLabelRequirement = {
   /** Key of the label. */
   key?: string;
   /** The values, one of which the label must have. */
-  values?: string[];
+  values?: string[] | null;
 };
 
 /** Selects places where storage may be made, by labels of nodes. */

@@ -6,7 +6,7 @@ import type { ListMeta, ObjectMeta } from '../meta/v1.ts';
 /** One place behind a service, usually a pod. */
 export type Endpoint = {
   /** Its addresses, from 1 to 100, of the slice's type. They all mean the same place; service proxies use only the first. */
-  addresses?: string[];
+  addresses?: string[] | null;
   /** What is known of its state. */
   conditions?: EndpointConditions;
   /** Host name of the place, a DNS label. Unless set, it has no name of its own in DNS. */
@@ -60,9 +60,9 @@ export type EndpointSlice = {
   /** What the addresses are: IPv4, IPv6 or FQDN. Cannot be changed. */
   addressType?: string;
   /** The places behind the service, at most 1000. */
-  endpoints?: Endpoint[];
+  endpoints?: Endpoint[] | null;
   /** The ports at which every one of them can be reached. None if empty. */
-  ports?: EndpointPort[];
+  ports?: EndpointPort[] | null;
 };
 
 /** A list of endpoint slices. */
@@ -72,7 +72,7 @@ export type EndpointSliceList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: EndpointSlice[];
+  items?: EndpointSlice[] | null;
 };
 
 /** A zone whose clients should use a place. */

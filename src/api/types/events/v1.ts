@@ -46,7 +46,7 @@ export type EventList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Event[];
+  items?: Event[] | null;
 };
 
 /** How often an event has repeated, and until when. */

@@ -49,7 +49,7 @@ export type FlowSchemaList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: FlowSchema[];
+  items?: FlowSchema[] | null;
 };
 
 /** Which requests a flow schema takes, and where it sends them. */
@@ -99,15 +99,15 @@ export type LimitedPriorityLevelConfiguration = {
 /** Requests for paths that are not resources. Verb and path must match. */
 export type NonResourcePolicyRule = {
   /** The verbs, such as get. * is all and must stand alone. */
-  verbs?: string[];
+  verbs?: string[] | null;
   /** The paths, such as /healthz; /metrics/* takes what is below. * is all and must stand alone. */
-  nonResourceURLs?: string[];
+  nonResourceURLs?: string[] | null;
 };
 
 /** Requests, by who makes them and what they are for. One subject and one rule must match. */
 export type PolicyRulesWithSubjects = {
   /** Who makes the request. At least one. */
-  subjects?: Subject[];
+  subjects?: Subject[] | null;
   /** Requests for resources. At least one rule of either kind is needed. */
   resourceRules?: ResourcePolicyRule[];
   /** Requests for paths that are not resources. */
@@ -147,7 +147,7 @@ export type PriorityLevelConfigurationList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: PriorityLevelConfiguration[];
+  items?: PriorityLevelConfiguration[] | null;
 };
 
 /** Names a priority level. */
@@ -185,15 +185,15 @@ export type QueuingConfiguration = {
 /** Requests for resources. Verb, group, resource and namespace must match. */
 export type ResourcePolicyRule = {
   /** The verbs, such as get, list and watch. * is all and must stand alone. */
-  verbs?: string[];
+  verbs?: string[] | null;
   /** API groups of the resources. Empty text is the core group, * is all and must stand alone. */
-  apiGroups?: string[];
+  apiGroups?: string[] | null;
   /** Names of the resources, with the subresource after a slash, such as nodes/status. * is all and must stand alone. */
-  resources?: string[];
+  resources?: string[] | null;
   /** Requests without a namespace match: for objects of the whole cluster, or for all namespaces. False unless set. */
   clusterScope?: boolean;
   /** Namespaces of the requests. * is all and must stand alone; if empty, only requests without a namespace match, and clusterScope must be true. */
-  namespaces?: string[];
+  namespaces?: string[] | null;
 };
 
 /** A service account. */

@@ -9,7 +9,7 @@ export type APIGroup = {
   /** Name of the group, such as apps. Empty for the core group. */
   name?: string;
   /** Versions served, the preferred one first. */
-  versions?: GroupVersionForDiscovery[];
+  versions?: GroupVersionForDiscovery[] | null;
   /** The version to use when the client has no reason for another. */
   preferredVersion?: GroupVersionForDiscovery;
   /** Which address of the server clients should use, by the network they are in. The first entry that fits counts. Usually absent in the discovery of groups. */
@@ -21,7 +21,7 @@ export type APIGroupList = {
   kind?: string;
   apiVersion?: string;
   /** One entry for each group. */
-  groups?: APIGroup[];
+  groups?: APIGroup[] | null;
 };
 
 /** A resource or subresource that can be requested: its names and what can be done with it. */
@@ -39,7 +39,7 @@ export type APIResource = {
   /** The kind of its objects, such as Pod. */
   kind?: string;
   /** What can be done with it: get, list, watch, create, update, patch, delete, deletecollection. */
-  verbs?: string[];
+  verbs?: string[] | null;
   /** Short names that kubectl accepts in its place, such as po for pods. */
   shortNames?: string[];
   /** Sets of resources that kubectl addresses together, such as all. */
@@ -55,7 +55,7 @@ export type APIResourceList = {
   /** Group and version, such as apps/v1. Only the version for the core group, which is v1. */
   groupVersion?: string;
   /** The resources and subresources, each with the verbs it offers. */
-  resources?: APIResource[];
+  resources?: APIResource[] | null;
 };
 
 /** The versions of the core group, as found at /api. */
@@ -63,9 +63,9 @@ export type APIVersions = {
   kind?: string;
   apiVersion?: string;
   /** Names of the versions. v1 is the only one. */
-  versions?: string[];
+  versions?: string[] | null;
   /** Which address of the server clients should use, by the network they are in. The first entry that fits counts. */
-  serverAddressByClientCIDRs?: ServerAddressByClientCIDR[];
+  serverAddressByClientCIDRs?: ServerAddressByClientCIDR[] | null;
 };
 
 /** Parameters of a server-side apply. */
@@ -219,7 +219,7 @@ export type List = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: JsonValue[];
+  items?: JsonValue[] | null;
 };
 
 /** What every list carries: the revision it shows and where it goes on. */
@@ -343,7 +343,7 @@ export type PartialObjectMetadataList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: PartialObjectMetadata[];
+  items?: PartialObjectMetadata[] | null;
 };
 
 /** The body of a patch request. Its form depends on the content type. */
@@ -375,7 +375,7 @@ export type Preconditions = {
 /** The paths the server answers at, as found at /. */
 export type RootPaths = {
   /** The paths, each beginning with a slash. */
-  paths?: string[];
+  paths?: string[] | null;
 };
 
 /** The address of the server for clients of one network. */
@@ -437,9 +437,9 @@ export type Table = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The columns, in the order of the cells in each row. */
-  columnDefinitions?: TableColumnDefinition[];
+  columnDefinitions?: TableColumnDefinition[] | null;
   /** One row for each object. */
-  rows?: TableRow[];
+  rows?: TableRow[] | null;
 };
 
 /** One column of a table: its heading, and the type and meaning of its cells. */
@@ -467,7 +467,7 @@ export type TableOptions = {
 /** One object of a table. */
 export type TableRow = {
   /** Values in the order of the columns: text, numbers, booleans or null. */
-  cells?: JsonValue[];
+  cells?: JsonValue[] | null;
   /** What is special about the row. Completed marks objects that have run to their end. */
   conditions?: TableRowCondition[];
   /** The object of the row, as far as includeObject asked for it. */

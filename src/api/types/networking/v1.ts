@@ -16,7 +16,7 @@ export type HTTPIngressPath = {
 /** Where HTTP requests go, by path. */
 export type HTTPIngressRuleValue = {
   /** The paths, at least one. The longest that matches wins; with equal ones, Exact before Prefix. */
-  paths?: HTTPIngressPath[];
+  paths?: HTTPIngressPath[] | null;
 };
 
 /** A range of IP addresses, with exceptions. */
@@ -64,7 +64,7 @@ export type IngressClassList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: IngressClass[];
+  items?: IngressClass[] | null;
 };
 
 /** Points to an object with settings for the controller. */
@@ -96,7 +96,7 @@ export type IngressList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Ingress[];
+  items?: Ingress[] | null;
 };
 
 /** An address at which the ingress can be reached. */
@@ -206,7 +206,7 @@ export type NetworkPolicyList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: NetworkPolicy[];
+  items?: NetworkPolicy[] | null;
 };
 
 /** The other end of a connection: pods, or a range of addresses. */

@@ -16,7 +16,7 @@ export type HTTPIngressPath = {
 /** Where HTTP requests go, by path. */
 export type HTTPIngressRuleValue = {
   /** The paths, at least one. The longest that matches wins; with equal ones, Exact before Prefix. */
-  paths?: HTTPIngressPath[];
+  paths?: HTTPIngressPath[] | null;
 };
 
 /** An IP address that is taken, usually by a service. Its name is the address itself, in canonical form. */
@@ -36,7 +36,7 @@ export type IPAddressList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: IPAddress[];
+  items?: IPAddress[] | null;
 };
 
 /** Who an IP address belongs to. */
@@ -84,7 +84,7 @@ export type IngressClassList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: IngressClass[];
+  items?: IngressClass[] | null;
 };
 
 /** Points to an object with settings for the controller. */
@@ -116,7 +116,7 @@ export type IngressList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Ingress[];
+  items?: Ingress[] | null;
 };
 
 /** An address at which the ingress can be reached. */
@@ -216,7 +216,7 @@ export type ServiceCIDRList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ServiceCIDR[];
+  items?: ServiceCIDR[] | null;
 };
 
 /** The ranges of addresses. */

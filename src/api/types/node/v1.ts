@@ -30,7 +30,7 @@ export type RuntimeClassList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: RuntimeClass[];
+  items?: RuntimeClass[] | null;
 };
 
 /** Where pods of a runtime class can run. It is written into the pods when they are created. */

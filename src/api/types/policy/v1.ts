@@ -31,7 +31,7 @@ export type PodDisruptionBudgetList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: PodDisruptionBudget[];
+  items?: PodDisruptionBudget[] | null;
 };
 
 /** Which pods a budget protects, and how many of them. Of minAvailable and maxUnavailable, one is given; without either, none may be evicted. */

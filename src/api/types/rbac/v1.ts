@@ -15,7 +15,7 @@ export type ClusterRole = {
   /** Name, labels and the rest that every object has. */
   metadata: ObjectMeta;
   /** What the role allows. Overwritten by a controller if aggregationRule is set. */
-  rules?: PolicyRule[];
+  rules?: PolicyRule[] | null;
   /** Other cluster roles whose rules are collected in this one. None unless set. */
   aggregationRule?: AggregationRule;
 };
@@ -39,7 +39,7 @@ export type ClusterRoleBindingList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ClusterRoleBinding[];
+  items?: ClusterRoleBinding[] | null;
 };
 
 /** A list of cluster roles. */
@@ -49,13 +49,13 @@ export type ClusterRoleList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ClusterRole[];
+  items?: ClusterRole[] | null;
 };
 
 /** Which verbs are allowed on which resources or paths. A rule has either resources or paths. */
 export type PolicyRule = {
   /** The verbs, such as get, list, watch, create, update, patch and delete. * is all. */
-  verbs?: string[];
+  verbs?: string[] | null;
   /** API groups of the resources. Empty text is the core group, * is all. */
   apiGroups?: string[];
   /** Names of the resources, in the plural, with the subresource after a slash, such as pods/log. * is all, *\/scale that subresource of all. */
@@ -73,7 +73,7 @@ export type Role = {
   /** Name, labels and the rest that every object has. */
   metadata: ObjectMeta;
   /** What the role allows. */
-  rules?: PolicyRule[];
+  rules?: PolicyRule[] | null;
 };
 
 /** Grants a role to users, groups or service accounts within one namespace. */
@@ -95,7 +95,7 @@ export type RoleBindingList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: RoleBinding[];
+  items?: RoleBinding[] | null;
 };
 
 /** A list of roles. */
@@ -105,7 +105,7 @@ export type RoleList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: Role[];
+  items?: Role[] | null;
 };
 
 /** Points to a role or cluster role. */

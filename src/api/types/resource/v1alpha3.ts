@@ -69,7 +69,7 @@ export type DeviceAttribute = {
 /** Which devices a claim wants. */
 export type DeviceClaim = {
   /** The devices, by requests that must all be met. At most 32. */
-  requests?: DeviceRequest[];
+  requests?: DeviceRequest[] | null;
   /** What must hold for several requests together. At most 32; none unless set. */
   constraints?: DeviceConstraint[];
   /** Settings for the drivers, passed on to them as they are. At most 32; none unless set. */
@@ -107,7 +107,7 @@ export type DeviceClassList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: DeviceClass[];
+  items?: DeviceClass[] | null;
 };
 
 /** Which devices belong to a class, and their settings. */
@@ -195,7 +195,7 @@ export type PodSchedulingContextList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: PodSchedulingContext[];
+  items?: PodSchedulingContext[] | null;
 };
 
 /** What the scheduler wants to know. */
@@ -243,7 +243,7 @@ export type ResourceClaimList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ResourceClaim[];
+  items?: ResourceClaim[] | null;
 };
 
 /** Which nodes do not suit one claim of a pod. */
@@ -289,7 +289,7 @@ export type ResourceClaimTemplateList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ResourceClaimTemplate[];
+  items?: ResourceClaimTemplate[] | null;
 };
 
 /** What a claim is made from. */
@@ -327,7 +327,7 @@ export type ResourceSliceList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: ResourceSlice[];
+  items?: ResourceSlice[] | null;
 };
 
 /** Which devices there are, and from where they can be used. Exactly one of nodeName, nodeSelector and allNodes is given. */
@@ -343,5 +343,5 @@ export type ResourceSliceSpec = {
   /** The devices can be used from all nodes. */
   allNodes?: boolean;
   /** The devices, at most 128. */
-  devices?: Device[];
+  devices?: Device[] | null;
 };

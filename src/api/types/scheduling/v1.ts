@@ -25,5 +25,5 @@ export type PriorityClassList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: PriorityClass[];
+  items?: PriorityClass[] | null;
 };

@@ -26,7 +26,7 @@ export type CSIStorageCapacityList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: CSIStorageCapacity[];
+  items?: CSIStorageCapacity[] | null;
 };
 
 /** Asks that a volume be attached to a node. It stays for as long as the volume is to be attached. */
@@ -48,7 +48,7 @@ export type VolumeAttachmentList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: VolumeAttachment[];
+  items?: VolumeAttachment[] | null;
 };
 
 /** The volume that is attached. Exactly one is given. */
@@ -100,7 +100,7 @@ export type VolumeAttributesClassList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: VolumeAttributesClass[];
+  items?: VolumeAttributesClass[] | null;
 };
 
 /** An error in attaching or detaching a volume. */

@@ -20,7 +20,7 @@ export type CSIDriverList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: CSIDriver[];
+  items?: CSIDriver[] | null;
 };
 
 /** What a CSI driver needs and can do. */
@@ -60,7 +60,7 @@ export type CSINodeDriver = {
   /** Name of the node in the storage system, as the driver gives it. */
   nodeID?: string;
   /** Labels of the node that say from where its storage can be reached. None if the driver reports none. */
-  topologyKeys?: string[];
+  topologyKeys?: string[] | null;
   /** How many volumes of the driver the node can take. No limit unless set. */
   allocatable?: VolumeNodeResources;
 };
@@ -72,13 +72,13 @@ export type CSINodeList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: CSINode[];
+  items?: CSINode[] | null;
 };
 
 /** The CSI drivers of a node. */
 export type CSINodeSpec = {
   /** The drivers. Empty if none runs there. */
-  drivers?: CSINodeDriver[];
+  drivers?: CSINodeDriver[] | null;
 };
 
 /** How much storage of a class is left in one part of the cluster. Reported by CSI drivers, for the scheduler. */
@@ -104,7 +104,7 @@ export type CSIStorageCapacityList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: CSIStorageCapacity[];
+  items?: CSIStorageCapacity[] | null;
 };
 
 /** A kind of storage, and who provides it. */
@@ -136,7 +136,7 @@ export type StorageClassList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: StorageClass[];
+  items?: StorageClass[] | null;
 };
 
 /** A token of the pod's service account that a driver wants. */
@@ -166,7 +166,7 @@ export type VolumeAttachmentList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: VolumeAttachment[];
+  items?: VolumeAttachment[] | null;
 };
 
 /** The volume that is attached. Exactly one is given. */
@@ -218,7 +218,7 @@ export type VolumeAttributesClassList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: VolumeAttributesClass[];
+  items?: VolumeAttributesClass[] | null;
 };
 
 /** An error in attaching or detaching a volume. */

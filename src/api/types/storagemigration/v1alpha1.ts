@@ -45,7 +45,7 @@ export type StorageVersionMigrationList = {
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
   /** The objects. */
-  items?: StorageVersionMigration[];
+  items?: StorageVersionMigration[] | null;
 };
 
 /** What is to be stored anew. */

@@ -1,11 +1,11 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { part, parts } from '../../object/parts.ts';
+import type { Pod } from '../../api/types/core/v1.ts';
 import type { ViewSubresource } from '../../registry/definition.ts';
-import { defaultPodSpec } from './pod-defaults.ts';
+import { checkedUpdate } from '../rules/checked.ts';
+import { defaultPodSpec } from './defaults.ts';
 import { validateEphemeralUpdate } from './validation/ephemeral-containers.ts';
 
 /** Debugging containers are added to a running pod here; nothing else of it can be changed so. */
-export const ephemeralContainers: ViewSubresource = {
+export const ephemeralContainers: ViewSubresource<Pod> = {
   access: 'view',
   name: 'ephemeralcontainers',
   served: { group: '', version: 'v1', kind: 'Pod' },
@@ -13,12 +13,12 @@ export const ephemeralContainers: ViewSubresource = {
   verbs: ['get', 'patch', 'update'],
   read: (pod) => pod,
   write: addContainers,
-  validate: validateEphemeralUpdate,
+  validate: checkedUpdate(validateEphemeralUpdate),
 };
 
-function addContainers(view: ApiObject, old: ApiObject): ApiObject {
+function addContainers(view: Pod, old: Pod): Pod {
   const { uid, resourceVersion } = view.metadata;
-  const added = { ephemeralContainers: parts(part(view, 'spec'), 'ephemeralContainers') };
+  const added = { ephemeralContainers: view.spec?.ephemeralContainers ?? [] };
   // Defaults of whole pods are not filled in on writes of views.
   defaultPodSpec(added);
   return {
@@ -28,6 +28,6 @@ function addContainers(view: ApiObject, old: ApiObject): ApiObject {
       ...(uid === undefined ? {} : { uid }),
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     },
-    spec: { ...part(old, 'spec'), ...added },
+    spec: { ...old.spec, ...added },
   };
 }

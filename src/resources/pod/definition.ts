@@ -1,22 +1,23 @@
+import type { Pod } from '../../api/types/core/v1.ts';
 import { podLog } from '../connect/pod-log.ts';
 import { podAttach, podExec, podPortForward } from '../connect/pod-streams.ts';
 import { podProxy } from '../connect/proxies.ts';
-import { column, define, nameColumn } from '../define.ts';
-import { binding } from '../pod/binding.ts';
-import { ephemeralContainers } from '../pod/ephemeral-containers-view.ts';
-import { eviction } from '../pod/eviction.ts';
-import { podCells } from '../pod/pod-cells.ts';
-import { defaultPod } from '../pod/pod-defaults.ts';
-import { podGracePeriod } from '../pod/pod-lifecycle.ts';
-import { preparePod, preparePodStatus } from '../pod/pod-preparation.ts';
-import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
-import { podWarnings } from '../pod/pod-warnings.ts';
-import { validateNewPod, validatePod } from '../pod/validation/pod.ts';
-import { validatePodStatus } from '../pod/validation/pod-status.ts';
-import { validatePodUpdate } from '../pod/validation/pod-update.ts';
+import { define } from '../define.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { binding } from './binding.ts';
+import { defaultPod } from './defaults.ts';
+import { ephemeralContainers } from './ephemeral-containers.ts';
+import { eviction } from './eviction.ts';
+import { podGracePeriod, preparePod, preparePodStatus } from './preparation.ts';
+import { POD_RATCHETS } from './ratchets.ts';
+import { table } from './table.ts';
+import { validateNewPod, validatePod } from './validation/pod.ts';
+import { validatePodStatus } from './validation/pod-status.ts';
+import { validatePodUpdate } from './validation/pod-update.ts';
+import { podWarnings } from './warnings.ts';
 
 /** Pods: admitted here, placed by a scheduler, run by node agents. */
-export const pods = define({
+export const pods = define<Pod>({
   group: '',
   resource: 'pods',
   kind: 'Pod',
@@ -26,7 +27,7 @@ export const pods = define({
   versions: [{ version: 'v1', type: 'core/v1.Pod' }],
   emptyStatus: { phase: 'Pending', qosClass: 'BestEffort' },
   prepareStatus: preparePodStatus,
-  validateStatus: validatePodStatus,
+  validateStatus: checkedUpdate(validatePodStatus),
   subresources: [
     podAttach,
     binding,
@@ -37,20 +38,7 @@ export const pods = define({
     podPortForward,
     podProxy,
   ],
-  table: {
-    columns: [
-      nameColumn(),
-      column('Ready'),
-      column('Status'),
-      column('Restarts'),
-      column('Age'),
-      column('IP', 1),
-      column('Node', 1),
-      column('Nominated Node', 1),
-      column('Readiness Gates', 1),
-    ],
-    cells: podCells,
-  },
+  table,
   fields: {
     paths: {
       'spec.nodeName': ['spec.nodeName'],
@@ -78,9 +66,9 @@ export const pods = define({
     returnsDeletedObject: true,
     defaults: defaultPod,
     prepareForCreate: preparePod,
-    validate: validatePod,
-    validateCreate: validateNewPod,
-    validateUpdate: validatePodUpdate,
+    validate: checked(validatePod),
+    validateCreate: checked(validateNewPod),
+    validateUpdate: checkedUpdate(validatePodUpdate),
     // People seldom write to pods that exist, and everyone else would be told the same again and again.
     warnings: (pod, old) => (old === undefined ? podWarnings(pod) : []),
     gracePeriodSeconds: podGracePeriod,
