@@ -19,7 +19,7 @@ import { selfsubjectrulesreviews } from './authorization/self-subject-rules-revi
 import { subjectaccessreviews } from './authorization/subject-access-review.ts';
 import { horizontalpodautoscalers } from './autoscaling/horizontal-pod-autoscaler.ts';
 import { cronjobs } from './batch/cron-job.ts';
-import { jobs } from './batch/job.ts';
+import { jobs } from './batch/job/definition.ts';
 import { certificatesigningrequests } from './certificates/certificate-signing-request.ts';
 import { clustertrustbundles } from './certificates/cluster-trust-bundle.ts';
 import { leases } from './coordination/lease.ts';

@@ -42,7 +42,7 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> {
   readonly table?: Table<T>;
   readonly fields?: FieldOutline;
   /** Rules that stored objects may go on breaking. */
-  readonly ratchets?: readonly Ratchet[];
+  readonly ratchets?: readonly Ratchet<T>[];
   readonly strategy: StrategyOutline<T>;
   readonly removedAlong?: readonly ResourceDefinition[];
   readonly actsOn?: ResourceDefinition['actsOn'];

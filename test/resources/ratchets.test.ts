@@ -7,7 +7,7 @@ import { daemonsets } from '../../src/resources/apps/daemon-set.ts';
 import { deployments } from '../../src/resources/apps/deployment.ts';
 import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizontal-pod-autoscaler.ts';
 import { cronjobs } from '../../src/resources/batch/cron-job.ts';
-import { jobs } from '../../src/resources/batch/job.ts';
+import { jobs } from '../../src/resources/batch/job/definition.ts';
 import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim.ts';
 import { ingresses } from '../../src/resources/networking/ingress.ts';
 import { networkpolicies } from '../../src/resources/networking/network-policy.ts';
