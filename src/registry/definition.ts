@@ -100,15 +100,16 @@ interface SubresourceBase {
   readonly verbs: readonly string[];
 }
 
-export interface ViewSubresource<T extends ApiObject = ApiObject> extends SubresourceBase {
+export interface ViewSubresource<T extends ApiObject = ApiObject, View extends ApiObject = T>
+  extends SubresourceBase {
   readonly access: 'view';
   /** What GET answers, from the stored form of the parent. Identity for `status`. */
-  read(parent: T): ApiObject;
+  read(parent: T): View;
   /**
    * The parent after a write of `view`. Takes only what this subresource may change from `view`; the result goes through
    * `validate` and is stored. `old` must not be changed.
    */
-  write(view: ApiObject, old: T): T;
+  write(view: View, old: T): T;
   /** What a configuration of the view's own kind, applied, says of the parent; absent where both are one kind. */
   toParent?(config: JsonObject): JsonObject;
   /** Fields of the parent that a write of the view cannot change, so that nobody comes to own them by it. */

@@ -166,12 +166,11 @@ function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): 
 }
 
 /** Metadata comes along, as Kubernetes lets it, because status writers set annotations and labels with it. */
-export function writeStatus(
-  view: ApiObject,
-  old: ApiObject,
+export function writeStatus<T extends ApiObject>(
+  view: T,
+  old: T,
   resets: readonly (readonly string[])[] = RESET_BY_STATUS,
-): ApiObject {
-  const { status: _, ...kept } = old;
+): T {
   const metadata: ObjectMeta = resets.some(([part, field]) => part === 'metadata' && field === undefined)
     ? { ...old.metadata, ...statedBy(view.metadata) }
     : { ...view.metadata };
@@ -182,7 +181,9 @@ export function writeStatus(
     if (stored[field] === undefined) delete given[field];
     else given[field] = stored[field];
   }
-  return { ...kept, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
+  const written: T = { ...old, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
+  if (view.status === undefined) delete written.status;
+  return written;
 }
 
 /** A caller who writes the object cannot write its status; a new object has the empty one. */
