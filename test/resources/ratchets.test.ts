@@ -13,7 +13,7 @@ import { ingresses } from '../../src/resources/networking/ingress.ts';
 import { networkpolicies } from '../../src/resources/networking/network-policy.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { poddisruptionbudgets } from '../../src/resources/policy/pod-disruption-budget.ts';
-import { clusterroles } from '../../src/resources/rbac/cluster-role.ts';
+import { clusterroles } from '../../src/resources/rbac/role.ts';
 import { csistoragecapacities } from '../../src/resources/storage/csi-storage-capacity.ts';
 import { created, updated } from '../kit/manifests.ts';
 import { varyAll } from '../kit/variations.ts';
