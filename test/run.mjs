@@ -4,7 +4,7 @@ import { handOver, installPackages, root, run, tell } from '../src/cli/install.m
 process.chdir(root);
 const chosen = process.argv.slice(2);
 installPackages();
-const steps = chosen.length === 0 ? ['build', 'typecheck', 'lint'] : ['build'];
+const steps = chosen.length === 0 ? ['check-types', 'build', 'typecheck', 'lint'] : ['build'];
 for (const step of steps) {
   tell(step);
   run('npm', ['run', '--silent', step], { silent: false });

@@ -11,6 +11,16 @@ export interface GroupResource {
   readonly resource: string;
 }
 
+declare const OBJECT_TYPE: unique symbol;
+
+/**
+ * A resource whose stored objects are of type `T`: who reads by it gets them typed. Only the compiler knows of the type.
+ * Example: `const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' }`
+ */
+export interface ResourceOf<T> extends GroupResource {
+  readonly [OBJECT_TYPE]?: T;
+}
+
 export interface GroupVersion {
   readonly group: string;
   readonly version: string;

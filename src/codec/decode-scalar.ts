@@ -76,8 +76,7 @@ const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const CANONICAL = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{6})?Z$/;
 
 /** Normalized to UTC; whole seconds, or microseconds for MicroTime. */
-function decodeTime(value: JsonValue, digits: 0 | 6): string | null {
-  if (value === '') return null;
+function decodeTime(value: JsonValue, digits: 0 | 6): string {
   if (typeof value !== 'string')
     throw new DecodeError(`json: cannot unmarshal ${nameOf(value)} into Go value of type string`);
   // Making the text anew takes five times as long as finding that it is what it would be.
@@ -91,7 +90,7 @@ function decodeTime(value: JsonValue, digits: 0 | 6): string | null {
 }
 
 function badTime(value: string, digits: 0 | 6): DecodeError {
-  const quoted = JSON.stringify(JSON.stringify(value));
+  const quoted = JSON.stringify(value);
   const layout = digits === 0 ? '2006-01-02T15:04:05Z07:00' : '2006-01-02T15:04:05.000000Z07:00';
   return new DecodeError(`parsing time ${quoted} as "${layout}": cannot parse ${quoted} as "2006"`);
 }

@@ -37,9 +37,12 @@ function asStored(object: ApiObject): ApiObject {
   return { kind, apiVersion, metadata: kept, ...rest };
 }
 
-/** A new object, the caller's own but for the sets in its managedFields: others have them too, and nobody can change them. */
-export function parseStored(json: Buffer, resourceVersion?: string): ApiObject {
-  const object = parseCut(json) ?? (parseJsonBytes(json) as ApiObject);
+/**
+ * A new object, the caller's own but for the sets in its managedFields: others have them too, and nobody can change them.
+ * `T` is the stored type of the resource that the bytes are of.
+ */
+export function parseStored<T extends ApiObject = ApiObject>(json: Buffer, resourceVersion?: string): T {
+  const object = (parseCut(json) ?? parseJsonBytes(json)) as T;
   if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
   return object;
 }

@@ -16,7 +16,7 @@ export const required = (field: string, why = ''): FieldError => ({
 export const invalidValue = (field: string, value: unknown, why: string): FieldError => ({
   type: 'FieldValueInvalid',
   field,
-  message: `Invalid value: ${goValue(value)}: ${why}`,
+  message: why === '' ? `Invalid value: ${goValue(value)}` : `Invalid value: ${goValue(value)}: ${why}`,
 });
 
 /** A value outside an enumeration. */

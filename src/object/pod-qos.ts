@@ -1,9 +1,8 @@
-import type { JsonObject, JsonValue } from '../api/object-meta.ts';
-import { objectOf, objectsOf } from './parts.ts';
+import type { PodSpec } from '../api/types/core/v1.ts';
 import { parseQuantity } from './quantity.ts';
 
 /** Guaranteed: limits everywhere, and requests as high. BestEffort: nothing is asked for. Burstable: the rest. */
-export function qosClass(spec: JsonObject): string {
+export function qosClass(spec: PodSpec): string {
   const cpu = amountsOf(spec, 'cpu');
   const memory = amountsOf(spec, 'memory');
   if (!isAsked(cpu) && !isAsked(memory)) return 'BestEffort';
@@ -19,26 +18,25 @@ interface Amounts {
 
 const COUNTED = ['containers', 'initContainers'] as const;
 
-function amountsOf(spec: JsonObject, name: 'cpu' | 'memory'): Amounts {
+function amountsOf(spec: PodSpec, name: 'cpu' | 'memory'): Amounts {
   let limits = 0n;
   let requests = 0n;
   let limitedEverywhere = true;
   for (const list of COUNTED) {
-    for (const container of objectsOf(spec[list])) {
-      const resources = objectOf(container.resources);
-      const limit = amount(resources.limits, name);
+    for (const { resources } of spec[list] ?? []) {
+      const limit = amount(resources?.limits, name);
       if (limit === 0n) limitedEverywhere = false;
       limits += limit;
-      requests += amount(resources.requests, name);
+      requests += amount(resources?.requests, name);
     }
   }
   return { limits, requests, limitedEverywhere };
 }
 
 /** Zero asks for nothing. */
-function amount(list: JsonValue | undefined, name: string): bigint {
-  const value = objectOf(list)[name];
-  const nanos = value === undefined ? 0n : (parseQuantity(String(value))?.nanos ?? 0n);
+function amount(list: Readonly<Record<string, string>> | undefined, name: string): bigint {
+  const value = list?.[name];
+  const nanos = value === undefined ? 0n : (parseQuantity(value)?.nanos ?? 0n);
   return nanos > 0n ? nanos : 0n;
 }
 

@@ -1,4 +1,4 @@
-import type { GroupResource, GroupVersionKind } from '../api/names.ts';
+import type { GroupResource, GroupVersionKind, ResourceOf } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { ResourceVerb } from '../request/api-request.ts';
@@ -100,38 +100,39 @@ interface SubresourceBase {
   readonly verbs: readonly string[];
 }
 
-export interface ViewSubresource extends SubresourceBase {
+export interface ViewSubresource<T extends ApiObject = ApiObject, View extends ApiObject = T>
+  extends SubresourceBase {
   readonly access: 'view';
   /** What GET answers, from the stored form of the parent. Identity for `status`. */
-  read(parent: ApiObject): ApiObject;
+  read(parent: T): View;
   /**
    * The parent after a write of `view`. Takes only what this subresource may change from `view`; the result goes through
    * `validate` and is stored. `old` must not be changed.
    */
-  write(view: ApiObject, old: ApiObject): ApiObject;
+  write(view: View, old: T): T;
   /** What a configuration of the view's own kind, applied, says of the parent; absent where both are one kind. */
   toParent?(config: JsonObject): JsonObject;
   /** Fields of the parent that a write of the view cannot change, so that nobody comes to own them by it. */
   readonly resetFields?: readonly (readonly string[])[];
-  validate?(object: ApiObject, old: ApiObject): FieldError[];
+  validate?(object: T, old: T): FieldError[];
 }
 
 /** What an action may do to the cluster. Implemented by the verbs, so that actions pass validation and conflicts like any write. */
-export interface ActionContext {
+export interface ActionContext<Parent extends ApiObject = ApiObject> {
   /** Reads, changes and stores the parent, again on a conflict. `change` gets a copy it may change. @throws StatusError */
-  update(change: (object: ApiObject) => ApiObject): Promise<ApiObject>;
+  update(change: (object: Parent) => Parent): Promise<Parent>;
   /** Deletes the parent with DeleteOptions. @throws StatusError */
   remove(options: JsonObject): Promise<ApiObject>;
   /** @throws StatusError NotFound */
-  get(resource: GroupResource, namespace: string, name: string): Promise<ApiObject>;
-  list(resource: GroupResource, namespace: string): Promise<ApiObject[]>;
+  get<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T>;
+  list<T extends ApiObject>(resource: ResourceOf<T>, namespace: string): Promise<T[]>;
   /** Like update, for any object. @throws StatusError */
-  modify(
-    resource: GroupResource,
+  modify<T extends ApiObject>(
+    resource: ResourceOf<T>,
     namespace: string,
     name: string,
-    change: (object: ApiObject) => ApiObject,
-  ): Promise<ApiObject>;
+    change: (object: T) => T,
+  ): Promise<T>;
   /** Adds a Warning header to the response. */
   warn(text: string): void;
   /** Makes tokens of service accounts. */
@@ -141,12 +142,13 @@ export interface ActionContext {
   readonly name: string;
 }
 
-export interface ActionSubresource extends SubresourceBase {
+export interface ActionSubresource<Body extends ApiObject = ApiObject, Parent extends ApiObject = ApiObject>
+  extends SubresourceBase {
   readonly access: 'action';
   /** Answers the object to return (often a Status), with its code. @throws StatusError */
   create(
-    body: ApiObject,
-    context: ActionContext,
+    body: Body,
+    context: ActionContext<Parent>,
   ): Promise<{ readonly code: number; readonly object: JsonObject }>;
 }
 
@@ -174,7 +176,7 @@ export interface ConnectCall {
   /** --agent-preferred-address-types */
   readonly agentAddressTypes: readonly string[];
   /** @throws StatusError NotFound */
-  get(resource: GroupResource, namespace: string, name: string): Promise<ApiObject>;
+  get<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T>;
   /** Addresses of a host. @throws Error when it has none */
   resolve(host: string): Promise<readonly string[]>;
 }

@@ -5,40 +5,40 @@ import type { UserInfo } from '../request/api-request.ts';
 import type { AssignedValues } from './assigned-values.ts';
 
 /**
- * What a resource does with its objects besides storing them. All functions work on the storage version of the object,
+ * What a resource does with its objects, which are of type `T`, besides storing them. All functions work on the storage version of the object,
  * decoded and checked against its schema; they may change `object`, never `old`.
  *
  * Order on create: defaults, mutating admission, metadata, assigned, prepareForCreate, validate, validating admission.
  * Order on update: defaults, mutating admission, metadata, assigned, prepareForUpdate, validate, validateUpdate, validating
  * admission.
  */
-export interface Strategy {
+export interface Strategy<T extends ApiObject = ApiObject> {
   readonly nameRule: NameRule;
   /** Values of absent fields that depend on other fields. Constants live in the IDL. */
-  defaults?(object: ApiObject): void;
+  defaults?(object: T): void;
   /** Resets what the caller may not set, assigns what the server sets. */
-  prepareForCreate?(object: ApiObject, user?: UserInfo): void;
-  prepareForUpdate?(object: ApiObject, old: ApiObject): void;
+  prepareForCreate?(object: T, user?: UserInfo): void;
+  prepareForUpdate?(object: T, old: T): void;
   /** Values that no two objects of the cluster may hold at the same time. */
   readonly assigned?: AssignedValues;
   /**
    * All errors at once. Runs on create and on update, of a status too; `old` is the stored object of an update, whose parts
    * were found good when they were stored.
    */
-  validate?(object: ApiObject, old?: ApiObject): FieldError[];
+  validate?(object: T, old?: T): FieldError[];
   /**
    * Paths of fields that `validate` judges wholly, under a name of its own: what the description of the type says of them would
    * tell the same mistake twice.
    */
   readonly judgesAlone?: readonly string[];
   /** What only a new object may not be, because an update may make it so. Runs after {@link Strategy.validate}. */
-  validateCreate?(object: ApiObject): FieldError[];
+  validateCreate?(object: T): FieldError[];
   /** What an update may not do. Runs after {@link Strategy.validate}. */
-  validateUpdate?(object: ApiObject, old: ApiObject): FieldError[];
+  validateUpdate?(object: T, old: T): FieldError[];
   /** Fields that a write of the object cannot change (its status), so that nobody comes to own them by it. */
   readonly resetFields?: readonly (readonly string[])[];
   /** Texts for Warning headers. */
-  warnings?(object: ApiObject, old: ApiObject | undefined): string[];
+  warnings?(object: T, old: T | undefined): string[];
   /** metadata.generation starts at 1 and rises with every change outside metadata and status. */
   readonly tracksGeneration: boolean;
   /** PUT on a name that does not exist creates it. */
@@ -49,11 +49,11 @@ export interface Strategy {
    * Deletion in two phases with a grace period (pods): how many seconds the object stays with a deletionTimestamp.
    * Undefined, or 0 as a result: the object goes at once, unless finalizers hold it.
    */
-  gracePeriodSeconds?(object: ApiObject, requested: number | undefined): number;
+  gracePeriodSeconds?(object: T, requested: number | undefined): number;
   /** Finalizers outside metadata (namespaces keep theirs in spec): the object stays while this is true. */
-  heldBack?(object: ApiObject): boolean;
+  heldBack?(object: T): boolean;
   /** Called when deletion begins and the object stays (namespace phase becomes Terminating). */
-  prepareForDelete?(object: ApiObject): void;
+  prepareForDelete?(object: T): void;
   /** DELETE answers the object as it was last, rather than a Status. */
   readonly returnsDeletedObject?: boolean;
   /**

@@ -16,8 +16,8 @@ import type { Strategy } from '../registry/strategy.ts';
 import { statedBy } from './stated.ts';
 import { type Ratchet, ratcheted } from './validation/ratchet.ts';
 
-/** A built-in resource as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
-export interface ResourceOutline {
+/** A built-in resource with objects of type `T`, as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
+export interface ResourceOutline<T extends ApiObject = ApiObject> {
   readonly group: string;
   readonly resource: string;
   readonly singular?: string;
@@ -35,15 +35,15 @@ export interface ResourceOutline {
   /** What a write of the status cannot change; the spec unless said otherwise. `['metadata']` keeps all of the metadata. */
   readonly statusResets?: readonly (readonly string[])[];
   /** Writes of the status: what they may not change after all, and what the new status is completed by. Changes `object`. */
-  prepareStatus?(object: ApiObject, old: ApiObject): void;
+  prepareStatus?(object: T, old: T): void;
   /** What a write of the status may not say, besides what the strategy validates. */
-  validateStatus?(object: ApiObject, old: ApiObject): FieldError[];
+  validateStatus?(object: T, old: T): FieldError[];
   readonly subresources?: readonly Subresource[];
-  readonly table?: Table;
+  readonly table?: Table<T>;
   readonly fields?: FieldOutline;
   /** Rules that stored objects may go on breaking. */
-  readonly ratchets?: readonly Ratchet[];
-  readonly strategy: StrategyOutline;
+  readonly ratchets?: readonly Ratchet<T>[];
+  readonly strategy: StrategyOutline<T>;
   readonly removedAlong?: readonly ResourceDefinition[];
   readonly actsOn?: ResourceDefinition['actsOn'];
 }
@@ -56,9 +56,9 @@ interface VersionOutline {
   readonly conversion?: Conversion;
 }
 
-export interface Table {
+export interface Table<T extends ApiObject = ApiObject> {
   readonly columns: readonly Column[];
-  cells(object: ApiObject, now: number): readonly Cell[];
+  cells(object: T, now: number): readonly Cell[];
 }
 
 /** Labels of field selectors, each with the dotted paths it is read from; the first that has a value counts. */
@@ -71,7 +71,7 @@ export interface FieldOutline {
   readonly indexed?: readonly string[];
 }
 
-export interface StrategyOutline extends Partial<Strategy> {
+export interface StrategyOutline<T extends ApiObject = ApiObject> extends Partial<Strategy<T>> {
   readonly nameRule: NameRule;
   readonly tracksGeneration: boolean;
   readonly allowCreateOnUpdate: boolean;
@@ -89,7 +89,9 @@ const ALL_VERBS: readonly DefinedVerb[] = [
   'watch',
 ];
 
-export function define(outline: ResourceOutline): ResourceDefinition {
+export function define<T extends ApiObject = ApiObject>(typed: ResourceOutline<T>): ResourceDefinition {
+  // Whoever asks for the definition knows objects of no particular type; what it hands in was decoded as this one.
+  const outline: ResourceOutline = typed;
   const { group, resource, kind, versions } = outline;
   const [preferred] = versions;
   const stored = versions.find(({ version }) => version === outline.storedVersion) ?? preferred;
@@ -164,21 +166,24 @@ function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): 
 }
 
 /** Metadata comes along, as Kubernetes lets it, because status writers set annotations and labels with it. */
-export function writeStatus(
-  view: ApiObject,
-  old: ApiObject,
+export function writeStatus<T extends ApiObject>(
+  view: T,
+  old: T,
   resets: readonly (readonly string[])[] = RESET_BY_STATUS,
-): ApiObject {
-  const { status: _, ...kept } = old;
+): T {
   const metadata: ObjectMeta = resets.some(([part, field]) => part === 'metadata' && field === undefined)
     ? { ...old.metadata, ...statedBy(view.metadata) }
     : { ...view.metadata };
+  const given: JsonObject = metadata;
+  const stored: JsonObject = old.metadata;
   for (const [part, field] of resets) {
     if (part !== 'metadata' || field === undefined) continue;
-    if (old.metadata[field] === undefined) delete metadata[field];
-    else metadata[field] = old.metadata[field];
+    if (stored[field] === undefined) delete given[field];
+    else given[field] = stored[field];
   }
-  return { ...kept, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
+  const written: T = { ...old, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
+  if (view.status === undefined) delete written.status;
+  return written;
 }
 
 /** A caller who writes the object cannot write its status; a new object has the empty one. */

@@ -1,31 +1,29 @@
 import type { GroupVersionKind } from '../api/names.ts';
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
-import { eachInvalid, invalidValue } from '../object/field-errors.ts';
-import { checkName } from '../object/formats.ts';
+import type { FieldPath } from '../object/field-path.ts';
+import { checkIp, checkName } from '../object/formats.ts';
 import { parseIp } from '../object/ip.ts';
-import { text } from '../object/parts.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import { writeStatus } from './define.ts';
-import { validateIp } from './validation/ip-fields.ts';
 
 /** What services and ingresses have in common: a status that says where a load balancer lets traffic in. */
 
-export interface LoadBalancerStatusOutline {
+export interface LoadBalancerStatusOutline<T extends ApiObject> {
   readonly served: GroupVersionKind;
   /** IDL name of the object. */
   readonly type: string;
   /** Fills in what the writer of the status left out. Gets a copy it may change. */
-  defaults?(object: ApiObject): void;
-  validate(object: ApiObject): FieldError[];
+  defaults?(object: T): void;
+  validate(object: T): FieldError[];
 }
 
-export function loadBalancerStatusView({
+export function loadBalancerStatusView<T extends ApiObject>({
   served,
   type,
   defaults,
   validate,
-}: LoadBalancerStatusOutline): ViewSubresource {
+}: LoadBalancerStatusOutline<T>): ViewSubresource<T> {
   return {
     access: 'view',
     name: 'status',
@@ -51,21 +49,22 @@ export function keepStatus(object: ApiObject, old: ApiObject): void {
   else object.status = old.status;
 }
 
+interface Point {
+  readonly ip?: string;
+  readonly hostname?: string;
+}
+
 /** Address and host name of one point of ingress. */
-export function validateIngressPoint(point: JsonObject, path: string): FieldError[] {
-  const ip = text(point.ip);
-  const hostname = text(point.hostname);
-  const errors = ip === '' ? [] : validateIp(`${path}.ip`, ip);
-  if (hostname === '') return errors;
-  errors.push(...eachInvalid(`${path}.hostname`, hostname, checkName(hostname, 'dns-subdomain')));
-  if (parseIp(hostname) !== undefined) {
-    errors.push(invalidValue(`${path}.hostname`, hostname, 'must be a DNS name, not an IP address'));
-  }
-  return errors;
+export function validateIngressPoint(at: FieldPath, { ip = '', hostname = '' }: Point): void {
+  if (ip !== '') at.field('ip').invalidFor(ip, checkIp(ip));
+  if (hostname === '') return;
+  const path = at.field('hostname');
+  path.invalidFor(hostname, checkName(hostname, 'dns-subdomain'));
+  if (parseIp(hostname) !== undefined) path.invalid(hostname, 'must be a DNS name, not an IP address');
 }
 
 /** Where traffic is let in: each address, or host name where there is none, once. */
-export function ingressPointTexts(points: readonly JsonObject[]): string[] {
-  const shown = points.map(({ ip, hostname }) => text(ip, text(hostname)));
-  return [...new Set(shown.filter((point) => point !== ''))].sort();
+export function ingressPointTexts(points: readonly Point[]): string[] {
+  const texts = points.map(({ ip, hostname }) => ip || hostname || '');
+  return [...new Set(texts.filter((point) => point !== ''))].sort();
 }

@@ -60,12 +60,13 @@ import type { FieldError } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { nodeNameOf } from '../authz/node.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
+import { problemsOf } from '../object/field-path.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../outbound/json-post.ts';
 import type { Registry } from '../registry/registry.ts';
-import { validateTolerations } from '../resources/pod/validation/tolerations.ts';
+import { validateTolerations } from '../resources/pod/validation/placement.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import { policyParts } from './admission-policies.ts';
@@ -143,9 +144,7 @@ const FACTORIES: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
 };
 
 function checkTolerations(tolerations: readonly JsonObject[], path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  validateTolerations(tolerations, path, errors);
-  return errors;
+  return problemsOf((at) => validateTolerations(at, tolerations), path);
 }
 
 function toWebhookParts(parts: PluginParts): WebhookParts {

@@ -1,5 +1,5 @@
 import type { AdmissionChain } from '../admission/admission.ts';
-import type { GroupResource } from '../api/names.ts';
+import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { internalError, notFound } from '../api/status.ts';
 import { encodeValue } from '../codec/encode.ts';
@@ -137,31 +137,32 @@ class Actions implements ActionContext {
     return parseStored(removed.json);
   }
 
-  async get(resource: GroupResource, namespace: string, name: string): Promise<ApiObject> {
+  async get<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T> {
     const key = { ...resource, namespace, name };
     const entry = await this.#context.store.get(key, { kind: 'latest' }, this.#writing.caller);
     if (entry === undefined) throw notFound(resource, name);
-    return parseStored(entry.json, toResourceVersion(entry.revision));
+    return parseStored<T>(entry.json, toResourceVersion(entry.revision));
   }
 
-  async list(resource: GroupResource, namespace: string): Promise<ApiObject[]> {
+  async list<T extends ApiObject>(resource: ResourceOf<T>, namespace: string): Promise<T[]> {
     const { caller } = this.#writing;
     const query = { resource, scope: { namespace }, freshness: { kind: 'latest' }, limit: 0 } as const;
     const { entries } = await this.#context.store.list({ ...query, ...(caller && { caller }) });
-    return entries.map((entry) => parseStored(entry.json, toResourceVersion(entry.revision)));
+    return entries.map((entry) => parseStored<T>(entry.json, toResourceVersion(entry.revision)));
   }
 
-  async modify(
-    resource: GroupResource,
+  async modify<T extends ApiObject>(
+    resource: ResourceOf<T>,
     namespace: string,
     name: string,
-    change: (object: ApiObject) => ApiObject,
-  ): Promise<ApiObject> {
+    change: (object: T) => T,
+  ): Promise<T> {
     const { admitted: _, ...context } = this.#writing;
     const definition = this.#definition(resource);
     const writing: WriteContext = { ...context, definition, namespace, subresource: 'status' };
-    const written = await this.#context.writer.update(writing, name, { apply: change, validate: () => [] });
-    return parseStored(written.json);
+    const apply = change as unknown as (object: ApiObject) => ApiObject;
+    const written = await this.#context.writer.update(writing, name, { apply, validate: () => [] });
+    return parseStored<T>(written.json);
   }
 
   #definition(resource: GroupResource): ResourceDefinition {

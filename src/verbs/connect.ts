@@ -1,4 +1,4 @@
-import { type GroupResource, toApiVersion } from '../api/names.ts';
+import { type ResourceOf, toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { badRequest, notFound } from '../api/status.ts';
 import { parseStored } from '../codec/stored-object.ts';
@@ -156,11 +156,15 @@ function toCall(
   { target }: AuthorizedResourceRequest,
   { options, subpath }: { options: JsonObject; subpath: string },
 ): Omit<ConnectCall, 'agentAddressTypes' | 'resolve'> {
-  const get = async (resource: GroupResource, namespace: string, name: string): Promise<ApiObject> => {
+  const get = async <T extends ApiObject>(
+    resource: ResourceOf<T>,
+    namespace: string,
+    name: string,
+  ): Promise<T> => {
     try {
       const entry = await store.get({ ...resource, namespace, name }, { kind: 'latest' });
       if (entry === undefined) throw notFound(resource, name);
-      return parseStored(entry.json, toResourceVersion(entry.revision));
+      return parseStored<T>(entry.json, toResourceVersion(entry.revision));
     } catch (error) {
       throw toStatusError(error, resource, name);
     }

@@ -1,5 +1,7 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import { conflict, type FieldError, invalid } from '../api/status.ts';
+import { nextGeneration } from '../object/generation.ts';
+import { count } from '../object/parts.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { toTimestamp } from './object-metadata.ts';
 
@@ -110,7 +112,7 @@ function planGrace(
   const { metadata } = object;
   const requested = options.gracePeriodSeconds;
   const asked = requested !== undefined && requested < 0 ? 1 : requested;
-  const running = metadata.deletionGracePeriodSeconds ?? 0;
+  const running = count(metadata.deletionGracePeriodSeconds);
   if (metadata.deletionTimestamp !== undefined) {
     if (running === 0) return 'now';
     if (asked === undefined || asked >= running) return 'pending';
@@ -123,7 +125,7 @@ function planGrace(
   const seconds = strategy.gracePeriodSeconds(object, asked);
   metadata.deletionTimestamp = toTimestamp(after(now.getTime(), seconds));
   metadata.deletionGracePeriodSeconds = Math.min(seconds, Number.MAX_SAFE_INTEGER);
-  if (metadata.generation !== undefined) metadata.generation += 1;
+  if (metadata.generation !== undefined) metadata.generation = nextGeneration(metadata);
   return seconds === 0 ? 'now' : 'later';
 }
 
@@ -133,7 +135,9 @@ const LAST_MS = Date.parse('9999-12-31T23:59:59Z');
 const after = (fromMs: number, seconds: number): Date => new Date(Math.min(fromMs + seconds * 1000, LAST_MS));
 
 function markDeleting({ metadata }: ApiObject, now: Date): void {
-  if (metadata.deletionTimestamp === undefined && metadata.generation !== undefined) metadata.generation += 1;
+  if (metadata.deletionTimestamp === undefined && metadata.generation !== undefined) {
+    metadata.generation = nextGeneration(metadata);
+  }
   const at = metadata.deletionTimestamp;
   if (at === undefined || Date.parse(at) > now.getTime()) metadata.deletionTimestamp = toTimestamp(now);
   metadata.deletionGracePeriodSeconds = 0;

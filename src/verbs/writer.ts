@@ -5,6 +5,7 @@ import { type FieldError, invalid, notFound, StatusError } from '../api/status.t
 import { copyStored, parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { copyJson } from '../object/copy.ts';
 import { equalExcept } from '../object/equality.ts';
+import { nextGeneration } from '../object/generation.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { GatedFields } from '../registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
@@ -235,7 +236,7 @@ export class ObjectWriter {
     if (change.validate === undefined) strategy.prepareForUpdate?.(object, old);
     shareUnchanged(object, old);
     if (strategy.tracksGeneration && !equalExcept(object, old, ['metadata', 'status'])) {
-      object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+      object.metadata.generation = nextGeneration(old.metadata);
     }
     const errors = [
       ...validateObject(definition, object, this.#types, old),

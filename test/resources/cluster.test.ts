@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { clusterroles } from '../../src/resources/rbac/cluster-role.ts';
-import { clusterrolebindings } from '../../src/resources/rbac/cluster-role-binding.ts';
-import { roles } from '../../src/resources/rbac/role.ts';
-import { rolebindings } from '../../src/resources/rbac/role-binding.ts';
+import { clusterroles, roles } from '../../src/resources/rbac/role.ts';
+import { clusterrolebindings, rolebindings } from '../../src/resources/rbac/role-binding.ts';
 import { created, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
 import { shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { ResourceOf } from '../../src/api/names.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { conflict, MODIFIED, notFound, StatusError } from '../../src/api/status.ts';
 import { part } from '../../src/object/parts.ts';
 import type { ActionContext } from '../../src/registry/definition.ts';
-import { pods } from '../../src/resources/core/pod.ts';
+import { pods } from '../../src/resources/pod/definition.ts';
 import { created } from '../kit/manifests.ts';
 import { NO_TOKENS } from '../kit/tokens.ts';
 import { varyAll } from '../kit/variations.ts';
@@ -51,25 +52,26 @@ class OnePod implements ActionContext {
     return this.pod;
   }
 
-  async get(): Promise<ApiObject> {
-    return structuredClone(this.pod);
+  async get<T extends ApiObject>(): Promise<T> {
+    return structuredClone(this.pod) as T;
   }
 
-  async list(): Promise<ApiObject[]> {
-    return this.budgets;
+  async list<T extends ApiObject>(): Promise<T[]> {
+    return this.budgets as T[];
   }
 
-  async modify(
-    resource: { group: string; resource: string },
+  async modify<T extends ApiObject>(
+    resource: ResourceOf<T>,
     _namespace: string,
     name: string,
-    change: (object: ApiObject) => ApiObject,
-  ): Promise<ApiObject> {
+    change: (object: T) => T,
+  ): Promise<T> {
     const at = this.budgets.findIndex(({ metadata }) => metadata.name === name);
     const found = this.budgets[at];
     if (found === undefined) throw notFound(resource, name);
-    this.budgets[at] = change(structuredClone(found));
-    return this.budgets[at];
+    const changed = change(structuredClone(found) as T);
+    this.budgets[at] = changed;
+    return changed;
   }
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { part, parts } from '../../src/object/parts.ts';
-import { pods } from '../../src/resources/core/pod.ts';
 import { podtemplates } from '../../src/resources/core/pod-template.ts';
+import { pods } from '../../src/resources/pod/definition.ts';
 import { created } from '../kit/manifests.ts';
 import { vary, varyAll } from '../kit/variations.ts';
 import { FULL, SMALL } from './pod-manifests.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
-import { pods } from '../../src/resources/core/pod.ts';
+import { pods } from '../../src/resources/pod/definition.ts';
 import { created } from '../kit/manifests.ts';
 import { varyAll } from '../kit/variations.ts';
 import { SMALL } from './pod-manifests.ts';

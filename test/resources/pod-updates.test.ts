@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { part, parts } from '../../src/object/parts.ts';
-import { pods } from '../../src/resources/core/pod.ts';
+import { pods } from '../../src/resources/pod/definition.ts';
 import { created, problemsOnUpdate } from '../kit/manifests.ts';
 import { vary, varyAll } from '../kit/variations.ts';
 import { SMALL } from './pod-manifests.ts';

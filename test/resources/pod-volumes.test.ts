@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { pods } from '../../src/resources/core/pod.ts';
+import { pods } from '../../src/resources/pod/definition.ts';
 import { problemsOnCreate } from '../kit/manifests.ts';
 import { vary } from '../kit/variations.ts';
 import { SMALL } from './pod-manifests.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { cronjobs } from '../../src/resources/batch/cron-job.ts';
-import { jobs } from '../../src/resources/batch/job.ts';
+import { jobs } from '../../src/resources/batch/job/definition.ts';
 import { created, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
 import { problemsOnStatus } from './workload-manifests.ts';
 

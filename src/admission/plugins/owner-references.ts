@@ -53,7 +53,7 @@ async function check(attributes: AdmissionAttributes, access: Access, findKind: 
 }
 
 async function checkOwner(
-  { apiVersion, kind, name }: OwnerReference,
+  { apiVersion = '', kind = '', name = '' }: OwnerReference,
   attributes: AdmissionAttributes,
   access: Access,
   findKind: FindKind,

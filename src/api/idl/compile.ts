@@ -1,14 +1,18 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
 import { PROJECT } from '../../project.ts';
 import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.ts';
 import { COMPILED_DOCS, COMPILED_TYPES } from './compiled.ts';
+import { type TypeModule, writeTypes } from './write-types.ts';
 
 /**
  * The build step of the IDL: reads every .proto below src/api/idl and writes two JSON files, one with the types and one
- * with what is said about them. protobufjs parses; what the custom options mean is decided here.
+ * with what is said about them, and a TypeScript module for each .proto file (src/api/types). protobufjs parses; what the
+ * custom options mean is decided here. It runs before tsc, which needs what it writes.
+ *
+ * `--check` writes no TypeScript and fails when a module in src/api/types is not what the IDL says.
  *
  * Options of a field: required, pointer (absence differs from zero), always (written even when empty), default, enum,
  * list ("set", or "map: key, key"), atomic, merge (strategic merge key, "" for scalars), retain_keys, gate, inline
@@ -16,6 +20,7 @@ import { COMPILED_DOCS, COMPILED_TYPES } from './compiled.ts';
  * apiVersion), atomic, union ("discriminator: field=value, …").
  */
 const SOURCE = fileURLToPath(new URL('src/api/idl/', PROJECT));
+const TYPES = fileURLToPath(new URL('src/api/types/', PROJECT));
 
 type Options = Readonly<Record<string, unknown>>;
 type Docs = Record<string, { description: string; fields: Record<string, string> }>;
@@ -29,6 +34,26 @@ function compile(): void {
   mkdirSync(dirname(COMPILED_TYPES), { recursive: true });
   writeFileSync(COMPILED_TYPES, JSON.stringify(types));
   writeFileSync(COMPILED_DOCS, JSON.stringify(docs));
+  const stale = writeTypes(types, docs).filter(isStale);
+  if (process.argv.includes('--check')) assertCurrent(stale);
+  else for (const module of stale) writeModule(module);
+}
+
+function isStale({ path, source }: TypeModule): boolean {
+  const file = join(TYPES, path);
+  return !existsSync(file) || readFileSync(file, 'utf8') !== source;
+}
+
+function assertCurrent(stale: readonly TypeModule[]): void {
+  if (stale.length === 0) return;
+  const names = stale.map(({ path }) => `src/api/types/${path}`).join(', ');
+  throw new Error(`not what the IDL says: ${names}; run "npm run build" and commit what it writes`);
+}
+
+function writeModule({ path, source }: TypeModule): void {
+  const file = join(TYPES, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, source);
 }
 
 function compileFile(file: string, types: CompiledTypes, docs: Docs): void {

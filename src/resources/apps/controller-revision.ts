@@ -1,12 +1,12 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
-import { equal } from '../../object/equality.ts';
-import { invalidValue, required } from '../../object/field-errors.ts';
+import type { ControllerRevision } from '../../api/types/apps/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { isNumber, validateNonNegative } from '../validation/values.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeNonNegative } from '../rules/numbers.ts';
 
-export const controllerrevisions = define({
+export const controllerrevisions = define<ControllerRevision>({
   group: 'apps',
   resource: 'controllerrevisions',
   kind: 'ControllerRevision',
@@ -17,7 +17,7 @@ export const controllerrevisions = define({
     cells: (revision, now) => [
       revision.metadata.name ?? '',
       controllerCell(revision),
-      isNumber(revision.revision) ? revision.revision : 0,
+      revision.revision ?? 0,
       age(revision, now),
     ],
   },
@@ -26,29 +26,24 @@ export const controllerrevisions = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    validate: validateRevision,
-    validateUpdate: validateRevisionUpdate,
+    validate: checked(validate),
+    // Going back to a revision must give what it was. Its number may rise when it becomes the newest again.
+    validateUpdate: checkedUpdate((at, { data }, old) => mustNotChange(at.field('data'), data, old.data)),
   },
 });
 
 /** `statefulset.apps/web` */
-function controllerCell({ metadata }: ApiObject): string {
+function controllerCell({ metadata }: ControllerRevision): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined) return NONE;
-  const [group] = owner.apiVersion.includes('/') ? owner.apiVersion.split('/') : [''];
-  return `${owner.kind}${group === '' ? '' : `.${group}`}/`.toLowerCase() + owner.name;
+  const { apiVersion = '', kind = '', name = '' } = owner;
+  const [group] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
+  return `${kind}${group === '' ? '' : `.${group}`}/`.toLowerCase() + name;
 }
 
-function validateRevision(revision: ApiObject): FieldError[] {
-  const { data } = revision;
-  const errors = validateNonNegative('revision', revision.revision);
-  if (data === undefined || data === null) errors.push(required('data', 'data is mandatory'));
+function validate(at: FieldPath, { data, revision }: ControllerRevision): void {
+  mustBeNonNegative(at.field('revision'), revision);
+  if (data === undefined || data === null) at.field('data').required('data is mandatory');
   else if (typeof data !== 'object' || Array.isArray(data))
-    errors.push(required('data', 'data must be a valid JSON object'));
-  return errors;
-}
-
-/** Going back to a revision must give what it was. Its number may rise when it becomes the newest again. */
-function validateRevisionUpdate({ data }: ApiObject, old: ApiObject): FieldError[] {
-  return equal(data, old.data) ? [] : [invalidValue('data', data, 'field is immutable')];
+    at.field('data').required('data must be a valid JSON object');
 }

@@ -1,16 +1,31 @@
-import type { ApiObject } from '../../api/object-meta.ts';
+import type { DaemonSet, DaemonSetSpec, RollingUpdateDaemonSet } from '../../api/types/apps/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { count, part } from '../../object/parts.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { shown } from '../../object/go-value.ts';
 import { age, containerCells, labelsText, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
-import { defaultPodTemplate } from '../pod/pod-defaults.ts';
-import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
-import { validateImmutableSelector } from '../validation/immutable.ts';
-import { whenSpecChanged } from '../validation/spec-changed.ts';
-import { templateWarnings } from '../workload/template-warnings.ts';
-import { validateDaemonSet, validateDaemonSetStatus } from './validate-daemon-set.ts';
+import { defaultPodTemplate } from '../pod/defaults.ts';
+import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { validatePodTemplate } from '../pod/validation/pod.ts';
+import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
+import { mustKeepSelector } from '../rules/immutable.ts';
+import { mustBeLabelSelector } from '../rules/labels.ts';
+import {
+  isZeroIntOrPercent,
+  mustAllBeNonNegative,
+  mustBeAtMostAll,
+  mustBeIntOrPercent,
+} from '../rules/numbers.ts';
+import { goIntOrString, goLabelSelector } from '../validation/notation.ts';
+import { mustNotForgetCollisions } from '../workload/replicas.ts';
+import {
+  isEmptySelector,
+  mustMatchSelector,
+  mustRunForEver,
+  templateWarnings,
+} from '../workload/template.ts';
 
-const table: Table = {
+const table: Table<DaemonSet> = {
   columns: [
     nameColumn(),
     ...['Desired', 'Current', 'Ready', 'Up-to-date', 'Available'].map((name) => column(name, 0, 'integer')),
@@ -21,19 +36,18 @@ const table: Table = {
     column('Selector', 1),
   ],
   cells: (set, now) => {
-    const spec = part(set, 'spec');
-    const status = part(set, 'status');
+    const { metadata, spec = {}, status = {} } = set;
     return [
-      set.metadata.name ?? '',
-      count(status.desiredNumberScheduled),
-      count(status.currentNumberScheduled),
-      count(status.numberReady),
-      count(status.updatedNumberScheduled),
-      count(status.numberAvailable),
-      labelsText(part(spec, 'template', 'spec', 'nodeSelector')),
+      metadata.name ?? '',
+      status.desiredNumberScheduled ?? 0,
+      status.currentNumberScheduled ?? 0,
+      status.numberReady ?? 0,
+      status.updatedNumberScheduled ?? 0,
+      status.numberAvailable ?? 0,
+      labelsText(spec.template?.spec?.nodeSelector ?? {}),
       age(set, now),
-      ...containerCells(part(spec, 'template', 'spec')),
-      selectorText(part(spec, 'selector')),
+      ...containerCells(spec.template?.spec ?? {}),
+      selectorText(spec.selector ?? {}),
     ];
   },
 };
@@ -45,7 +59,7 @@ const EMPTY_STATUS = {
   numberReady: 0,
 };
 
-export const daemonsets = define({
+export const daemonsets = define<DaemonSet>({
   group: 'apps',
   resource: 'daemonsets',
   kind: 'DaemonSet',
@@ -55,7 +69,7 @@ export const daemonsets = define({
   versions: [{ version: 'v1', type: 'apps/v1.DaemonSet' }],
   emptyStatus: EMPTY_STATUS,
   prepareStatus: (set, old) => setTemplateGeneration(set, templateGeneration(old)),
-  validateStatus: validateDaemonSetStatus,
+  validateStatus: checkedUpdate(validateStatus),
   table,
   ratchets: POD_RATCHETS,
   strategy: {
@@ -63,39 +77,94 @@ export const daemonsets = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: defaultDaemonSet,
+    defaults: setDefaults,
     prepareForCreate: (set) => {
       set.status = { ...EMPTY_STATUS };
       setTemplateGeneration(set, Math.max(1, templateGeneration(set)));
     },
     prepareForUpdate: (set, old) => {
-      const changed = !equal(part(set, 'spec').template, part(old, 'spec').template);
+      const changed = !equal(set.spec?.template, old.spec?.template);
       setTemplateGeneration(set, templateGeneration(old) + (changed ? 1 : 0));
     },
-    validate: whenSpecChanged(validateDaemonSet),
-    validateUpdate: (set, old) => validateImmutableSelector(part(set, 'spec'), part(old, 'spec')),
+    validate: checked(whenSpecChanged(validate)),
+    validateUpdate: checkedUpdate((at, { spec = {} }, old) =>
+      mustKeepSelector(at.field('spec'), spec, old.spec ?? {}),
+    ),
     warnings: templateWarnings,
   },
 });
 
-function defaultDaemonSet(set: ApiObject): void {
-  const spec = part(set, 'spec');
+function setDefaults({ spec = {} }: DaemonSet): void {
   defaultPodTemplate(spec);
-  const update = part(spec, 'updateStrategy');
+  const { updateStrategy: update = {} } = spec;
   update.type ??= 'RollingUpdate';
   if (update.type === 'RollingUpdate') {
-    update.rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...part(update, 'rollingUpdate') };
+    update.rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...update.rollingUpdate };
   }
 }
 
 /** A field of the spec in versions that are gone; in v1 it lives on as an annotation, which the controller still reads. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
-function templateGeneration({ metadata }: ApiObject): number {
+function templateGeneration({ metadata }: DaemonSet): number {
   const value = Number(metadata.annotations?.[TEMPLATE_GENERATION] ?? 0);
   return Number.isSafeInteger(value) ? value : 0;
 }
 
-function setTemplateGeneration({ metadata }: ApiObject, generation: number): void {
+function setTemplateGeneration({ metadata }: DaemonSet, generation: number): void {
   metadata.annotations = { ...metadata.annotations, [TEMPLATE_GENERATION]: String(generation) };
+}
+
+function validate(root: FieldPath, { spec = {} }: DaemonSet): void {
+  const at = root.field('spec');
+  const { template = {}, updateStrategy = {} } = spec;
+  validateSelection(at, spec);
+  validatePodTemplate(at.field('template'), template);
+  mustRunForEver(at.field('template'), template, 'DaemonSet');
+  mustAllBeNonNegative(at, spec, ['minReadySeconds', 'revisionHistoryLimit']);
+  if (updateStrategy.type === 'RollingUpdate')
+    validateRollingUpdate(
+      at.field('updateStrategy').field('rollingUpdate'),
+      updateStrategy.rollingUpdate ?? {},
+    );
+}
+
+function validateSelection(at: FieldPath, { selector, template = {} }: DaemonSetSpec): void {
+  const path = at.field('selector');
+  const foundBefore = at.found;
+  mustBeLabelSelector(path, selector);
+  if (at.found === foundBefore) mustMatchSelector(at.field('template'), template, selector);
+  if (selector !== undefined && isEmptySelector(selector))
+    path.invalid(shown(goLabelSelector(selector)), 'empty selector is invalid for daemonset');
+}
+
+/** Of a node's old and new pod either the one goes first or the other comes first, so one number must be zero. */
+function validateRollingUpdate(at: FieldPath, { maxUnavailable, maxSurge }: RollingUpdateDaemonSet): void {
+  const unavailable = at.field('maxUnavailable');
+  const surge = at.field('maxSurge');
+  mustBeIntOrPercent(unavailable, maxUnavailable);
+  mustBeIntOrPercent(surge, maxSurge);
+  mustBeAtMostAll(unavailable, maxUnavailable);
+  mustBeAtMostAll(surge, maxSurge);
+  const isZeroSurge = isZeroIntOrPercent(maxSurge);
+  const isZeroUnavailable = isZeroIntOrPercent(maxUnavailable);
+  if (isZeroUnavailable && isZeroSurge) unavailable.required('cannot be 0 when maxSurge is 0');
+  if (!isZeroUnavailable && !isZeroSurge)
+    surge.invalid(shown(goIntOrString(maxSurge)), 'may not be set when maxUnavailable is non-zero');
+}
+
+function validateStatus(root: FieldPath, { status = {} }: DaemonSet, old: DaemonSet): void {
+  const at = root.field('status');
+  mustAllBeNonNegative(at, status, [
+    'currentNumberScheduled',
+    'numberMisscheduled',
+    'desiredNumberScheduled',
+    'numberReady',
+    'observedGeneration',
+    'updatedNumberScheduled',
+    'numberAvailable',
+    'numberUnavailable',
+    'collisionCount',
+  ]);
+  mustNotForgetCollisions(at, status, old.status ?? {});
 }

@@ -1,17 +1,35 @@
-import type { ApiObject } from '../../api/object-meta.ts';
+import type {
+  Deployment,
+  DeploymentSpec,
+  DeploymentStrategy,
+  RollingUpdateDeployment,
+} from '../../api/types/apps/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { count, part } from '../../object/parts.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { nextGeneration } from '../../object/generation.ts';
+import { shown } from '../../object/go-value.ts';
 import { age, containerCells, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
-import { defaultPodTemplate } from '../pod/pod-defaults.ts';
-import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
+import { defaultPodTemplate } from '../pod/defaults.ts';
+import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
+import { mustKeepSelector } from '../rules/immutable.ts';
+import {
+  isZeroIntOrPercent,
+  mustAllBeNonNegative,
+  mustBeAtMostAll,
+  mustBeIntOrPercent,
+} from '../rules/numbers.ts';
 import { scaleOf } from '../scale.ts';
-import { validateImmutableSelector } from '../validation/immutable.ts';
-import { whenSpecChanged } from '../validation/spec-changed.ts';
-import { nameAndTemplateWarnings } from '../workload/template-warnings.ts';
-import { validateDeployment, validateDeploymentStatus } from './validate-deployment.ts';
+import { goIntOrString } from '../validation/notation.ts';
+import {
+  mustBeAvailableOfReady,
+  mustBeSharesOfReplicas,
+  mustNotForgetCollisions,
+} from '../workload/replicas.ts';
+import { mustMakeReplicas, nameAndTemplateWarnings } from '../workload/template.ts';
 
-const table: Table = {
+const table: Table<Deployment> = {
   columns: [
     nameColumn(),
     column('Ready'),
@@ -23,21 +41,20 @@ const table: Table = {
     column('Selector', 1),
   ],
   cells: (deployment, now) => {
-    const spec = part(deployment, 'spec');
-    const status = part(deployment, 'status');
+    const { metadata, spec = {}, status = {} } = deployment;
     return [
-      deployment.metadata.name ?? '',
-      `${count(status.readyReplicas)}/${count(spec.replicas)}`,
-      count(status.updatedReplicas),
-      count(status.availableReplicas),
+      metadata.name ?? '',
+      `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`,
+      status.updatedReplicas ?? 0,
+      status.availableReplicas ?? 0,
       age(deployment, now),
-      ...containerCells(part(spec, 'template', 'spec')),
-      selectorText(part(spec, 'selector')),
+      ...containerCells(spec.template?.spec ?? {}),
+      selectorText(spec.selector ?? {}),
     ];
   },
 };
 
-export const deployments = define({
+export const deployments = define<Deployment>({
   group: 'apps',
   resource: 'deployments',
   kind: 'Deployment',
@@ -47,7 +64,7 @@ export const deployments = define({
   versions: [{ version: 'v1', type: 'apps/v1.Deployment' }],
   emptyStatus: {},
   statusResets: [['spec'], ['metadata', 'labels']],
-  validateStatus: validateDeploymentStatus,
+  validateStatus: checkedUpdate(validateStatus),
   subresources: [scaleOf()],
   table,
   ratchets: POD_RATCHETS,
@@ -56,29 +73,82 @@ export const deployments = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: defaultDeployment,
+    defaults: setDefaults,
     prepareForUpdate: countAnnotations,
-    validate: whenSpecChanged(validateDeployment),
-    validateUpdate: (deployment, old) =>
-      validateImmutableSelector(part(deployment, 'spec'), part(old, 'spec')),
+    validate: checked(whenSpecChanged(validate)),
+    validateUpdate: checkedUpdate((at, { spec = {} }, old) =>
+      mustKeepSelector(at.field('spec'), spec, old.spec ?? {}),
+    ),
     warnings: nameAndTemplateWarnings,
   },
 });
 
-function defaultDeployment(deployment: ApiObject): void {
-  const spec = part(deployment, 'spec');
+function setDefaults(deployment: Deployment): void {
+  const { spec = {} } = deployment;
   defaultPodTemplate(spec);
-  const strategy = part(spec, 'strategy');
+  const { strategy = {} } = spec;
   strategy.type ??= 'RollingUpdate';
   if (strategy.type === 'RollingUpdate') {
-    strategy.rollingUpdate = { maxUnavailable: '25%', maxSurge: '25%', ...part(strategy, 'rollingUpdate') };
+    strategy.rollingUpdate = { maxUnavailable: '25%', maxSurge: '25%', ...strategy.rollingUpdate };
   }
   spec.strategy = strategy;
 }
 
 /** The controller copies annotations to its ReplicaSets, so that a change of them is a change it must observe. */
-function countAnnotations(deployment: ApiObject, old: ApiObject): void {
-  const { metadata } = deployment;
+function countAnnotations({ metadata }: Deployment, old: Deployment): void {
   if (equal(metadata.annotations ?? {}, old.metadata.annotations ?? {})) return;
-  metadata.generation = (old.metadata.generation ?? 0) + 1;
+  metadata.generation = nextGeneration(old.metadata);
+}
+
+function validate(root: FieldPath, { spec = {} }: Deployment): void {
+  const at = root.field('spec');
+  mustAllBeNonNegative(at, spec, [
+    'replicas',
+    'minReadySeconds',
+    'revisionHistoryLimit',
+    'progressDeadlineSeconds',
+  ]);
+  mustMakeReplicas(at, spec);
+  validateStrategy(at.field('strategy'), spec.strategy ?? {});
+  validateDeadline(at.field('progressDeadlineSeconds'), spec);
+}
+
+function validateStrategy(at: FieldPath, { type, rollingUpdate }: DeploymentStrategy): void {
+  const path = at.field('rollingUpdate');
+  if (type === 'Recreate' && rollingUpdate !== undefined)
+    path.forbidden("may not be specified when strategy `type` is 'Recreate'");
+  if (type === 'RollingUpdate') validateRollingUpdate(path, rollingUpdate ?? {});
+}
+
+/** With neither one missing nor one too many there is no next step. */
+function validateRollingUpdate(at: FieldPath, { maxUnavailable, maxSurge }: RollingUpdateDeployment): void {
+  const unavailable = at.field('maxUnavailable');
+  mustBeIntOrPercent(unavailable, maxUnavailable);
+  mustBeIntOrPercent(at.field('maxSurge'), maxSurge);
+  if (isZeroIntOrPercent(maxUnavailable) && isZeroIntOrPercent(maxSurge))
+    unavailable.invalid(shown(goIntOrString(maxUnavailable)), 'may not be 0 when `maxSurge` is 0');
+  mustBeAtMostAll(unavailable, maxUnavailable);
+}
+
+/** Pods would be reported as late before they can count as available. */
+function validateDeadline(at: FieldPath, spec: DeploymentSpec): void {
+  const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
+  if (deadline !== undefined && deadline <= minReadySeconds)
+    at.invalid(deadline, 'must be greater than minReadySeconds');
+}
+
+function validateStatus(root: FieldPath, { status = {} }: Deployment, old: Deployment): void {
+  const at = root.field('status');
+  mustAllBeNonNegative(at, status, [
+    'observedGeneration',
+    'replicas',
+    'updatedReplicas',
+    'readyReplicas',
+    'availableReplicas',
+    'unavailableReplicas',
+    'collisionCount',
+  ]);
+  mustBeSharesOfReplicas(at, status, ['updatedReplicas', 'readyReplicas', 'availableReplicas']);
+  mustBeAvailableOfReady(at, status, 'readyReplicas');
+  mustNotForgetCollisions(at, status, old.status ?? {});
 }

@@ -1,20 +1,17 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
-import { part } from '../../object/parts.ts';
+import type { ReplicaSet } from '../../api/types/apps/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { selectorText } from '../cells.ts';
 import { define } from '../define.ts';
-import { defaultPodTemplate } from '../pod/pod-defaults.ts';
-import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
+import { defaultPodTemplate } from '../pod/defaults.ts';
+import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
+import { mustKeepSelector } from '../rules/immutable.ts';
+import { mustAllBeNonNegative } from '../rules/numbers.ts';
 import { scaleOf } from '../scale.ts';
-import { validateImmutableSelector } from '../validation/immutable.ts';
-import { validateCounts } from '../validation/numbers.ts';
-import { whenSpecChanged } from '../validation/spec-changed.ts';
-import { replicaTable } from '../workload/replica-table.ts';
-import { validateReplicaTemplate } from '../workload/selected-template.ts';
-import { nameAndTemplateWarnings } from '../workload/template-warnings.ts';
-import { validateReplicaStatus } from '../workload/validate-status.ts';
+import { replicaTable, validateReplicaStatus } from '../workload/replicas.ts';
+import { mustMakeReplicas, nameAndTemplateWarnings } from '../workload/template.ts';
 
-export const replicasets = define({
+export const replicasets = define<ReplicaSet>({
   group: 'apps',
   resource: 'replicasets',
   kind: 'ReplicaSet',
@@ -23,23 +20,26 @@ export const replicasets = define({
   categories: ['all'],
   versions: [{ version: 'v1', type: 'apps/v1.ReplicaSet' }],
   emptyStatus: { replicas: 0 },
-  validateStatus: validateReplicaStatus,
+  validateStatus: checkedUpdate(validateReplicaStatus),
   subresources: [scaleOf()],
-  table: replicaTable(selectorText),
+  table: replicaTable(({ spec }) => selectorText(spec?.selector ?? {})),
   ratchets: POD_RATCHETS,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: (set) => defaultPodTemplate(part(set, 'spec')),
-    validate: whenSpecChanged(validateReplicaSet),
-    validateUpdate: (set, old) => validateImmutableSelector(part(set, 'spec'), part(old, 'spec')),
+    defaults: ({ spec = {} }) => defaultPodTemplate(spec),
+    validate: checked(whenSpecChanged(validate)),
+    validateUpdate: checkedUpdate((at, { spec = {} }, old) =>
+      mustKeepSelector(at.field('spec'), spec, old.spec ?? {}),
+    ),
     warnings: nameAndTemplateWarnings,
   },
 });
 
-function validateReplicaSet(set: ApiObject): FieldError[] {
-  const spec = part(set, 'spec');
-  return [...validateCounts(spec, ['replicas', 'minReadySeconds'], 'spec'), ...validateReplicaTemplate(spec)];
+function validate(root: FieldPath, { spec = {} }: ReplicaSet): void {
+  const at = root.field('spec');
+  mustAllBeNonNegative(at, spec, ['replicas', 'minReadySeconds']);
+  mustMakeReplicas(at, spec);
 }

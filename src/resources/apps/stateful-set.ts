@@ -1,32 +1,43 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { count, part, parts } from '../../object/parts.ts';
+import type {
+  StatefulSet,
+  StatefulSetPersistentVolumeClaimRetentionPolicy,
+  StatefulSetSpec,
+  StatefulSetUpdateStrategy,
+} from '../../api/types/apps/v1.ts';
+import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
+import { equalExcept } from '../../object/equality.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { shown } from '../../object/go-value.ts';
 import { age, containerCells } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
-import { defaultPodTemplate } from '../pod/pod-defaults.ts';
-import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
+import { defaultPodTemplate } from '../pod/defaults.ts';
+import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
+import { mustBeLabels } from '../rules/labels.ts';
+import { mustAllBeNonNegative } from '../rules/numbers.ts';
 import { scaleOf } from '../scale.ts';
-import { whenSpecChanged } from '../validation/spec-changed.ts';
-import { templateWarnings } from '../workload/template-warnings.ts';
+import { goLabelSelector } from '../validation/notation.ts';
 import {
-  validateStatefulSet,
-  validateStatefulSetStatus,
-  validateStatefulSetUpdate,
-} from './validate-stateful-set.ts';
+  mustBeAvailableOfReady,
+  mustBeSharesOfReplicas,
+  mustNotForgetCollisions,
+} from '../workload/replicas.ts';
+import { mustMatchSelector, mustRunForEver, mustSelectPods, templateWarnings } from '../workload/template.ts';
 
-const table: Table = {
+const table: Table<StatefulSet> = {
   columns: [nameColumn(), column('Ready'), column('Age'), column('Containers', 1), column('Images', 1)],
   cells: (set, now) => {
-    const spec = part(set, 'spec');
+    const { metadata, spec = {}, status = {} } = set;
     return [
-      set.metadata.name ?? '',
-      `${count(part(set, 'status').readyReplicas)}/${count(spec.replicas)}`,
+      metadata.name ?? '',
+      `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`,
       age(set, now),
-      ...containerCells(part(spec, 'template', 'spec')),
+      ...containerCells(spec.template?.spec ?? {}),
     ];
   },
 };
 
-export const statefulsets = define({
+export const statefulsets = define<StatefulSet>({
   group: 'apps',
   resource: 'statefulsets',
   kind: 'StatefulSet',
@@ -35,7 +46,7 @@ export const statefulsets = define({
   categories: ['all'],
   versions: [{ version: 'v1', type: 'apps/v1.StatefulSet' }],
   emptyStatus: { replicas: 0, availableReplicas: 0 },
-  validateStatus: validateStatefulSetStatus,
+  validateStatus: checkedUpdate(validateStatus),
   subresources: [scaleOf()],
   table,
   ratchets: POD_RATCHETS,
@@ -45,32 +56,108 @@ export const statefulsets = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: defaultStatefulSet,
+    defaults: setDefaults,
     prepareForCreate: (set) => {
       set.status = { replicas: 0, availableReplicas: 0 };
     },
-    validate: whenSpecChanged(validateStatefulSet),
-    validateUpdate: validateStatefulSetUpdate,
+    validate: checked(whenSpecChanged(validate)),
+    validateUpdate: checkedUpdate(validateUpdate),
     warnings: templateWarnings,
   },
 });
 
-function defaultStatefulSet(set: ApiObject): void {
-  const spec = part(set, 'spec');
+function setDefaults({ spec = {} }: StatefulSet): void {
   defaultPodTemplate(spec);
-  const update = part(spec, 'updateStrategy');
+  const { updateStrategy: update = {}, volumeClaimTemplates: claims = [] } = spec;
   if (update.type === undefined) {
     update.type = 'RollingUpdate';
     update.rollingUpdate ??= { partition: 0 };
   }
   spec.persistentVolumeClaimRetentionPolicy ??= { whenDeleted: 'Retain', whenScaled: 'Retain' };
-  const claims = parts(spec, 'volumeClaimTemplates');
-  if (claims.length > 0) spec.volumeClaimTemplates = claims.map(defaultClaim);
+  if (claims.length > 0) spec.volumeClaimTemplates = claims.map(withTypeAndPhase);
 }
 
 /** Clients compare templates with what they wrote, and Kubernetes has always added these three. */
-function defaultClaim({ kind: _, apiVersion: __, ...claim }: JsonObject): JsonObject {
-  const status = { ...part(claim, 'status') };
-  status.phase ??= 'Pending';
-  return { kind: 'PersistentVolumeClaim', apiVersion: 'v1', ...claim, status };
+function withTypeAndPhase(claim: PersistentVolumeClaim): PersistentVolumeClaim {
+  const { kind: _, apiVersion: __, ...rest } = claim;
+  const status = { phase: 'Pending', ...claim.status };
+  return { kind: 'PersistentVolumeClaim', apiVersion: 'v1', ...rest, status };
+}
+
+function validate(root: FieldPath, { spec = {} }: StatefulSet): void {
+  const at = root.field('spec');
+  const {
+    updateStrategy = {},
+    persistentVolumeClaimRetentionPolicy = {},
+    ordinals = {},
+    template = {},
+  } = spec;
+  validateUpdateStrategy(at.field('updateStrategy').field('rollingUpdate'), updateStrategy);
+  validateRetention(at.field('persistentVolumeClaimRetentionPolicy'), persistentVolumeClaimRetentionPolicy);
+  mustAllBeNonNegative(at, spec, ['replicas', 'minReadySeconds']);
+  mustAllBeNonNegative(at.field('ordinals'), ordinals, ['start']);
+  validateTemplate(at, spec);
+  mustRunForEver(at.field('template'), template, 'StatefulSet');
+}
+
+function validateUpdateStrategy(at: FieldPath, { type, rollingUpdate }: StatefulSetUpdateStrategy): void {
+  if (rollingUpdate === undefined) return;
+  if (type !== 'OnDelete') {
+    mustAllBeNonNegative(at, rollingUpdate, ['partition']);
+    return;
+  }
+  const struct = `apps.RollingUpdateStatefulSetStrategy{Partition:${rollingUpdate.partition ?? 0}, MaxUnavailable:(*intstr.IntOrString)(nil)}`;
+  at.invalid(shown(struct), "only allowed for updateStrategy 'RollingUpdate'");
+}
+
+const RETENTIONS = ['Retain', 'Delete'];
+
+function validateRetention(
+  at: FieldPath,
+  { whenDeleted, whenScaled }: StatefulSetPersistentVolumeClaimRetentionPolicy,
+): void {
+  if (whenDeleted !== undefined && !RETENTIONS.includes(whenDeleted))
+    at.field('whenDeleted').notSupported(whenDeleted, RETENTIONS);
+  if (whenScaled !== undefined && !RETENTIONS.includes(whenScaled))
+    at.field('whenScaled').notSupported(whenScaled, RETENTIONS);
+}
+
+/**
+ * Volumes of the template may come from claims, so that its pods cannot be judged before they are made; Kubernetes looks at
+ * the labels alone.
+ */
+function validateTemplate(at: FieldPath, { selector, template = {} }: StatefulSetSpec): void {
+  if (!mustSelectPods(at.field('selector'), selector, 'statefulset')) {
+    at.field('selector').invalid(shown(goLabelSelector(selector)), '');
+    return;
+  }
+  mustMatchSelector(at.field('template'), template, selector);
+  mustBeLabels(at.field('template').field('labels'), template.metadata?.labels);
+}
+
+const MUTABLE = [
+  'replicas',
+  'template',
+  'updateStrategy',
+  'minReadySeconds',
+  'ordinals',
+  'persistentVolumeClaimRetentionPolicy',
+];
+
+function validateUpdate(root: FieldPath, { spec = {} }: StatefulSet, old: StatefulSet): void {
+  if (equalExcept(spec, old.spec ?? {}, MUTABLE)) return;
+  root
+    .field('spec')
+    .forbidden(
+      "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+    );
+}
+
+function validateStatus(root: FieldPath, { status = {} }: StatefulSet, old: StatefulSet): void {
+  const at = root.field('status');
+  const shares = ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const;
+  mustAllBeNonNegative(at, status, ['replicas', ...shares, 'observedGeneration', 'collisionCount']);
+  mustBeSharesOfReplicas(at, status, shares);
+  mustBeAvailableOfReady(at, status, 'status.readyReplicas');
+  mustNotForgetCollisions(at, status, old.status ?? {});
 }

@@ -1,14 +1,61 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { part, parts, text } from '../../object/parts.ts';
+import type { CronJob, JobSpec } from '../../api/types/batch/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { shown } from '../../object/go-value.ts';
 import { age, containerCells, NONE, selectorText, since } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
-import { defaultPodTemplate } from '../pod/pod-defaults.ts';
-import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
-import { podNameWarnings } from '../workload/pod-name-warning.ts';
-import { jobSpecWarnings } from './job-warnings.ts';
-import { SCHEDULE_RATCHETS, validateCronJob } from './validate-cron-job.ts';
+import { column, define, nameColumn, type Table } from '../define.ts';
+import { defaultPodTemplate } from '../pod/defaults.ts';
+import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { checked } from '../rules/checked.ts';
+import { mustAllBeNonNegative } from '../rules/numbers.ts';
+import { goLabelSelector } from '../validation/notation.ts';
+import { type Ratchet, ratchetOf } from '../validation/ratchet.ts';
+import { podNameWarnings } from '../workload/template.ts';
+import { validateJobSpec } from './job/validate-spec.ts';
+import { jobSpecWarnings } from './job/warnings.ts';
+import { checkSchedule } from './schedule.ts';
+import { checkTimeZone } from './time-zone.ts';
 
-export const cronjobs = define({
+const table: Table<CronJob> = {
+  columns: [
+    nameColumn(),
+    column('Schedule'),
+    column('Timezone'),
+    column('Suspend', 0, 'boolean'),
+    column('Active', 0, 'integer'),
+    column('Last Schedule'),
+    column('Age'),
+    column('Containers', 1),
+    column('Images', 1),
+    column('Selector', 1),
+  ],
+  cells: (cronJob, now) => {
+    const { metadata, spec = {}, status = {} } = cronJob;
+    const { template, selector = {} } = spec.jobTemplate?.spec ?? {};
+    return [
+      metadata.name ?? '',
+      spec.schedule ?? '',
+      spec.timeZone || NONE,
+      spec.suspend === true ? 'True' : 'False',
+      (status.active ?? []).length,
+      status.lastScheduleTime === undefined ? NONE : since(status.lastScheduleTime, now),
+      age(cronJob, now),
+      ...containerCells(template?.spec ?? {}),
+      selectorText(selector),
+    ];
+  },
+};
+
+const SCHEDULE_RATCHETS: readonly Ratchet<CronJob>[] = [
+  ratchetOf(/^metadata\.name$/, /must be no more than 52 characters$/),
+  ratchetOf(/^spec\.schedule$/, /cannot use TZ or CRON_TZ in schedule/),
+  // Which time zones there are depends on the machine that is asked.
+  {
+    ...ratchetOf(/^spec\.timeZone$/),
+    allows: (old, cronJob) => old.spec?.timeZone === cronJob.spec?.timeZone,
+  },
+];
+
+export const cronjobs = define<CronJob>({
   group: 'batch',
   resource: 'cronjobs',
   kind: 'CronJob',
@@ -17,51 +64,62 @@ export const cronjobs = define({
   categories: ['all'],
   versions: [{ version: 'v1', type: 'batch/v1.CronJob' }],
   emptyStatus: {},
-  table: {
-    columns: [
-      nameColumn(),
-      column('Schedule'),
-      column('Timezone'),
-      column('Suspend', 0, 'boolean'),
-      column('Active', 0, 'integer'),
-      column('Last Schedule'),
-      column('Age'),
-      column('Containers', 1),
-      column('Images', 1),
-      column('Selector', 1),
-    ],
-    cells: (job, now) => {
-      const spec = part(job, 'spec');
-      const status = part(job, 'status');
-      return [
-        job.metadata.name ?? '',
-        text(spec.schedule),
-        text(spec.timeZone, NONE),
-        spec.suspend === true ? 'True' : 'False',
-        parts(status, 'active').length,
-        status.lastScheduleTime == null ? NONE : since(status.lastScheduleTime, now),
-        age(job, now),
-        ...containerCells(part(spec, 'jobTemplate', 'spec', 'template', 'spec')),
-        selectorText(part(spec, 'jobTemplate', 'spec', 'selector')),
-      ];
-    },
-  },
+  table,
   ratchets: [...POD_RATCHETS, ...SCHEDULE_RATCHETS],
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: (cronJob) => defaultPodTemplate(part(cronJob, 'spec', 'jobTemplate', 'spec')),
-    validate: validateCronJob,
-    warnings: cronJobWarnings,
+    defaults: ({ spec }) => defaultPodTemplate(spec?.jobTemplate?.spec ?? {}),
+    validate: checked(validate),
+    warnings: (cronJob, old) => [
+      ...podNameWarnings(cronJob, old),
+      ...jobSpecWarnings(
+        cronJob.spec?.jobTemplate?.spec,
+        old?.spec?.jobTemplate?.spec,
+        'spec.jobTemplate.spec',
+      ),
+    ],
   },
 });
 
-function cronJobWarnings(cronJob: ApiObject, old: ApiObject | undefined): string[] {
-  const path = ['spec', 'jobTemplate', 'spec'];
-  return [
-    ...podNameWarnings(cronJob, old),
-    ...jobSpecWarnings(part(cronJob, ...path), old && part(old, ...path), path.join('.')),
-  ];
+/** Jobs are called after the CronJob and their time, 11 characters, and must not exceed 63. */
+const MAX_NAME_CHARS = 52;
+
+function validate(root: FieldPath, { metadata, spec = {} }: CronJob): void {
+  const { name = '' } = metadata;
+  const at = root.field('spec');
+  if (name.length > MAX_NAME_CHARS)
+    root.field('metadata').field('name').invalid(name, `must be no more than ${MAX_NAME_CHARS} characters`);
+  validateSchedule(at.field('schedule'), spec.schedule ?? '');
+  if (spec.timeZone !== undefined)
+    at.field('timeZone').invalidFor(spec.timeZone, checkTimeZone(spec.timeZone));
+  mustAllBeNonNegative(at, spec, [
+    'startingDeadlineSeconds',
+    'successfulJobsHistoryLimit',
+    'failedJobsHistoryLimit',
+  ]);
+  validateJobTemplate(at.field('jobTemplate').field('spec'), spec.jobTemplate?.spec ?? {});
+}
+
+/** A time zone inside the schedule would be a second one, which nobody sees. */
+function validateSchedule(at: FieldPath, schedule: string): void {
+  if (schedule === '') {
+    at.required();
+    return;
+  }
+  const problem = checkSchedule(schedule);
+  if (problem !== undefined) at.invalid(schedule, problem);
+  if (schedule.includes('TZ'))
+    at.invalid(schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead');
+}
+
+/** Each Job gets a selector of its own when it is made. */
+function validateJobTemplate(at: FieldPath, spec: JobSpec): void {
+  validateJobSpec(at, spec);
+  const { selector, manualSelector } = spec;
+  if (selector !== undefined)
+    at.field('selector').invalid(shown(goLabelSelector(selector)), '`selector` will be auto-generated');
+  if (manualSelector === true) at.field('manualSelector').notSupported(true, ['nil', 'false']);
 }

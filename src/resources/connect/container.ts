@@ -7,7 +7,7 @@ import { containersOf } from '../pod/containers-of.ts';
 export function chooseContainer(pod: ApiObject, asked: string): string {
   const spec = part(pod, 'spec');
   const name = text(pod.metadata.name);
-  const all = containersOf(spec, 'spec').map(({ container }) => text(container.name));
+  const all = containersOf(spec).map(({ container }) => text(container.name));
   if (asked !== '') {
     if (all.includes(asked)) return asked;
     throw badRequest(`container ${asked} is not valid for pod ${name}`);

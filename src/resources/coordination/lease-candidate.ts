@@ -1,10 +1,15 @@
-import { part, text } from '../../object/parts.ts';
+import type { LeaseCandidate, LeaseCandidateSpec } from '../../api/types/coordination/v1alpha1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkConfigMapKey } from '../../object/formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateImmutableField } from '../validation/immutable.ts';
-import { validateLeaseCandidate } from './validate-candidate.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { isOlder, parseSemanticVersion } from '../validation/semantic-version.ts';
+import { mustBeLeaseStrategy, OLDEST_EMULATION_VERSION } from './lease.ts';
 
-export const leasecandidates = define({
+/** Somebody who would lead, with the versions by which the leader may be chosen. */
+export const leasecandidates = define<LeaseCandidate>({
   group: 'coordination.k8s.io',
   resource: 'leasecandidates',
   kind: 'LeaseCandidate',
@@ -19,12 +24,12 @@ export const leasecandidates = define({
       column('Age'),
     ],
     cells: (candidate, now) => {
-      const spec = part(candidate, 'spec');
+      const { metadata, spec = {} } = candidate;
       return [
-        candidate.metadata.name ?? '',
-        text(spec.leaseName),
-        text(spec.binaryVersion),
-        text(spec.emulationVersion),
+        metadata.name ?? '',
+        spec.leaseName ?? '',
+        spec.binaryVersion ?? '',
+        spec.emulationVersion ?? '',
         age(candidate, now),
       ];
     },
@@ -34,12 +39,41 @@ export const leasecandidates = define({
     tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
-    validate: validateLeaseCandidate,
-    validateUpdate: (candidate, old) =>
-      validateImmutableField(
-        'spec.leaseName',
-        part(candidate, 'spec').leaseName,
-        part(old, 'spec').leaseName,
-      ),
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, { spec }, old) =>
+      mustNotChange(at.field('spec').field('leaseName'), spec?.leaseName, old.spec?.leaseName),
+    ),
   },
 });
+
+function validate(root: FieldPath, { metadata, spec = {} }: LeaseCandidate): void {
+  const { name = '' } = metadata;
+  const at = root.field('spec');
+  root.field('metadata').field('name').invalidFor(name, checkConfigMapKey(name));
+  if ((spec.leaseName ?? '') === '') at.field('leaseName').required();
+  validateVersions(at, spec);
+  validateStrategies(at, spec);
+}
+
+function validateVersions(at: FieldPath, spec: LeaseCandidateSpec): void {
+  for (const field of ['emulationVersion', 'binaryVersion'] as const) {
+    const version = spec[field] ?? '';
+    if (version !== '' && parseSemanticVersion(version) === undefined)
+      at.field(field).invalid(version, 'must be a valid semantic version');
+  }
+  const { binaryVersion = '', emulationVersion = '' } = spec;
+  const binary = parseSemanticVersion(binaryVersion);
+  const emulation = parseSemanticVersion(emulationVersion);
+  if (binary !== undefined && emulation !== undefined && isOlder(binary, emulation))
+    at.field('binaryVersion').invalid(binaryVersion, 'must be greater than or equal to `emulationVersion`');
+}
+
+function validateStrategies(at: FieldPath, spec: LeaseCandidateSpec): void {
+  const strategies = spec.preferredStrategies ?? [];
+  for (const [path, strategy] of at.field('preferredStrategies').each(strategies))
+    mustBeLeaseStrategy(path, strategy);
+  if (!strategies.includes(OLDEST_EMULATION_VERSION)) return;
+  for (const field of ['binaryVersion', 'emulationVersion'] as const)
+    if (parseSemanticVersion(spec[field] ?? '') === undefined)
+      at.field(field).required(`must be specified when \`strategy\` is '${OLDEST_EMULATION_VERSION}'`);
+}

@@ -1,13 +1,12 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
-import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
-import { count, part, text } from '../../object/parts.ts';
+import type { Lease } from '../../api/types/coordination/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkQualifiedName } from '../../object/formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { has } from '../validation/fields.ts';
-import { validateLeaseStrategy } from './validate-strategy.ts';
+import { checked } from '../rules/checked.ts';
+import { mustBeNonNegative } from '../rules/numbers.ts';
 
-export const leases = define({
+export const leases = define<Lease>({
   group: 'coordination.k8s.io',
   resource: 'leases',
   kind: 'Lease',
@@ -15,37 +14,33 @@ export const leases = define({
   versions: [{ version: 'v1', type: 'coordination/v1.Lease' }],
   table: {
     columns: [nameColumn(), column('Holder'), column('Age')],
-    cells: (lease, now) => [
-      lease.metadata.name ?? '',
-      text(part(lease, 'spec').holderIdentity),
-      age(lease, now),
-    ],
+    cells: (lease, now) => [lease.metadata.name ?? '', lease.spec?.holderIdentity ?? '', age(lease, now)],
   },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
-    validate: validateLease,
+    validate: checked(validate),
   },
 });
 
-function validateLease(lease: ApiObject): FieldError[] {
-  const spec = part(lease, 'spec');
-  const strategy = text(spec.strategy);
-  const errors: FieldError[] = [];
-  if (has(spec, 'leaseDurationSeconds') && count(spec.leaseDurationSeconds) <= 0) {
-    const path = 'spec.leaseDurationSeconds';
-    errors.push(invalidValue(path, spec.leaseDurationSeconds, 'must be greater than 0'));
-  }
-  if (count(spec.leaseTransitions) < 0) {
-    const path = 'spec.leaseTransitions';
-    errors.push(invalidValue(path, spec.leaseTransitions, 'must be greater than or equal to 0'));
-  }
-  if (has(spec, 'strategy')) errors.push(...validateLeaseStrategy(strategy, 'spec.strategy'));
-  if (text(spec.preferredHolder) !== '' && strategy === '') {
-    const why = 'may only be specified if `strategy` is defined';
-    errors.push(forbiddenField('spec.preferredHolder', why));
-  }
-  return errors;
+function validate(root: FieldPath, { spec = {} }: Lease): void {
+  const at = root.field('spec');
+  const { leaseDurationSeconds: seconds, strategy, preferredHolder = '' } = spec;
+  if (seconds !== undefined && seconds <= 0)
+    at.field('leaseDurationSeconds').invalid(seconds, 'must be greater than 0');
+  mustBeNonNegative(at.field('leaseTransitions'), spec.leaseTransitions);
+  if (strategy !== undefined) mustBeLeaseStrategy(at.field('strategy'), strategy);
+  if (preferredHolder !== '' && (strategy ?? '') === '')
+    at.field('preferredHolder').forbidden('may only be specified if `strategy` is defined');
+}
+
+export const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion';
+
+/** How a leader is chosen: one way that Kubernetes knows, or a qualified name of somebody else's. */
+export function mustBeLeaseStrategy(at: FieldPath, strategy: string): void {
+  const path = at.field('strategy');
+  if (strategy.includes('/')) path.invalidFor(strategy, checkQualifiedName(strategy));
+  else if (strategy !== OLDEST_EMULATION_VERSION) path.notSupported(strategy, [OLDEST_EMULATION_VERSION]);
 }

@@ -1,13 +1,14 @@
+import type { PodTemplate } from '../../api/types/core/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { part } from '../../object/parts.ts';
 import { containerCells, labelsText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { defaultPodTemplate } from '../pod/pod-defaults.ts';
-import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
-import { podTemplateWarnings } from '../pod/pod-warnings.ts';
-import { validatePodTemplate } from '../pod/validation/pod-template.ts';
+import { defaultPodTemplate } from '../pod/defaults.ts';
+import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { validatePodTemplate } from '../pod/validation/pod.ts';
+import { podTemplateWarnings } from '../pod/warnings.ts';
+import { checked } from '../rules/checked.ts';
 
-export const podtemplates = define({
+export const podtemplates = define<PodTemplate>({
   group: '',
   resource: 'podtemplates',
   kind: 'PodTemplate',
@@ -15,11 +16,11 @@ export const podtemplates = define({
   versions: [{ version: 'v1', type: 'core/v1.PodTemplate' }],
   table: {
     columns: [nameColumn(), column('Containers'), column('Images'), column('Pod Labels')],
-    cells: (object) => {
-      const template = part(object, 'template');
-      const labels = labelsText(part(template, 'metadata', 'labels'));
-      return [object.metadata.name ?? '', ...containerCells(part(template, 'spec')), labels];
-    },
+    cells: ({ metadata, template = {} }) => [
+      metadata.name ?? '',
+      ...containerCells(template.spec ?? {}),
+      labelsText(template.metadata?.labels ?? {}),
+    ],
   },
   ratchets: POD_RATCHETS,
   strategy: {
@@ -29,10 +30,8 @@ export const podtemplates = define({
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: defaultPodTemplate,
-    validate: (object) => validatePodTemplate(part(object, 'template'), 'template'),
-    warnings: (object, old) =>
-      old !== undefined && equal(object.template, old.template)
-        ? []
-        : podTemplateWarnings(part(object, 'template'), 'template'),
+    validate: checked((at, { template = {} }) => validatePodTemplate(at.field('template'), template)),
+    warnings: ({ template = {} }, old) =>
+      old !== undefined && equal(template, old.template) ? [] : podTemplateWarnings(template, 'template'),
   },
 });

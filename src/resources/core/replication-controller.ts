@@ -1,20 +1,17 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
-import { required } from '../../object/field-errors.ts';
-import { part } from '../../object/parts.ts';
+import type { ReplicationController, ReplicationControllerSpec } from '../../api/types/core/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { labelsText } from '../cells.ts';
 import { define } from '../define.ts';
-import { defaultPodTemplate } from '../pod/pod-defaults.ts';
-import { POD_RATCHETS } from '../pod/pod-ratchets.ts';
-import { validatePodTemplate } from '../pod/validation/pod-template.ts';
+import { defaultPodTemplate } from '../pod/defaults.ts';
+import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { validatePodTemplate } from '../pod/validation/pod.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustAllBeNonNegative } from '../rules/numbers.ts';
 import { scaleOf } from '../scale.ts';
-import { validateCounts } from '../validation/numbers.ts';
-import { replicaTable } from '../workload/replica-table.ts';
-import { validateLastingPods, validateTemplateLabels } from '../workload/selected-template.ts';
-import { nameAndTemplateWarnings } from '../workload/template-warnings.ts';
-import { validateReplicaStatus } from '../workload/validate-status.ts';
+import { replicaTable, validateReplicaStatus } from '../workload/replicas.ts';
+import { mustMatchSelector, mustRunForEver, nameAndTemplateWarnings } from '../workload/template.ts';
 
-export const replicationcontrollers = define({
+export const replicationcontrollers = define<ReplicationController>({
   group: '',
   resource: 'replicationcontrollers',
   kind: 'ReplicationController',
@@ -23,9 +20,9 @@ export const replicationcontrollers = define({
   categories: ['all'],
   versions: [{ version: 'v1', type: 'core/v1.ReplicationController' }],
   emptyStatus: { replicas: 0 },
-  validateStatus: validateReplicaStatus,
+  validateStatus: checkedUpdate(validateReplicaStatus),
   subresources: [scaleOf()],
-  table: replicaTable(labelsText),
+  table: replicaTable(({ spec }) => labelsText(spec?.selector ?? {})),
   fields: {
     paths: {
       'status.replicas': ['status.replicas'],
@@ -38,38 +35,34 @@ export const replicationcontrollers = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     defaultPropagation: 'orphan',
-    defaults: defaultController,
-    validate: validateController,
+    defaults: setDefaults,
+    validate: checked(validate),
     warnings: nameAndTemplateWarnings,
   },
 });
 
 /** Its selector and its own labels are those of its pods, unless it has others. */
-function defaultController(controller: ApiObject): void {
-  const spec = part(controller, 'spec');
+function setDefaults({ metadata, spec = {} }: ReplicationController): void {
   defaultPodTemplate(spec);
-  const labels = part(spec, 'template', 'metadata', 'labels') as Record<string, string>;
+  const labels = spec.template?.metadata?.labels ?? {};
   if (Object.keys(labels).length === 0) return;
-  if (Object.keys(part(spec, 'selector')).length === 0) spec.selector = { ...labels };
-  const { metadata } = controller;
+  if (Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels };
   if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
 }
 
-function validateController(controller: ApiObject): FieldError[] {
-  const spec = part(controller, 'spec');
-  const selector = part(spec, 'selector');
-  return [
-    ...validateCounts(spec, ['minReadySeconds', 'replicas'], 'spec'),
-    ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
-    ...(spec.template === undefined ? [required('spec.template')] : validateTemplate(spec)),
-  ];
+function validate(root: FieldPath, { spec = {} }: ReplicationController): void {
+  const at = root.field('spec');
+  mustAllBeNonNegative(at, spec, ['minReadySeconds', 'replicas']);
+  if (Object.keys(spec.selector ?? {}).length === 0) at.field('selector').required();
+  validateTemplate(at.field('template'), spec);
 }
 
-function validateTemplate(spec: JsonObject): FieldError[] {
-  const template = part(spec, 'template');
-  return [
-    ...validateTemplateLabels({ matchLabels: part(spec, 'selector') }, template),
-    ...validatePodTemplate(template, 'spec.template'),
-    ...validateLastingPods(template, 'ReplicationController'),
-  ];
+function validateTemplate(at: FieldPath, { selector = {}, template }: ReplicationControllerSpec): void {
+  if (template === undefined) {
+    at.required();
+    return;
+  }
+  mustMatchSelector(at, template, { matchLabels: selector });
+  validatePodTemplate(at, template);
+  mustRunForEver(at, template, 'ReplicationController');
 }

@@ -2,9 +2,10 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
+import { FieldPath } from '../../object/field-path.ts';
 import { part, parts, text } from '../../object/parts.ts';
 import { table } from '../../util/table.ts';
-import { nodeTermWarnings } from '../pod/placement-warnings.ts';
+import { addNodeTermWarnings } from '../pod/placement-warnings.ts';
 import { SOURCE_FIELDS } from '../storage/validation/volume-source.ts';
 import { validateVolumeSpec } from '../storage/validation/volume-spec.ts';
 import { BETA_CLASS_ANNOTATION } from './volume-cells.ts';
@@ -115,14 +116,15 @@ export function warnOfVolume(volume: ApiObject): string[] {
   const spec = part(volume, 'spec');
   const { annotations = {} } = volume.metadata;
   const terms = parts(part(spec, 'nodeAffinity', 'required'), 'nodeSelectorTerms');
+  const ofTerms: string[] = [];
+  const path = FieldPath.root().field('spec.nodeAffinity.required.nodeSelectorTerms');
+  for (const [at, term] of path.each(terms)) addNodeTermWarnings(ofTerms, at, term);
   return [
     ...OLD_ANNOTATIONS.filter(([name]) => annotations[name] !== undefined).map(
       ([name, why]) => `metadata.annotations[${name}]: ${why}`,
     ),
     ...(spec.persistentVolumeReclaimPolicy === 'Recycle' ? [RECYCLE_WARNING] : []),
-    ...terms.flatMap((term, at) =>
-      nodeTermWarnings(term, `spec.nodeAffinity.required.nodeSelectorTerms[${at}]`),
-    ),
+    ...ofTerms,
     ...GONE_SOURCES.filter(([field]) => spec[field] !== undefined).map(
       ([, name, why]) => `spec.${name}: ${why}`,
     ),

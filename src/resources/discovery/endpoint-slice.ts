@@ -1,20 +1,41 @@
-import type { ApiObject } from '../../api/object-meta.ts';
+import type { Endpoint, EndpointPort, EndpointSlice, ForZone } from '../../api/types/discovery/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { parts } from '../../object/parts.ts';
-import { column, define, nameColumn } from '../define.ts';
-import { endpointSliceCells } from './endpoint-slice-cells.ts';
-import { validateEndpointSlice, validateEndpointSliceUpdate } from './validate-endpoint-slice.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkLabelValue, checkName, checkQualifiedName } from '../../object/formats.ts';
+import { nextGeneration } from '../../object/generation.ts';
+import { parseIp } from '../../object/ip.ts';
+import { age } from '../cells.ts';
+import { column, define, nameColumn, type Table } from '../define.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeName } from '../rules/names.ts';
+import { validateNonSpecialIp } from '../validation/ip-fields.ts';
 
-export const endpointslices = define({
+const table: Table<EndpointSlice> = {
+  columns: [nameColumn(), column('AddressType'), column('Ports'), column('Endpoints'), column('Age')],
+  cells: (slice, now) => {
+    const { metadata, addressType = '', endpoints } = slice;
+    // A slice without a port is for every port.
+    const ports = (slice.ports ?? []).map(({ name, port }) => String(port ?? name ?? '*'));
+    const addresses = (endpoints ?? []).flatMap((endpoint) => endpoint.addresses ?? []);
+    return [metadata.name ?? '', addressType, firstOf(ports), firstOf(addresses), age(slice, now)];
+  },
+};
+
+const MAX_IN_TABLE = 3;
+
+function firstOf(all: readonly string[]): string {
+  const first = all.slice(0, MAX_IN_TABLE).join(',');
+  return all.length > MAX_IN_TABLE ? `${first} + ${all.length - MAX_IN_TABLE} more...` : first || '<unset>';
+}
+
+export const endpointslices = define<EndpointSlice>({
   group: 'discovery.k8s.io',
   resource: 'endpointslices',
   kind: 'EndpointSlice',
   namespaced: true,
   versions: [{ version: 'v1', type: 'discovery/v1.EndpointSlice' }],
-  table: {
-    columns: [nameColumn(), column('AddressType'), column('Ports'), column('Endpoints'), column('Age')],
-    cells: endpointSliceCells,
-  },
+  table,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
@@ -23,13 +44,14 @@ export const endpointslices = define({
     prepareForCreate: dropTopology,
     prepareForUpdate: (slice, old) => {
       // Labels say which service a slice belongs to, so a change of them is a change of the slice.
-      if (!equal(slice.metadata.labels ?? {}, old.metadata.labels ?? {})) {
-        slice.metadata.generation = (old.metadata.generation ?? 0) + 1;
-      }
+      if (!equal(slice.metadata.labels ?? {}, old.metadata.labels ?? {}))
+        slice.metadata.generation = nextGeneration(old.metadata);
       dropTopology(slice);
     },
-    validate: validateEndpointSlice,
-    validateUpdate: validateEndpointSliceUpdate,
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, { addressType }, old) =>
+      mustNotChange(at.field('addressType'), addressType, old.addressType),
+    ),
     warnings: (slice, old) =>
       old === undefined && slice.addressType === 'FQDN'
         ? ['spec.addressType: FQDN endpoints are deprecated']
@@ -38,6 +60,87 @@ export const endpointslices = define({
 });
 
 /** A field of v1beta1, which v1 only shows: nodeName and zone took its place. */
-function dropTopology(slice: ApiObject): void {
-  for (const endpoint of parts(slice, 'endpoints')) delete endpoint.deprecatedTopology;
+function dropTopology({ endpoints }: EndpointSlice): void {
+  for (const endpoint of endpoints ?? []) delete endpoint.deprecatedTopology;
+}
+
+const MAX_ENDPOINTS = 1000;
+const MAX_ADDRESSES = 100;
+const MAX_PORTS = 20_000;
+const MAX_ZONES = 8;
+
+function validate(at: FieldPath, slice: EndpointSlice): void {
+  const endpoints = slice.endpoints ?? [];
+  const ports = slice.ports ?? [];
+  if (endpoints.length > MAX_ENDPOINTS) at.field('endpoints').tooMany(endpoints.length, MAX_ENDPOINTS);
+  else
+    for (const [path, endpoint] of at.field('endpoints').each(endpoints))
+      validateEndpoint(path, endpoint, slice.addressType ?? '');
+  if (ports.length > MAX_PORTS) at.field('ports').tooMany(ports.length, MAX_PORTS);
+  else validatePorts(at.field('ports'), ports);
+}
+
+function validateEndpoint(at: FieldPath, endpoint: Endpoint, type: string): void {
+  const { nodeName, hostname, hints } = endpoint;
+  const addresses = endpoint.addresses ?? [];
+  const path = at.field('addresses');
+  if (addresses.length === 0) path.required('must contain at least 1 address');
+  else if (addresses.length > MAX_ADDRESSES) path.tooMany(addresses.length, MAX_ADDRESSES);
+  for (const [item, address] of path.each(addresses)) validateAddress(item, address, type);
+  if (nodeName !== undefined) mustBeName(at.field('nodeName'), nodeName, 'dns-subdomain');
+  if (hostname !== undefined) mustBeName(at.field('hostname'), hostname, 'dns-label');
+  validateHints(at.field('hints').field('forZones'), hints?.forZones ?? []);
+}
+
+function validateAddress(at: FieldPath, address: string, type: string): void {
+  if (type === 'FQDN') {
+    mustBeDomainName(at, address);
+    return;
+  }
+  if (type !== 'IPv4' && type !== 'IPv6') return;
+  const family = type === 'IPv4' ? 4 : 6;
+  if (parseIp(address)?.family !== family) at.invalid(address, `must be a valid ${type} address`);
+  at.add(validateNonSpecialIp(String(at), address));
+}
+
+/** At least two labels; a trailing dot is allowed. One mistake is enough to say. */
+function mustBeDomainName(at: FieldPath, address: string): void {
+  if (address === '') {
+    at.required();
+    return;
+  }
+  const name = address.replace(/\.$/, '');
+  const problems = checkName(name, 'dns-subdomain');
+  const labels = name.split('.');
+  const wrong = labels.find((label) => checkName(label, 'dns-label').length > 0);
+  if (problems.length > 0) at.invalid(name, problems.join(','));
+  else if (labels.length < 2)
+    at.invalid(name, 'should be a domain with at least two segments separated by dots');
+  else if (wrong !== undefined) at.invalid(wrong, checkName(wrong, 'dns-label').join(','));
+}
+
+function validateHints(at: FieldPath, zones: readonly ForZone[]): void {
+  if (zones.length > MAX_ZONES) {
+    at.tooMany(zones.length, MAX_ZONES);
+    return;
+  }
+  const seen = new Set<string>();
+  for (const [item, { name = '' }] of at.each(zones)) {
+    const path = item.field('name');
+    if (seen.has(name)) path.duplicate(name);
+    seen.add(name);
+    path.invalidFor(name, checkLabelValue(name));
+  }
+}
+
+function validatePorts(at: FieldPath, ports: readonly EndpointPort[]): void {
+  const taken = new Set<string>();
+  for (const [path, { name = '', protocol, appProtocol }] of at.each(ports)) {
+    if (name !== '') mustBeName(path.field('name'), name, 'dns-label');
+    if (taken.has(name)) path.field('name').duplicate(name);
+    taken.add(name);
+    if (protocol === '') path.field('protocol').notSupported('', ['SCTP', 'TCP', 'UDP']);
+    if (appProtocol !== undefined)
+      path.field('appProtocol').invalidFor(appProtocol, checkQualifiedName(appProtocol));
+  }
 }

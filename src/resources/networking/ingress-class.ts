@@ -1,11 +1,13 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { part, text } from '../../object/parts.ts';
-import type { Cell } from '../../registry/definition.ts';
+import type { IngressClass, IngressClassParametersReference } from '../../api/types/networking/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateIngressClass, validateIngressClassUpdate } from './validation/ingress-class.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeName } from '../rules/names.ts';
+import { validateObjectReference } from './object-reference.ts';
 
-export const ingressclasses = define({
+export const ingressclasses = define<IngressClass>({
   group: 'networking.k8s.io',
   resource: 'ingressclasses',
   kind: 'IngressClass',
@@ -13,32 +15,71 @@ export const ingressclasses = define({
   versions: [{ version: 'v1', type: 'networking/v1.IngressClass' }],
   table: {
     columns: [nameColumn(), column('Controller'), column('Parameters'), column('Age')],
-    cells: ingressClassCells,
+    cells: (ingressClass, now) => [
+      ingressClass.metadata.name ?? '',
+      ingressClass.spec?.controller ?? '',
+      parametersText(ingressClass),
+      age(ingressClass, now),
+    ],
   },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: (ingressClass) => {
-      const spec = part(ingressClass, 'spec');
-      if (spec.parameters === undefined) return;
-      const parameters = part(spec, 'parameters');
-      parameters.scope = text(parameters.scope, 'Cluster');
+    defaults: ({ spec }) => {
+      if (spec?.parameters !== undefined) spec.parameters.scope ||= 'Cluster';
     },
-    validate: validateIngressClass,
-    validateUpdate: validateIngressClassUpdate,
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, { spec }, old) =>
+      mustNotChange(at.field('spec').field('controller'), spec?.controller, old.spec?.controller),
+    ),
   },
 });
 
-function ingressClassCells(ingressClass: ApiObject, now: number): readonly Cell[] {
-  const spec = part(ingressClass, 'spec');
-  const { kind, apiGroup, name } = part(spec, 'parameters');
-  const group = apiGroup === undefined ? '' : `.${text(apiGroup)}`;
-  return [
-    ingressClass.metadata.name ?? '',
-    text(spec.controller),
-    spec.parameters === undefined ? NONE : `${text(kind)}${group}/${text(name)}`,
-    age(ingressClass, now),
-  ];
+function parametersText({ spec }: IngressClass): string {
+  if (spec?.parameters === undefined) return NONE;
+  const { kind = '', apiGroup, name = '' } = spec.parameters;
+  return `${kind}${apiGroup === undefined ? '' : `.${apiGroup}`}/${name}`;
+}
+
+function validate(root: FieldPath, { spec = {} }: IngressClass): void {
+  const at = root.field('spec');
+  validateController(at.field('controller'), spec.controller ?? '');
+  if (spec.parameters !== undefined) validateParameters(at.field('parameters'), spec.parameters);
+}
+
+const MAX_CONTROLLER_BYTES = 250;
+/** What RFC 3986 allows in a path. */
+const PATH_FORMAT = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+const PATH = new RegExp(`^${PATH_FORMAT}$`);
+
+/** `acme.io/foo` */
+function validateController(at: FieldPath, controller: string): void {
+  if (controller === '') {
+    at.required();
+    return;
+  }
+  if (Buffer.byteLength(controller) > MAX_CONTROLLER_BYTES) at.tooLong(MAX_CONTROLLER_BYTES);
+  const slash = controller.indexOf('/');
+  const host = controller.slice(0, Math.max(slash, 0));
+  const path = controller.slice(slash + 1);
+  if (host === '' || path === '') {
+    at.invalid(controller, 'must be a domain-prefixed path (such as "acme.io/foo")');
+    return;
+  }
+  mustBeName(at, host, 'dns-subdomain');
+  if (!PATH.test(path)) at.invalid(path, `Invalid path (regex used for validation is '${PATH_FORMAT}')`);
+}
+
+function validateParameters(at: FieldPath, parameters: IngressClassParametersReference): void {
+  const { scope = '', namespace } = parameters;
+  const path = at.field('namespace');
+  validateObjectReference(at, parameters);
+  if (scope === '') at.field('scope').required();
+  else if (scope === 'Cluster') {
+    if (namespace !== undefined) path.forbidden("`parameters.scope` is set to 'Cluster'");
+  } else if (scope !== 'Namespace') at.field('scope').notSupported(scope, ['Cluster', 'Namespace']);
+  else if (namespace === undefined) path.required("`parameters.scope` is set to 'Namespace'");
+  else mustBeName(path, namespace, 'dns-label');
 }

@@ -1,16 +1,80 @@
-import { part } from '../../object/parts.ts';
-import { column, define, nameColumn } from '../define.ts';
-import { keepStatus, loadBalancerStatusView, resetLoadBalancerStatus } from '../load-balancer-status.ts';
-import { ingressCells } from './ingress-cells.ts';
+import type { FieldError } from '../../api/status.ts';
+import type {
+  HTTPIngressPath,
+  Ingress,
+  IngressBackend,
+  IngressRule,
+  IngressTLS,
+  ServiceBackendPort,
+} from '../../api/types/networking/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkName, checkPort, checkPortName, checkWildcardSubdomain } from '../../object/formats.ts';
+import { goList, shown } from '../../object/go-value.ts';
+import { parseIp } from '../../object/ip.ts';
+import { age, NONE } from '../cells.ts';
+import { column, define, nameColumn, type Table } from '../define.ts';
 import {
-  CLASS_ANNOTATION,
-  validateIngress,
-  validateIngressCreate,
-  validateIngressStatus,
-} from './validation/ingress.ts';
-import { INGRESS_RATCHETS } from './validation/ingress-ratchets.ts';
+  ingressPointTexts,
+  keepStatus,
+  loadBalancerStatusView,
+  resetLoadBalancerStatus,
+  validateIngressPoint,
+} from '../load-balancer-status.ts';
+import { checked } from '../rules/checked.ts';
+import { mustBeName, mustBeNamed } from '../rules/names.ts';
+import { type Ratchet, ratchetOf } from '../validation/ratchet.ts';
+import { validateObjectReference } from './object-reference.ts';
 
-export const ingresses = define({
+const table: Table<Ingress> = {
+  columns: [
+    nameColumn(),
+    column('Class'),
+    column('Hosts'),
+    column('Address'),
+    column('Ports'),
+    column('Age'),
+  ],
+  cells: (ingress, now) => {
+    const { metadata, spec = {}, status = {} } = ingress;
+    return [
+      metadata.name ?? '',
+      spec.ingressClassName || NONE,
+      hostsText(spec.rules ?? []),
+      ingressPointTexts(status.loadBalancer?.ingress ?? []).join(','),
+      (spec.tls ?? []).length > 0 ? '80, 443' : '80',
+      age(ingress, now),
+    ];
+  },
+};
+
+const MAX_HOSTS_IN_TABLE = 3;
+
+/** Rules without a host are for every host; they count among those not shown. */
+function hostsText(rules: readonly IngressRule[]): string {
+  const hosts: string[] = [];
+  for (const { host = '' } of rules) {
+    if (hosts.length === MAX_HOSTS_IN_TABLE)
+      return `${hosts.join(',')} + ${rules.length - MAX_HOSTS_IN_TABLE} more...`;
+    if (host !== '') hosts.push(host);
+  }
+  return hosts.join(',') || '*';
+}
+
+/** What ingresses said their class with before spec.ingressClassName. */
+const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
+
+/** What was not looked at once: names of secrets, and what stands below a host with a wildcard. */
+const RATCHETS: readonly Ratchet<Ingress>[] = [
+  ratchetOf(/^spec\.tls\[\d+\]\.secretName$/),
+  { covers: isBelowWildcard },
+];
+
+function isBelowWildcard({ field }: FieldError, { spec }: Ingress): boolean {
+  const [, at] = /^spec\.rules\[(\d+)\]\.http/.exec(field) ?? [];
+  return at !== undefined && spec?.rules?.[Number(at)]?.host?.includes('*') === true;
+}
+
+export const ingresses = define<Ingress>({
   group: 'networking.k8s.io',
   resource: 'ingresses',
   kind: 'Ingress',
@@ -21,21 +85,11 @@ export const ingresses = define({
     loadBalancerStatusView({
       served: { group: 'networking.k8s.io', version: 'v1', kind: 'Ingress' },
       type: 'networking/v1.Ingress',
-      validate: validateIngressStatus,
+      validate: checked(validateStatus),
     }),
   ],
-  table: {
-    columns: [
-      nameColumn(),
-      column('Class'),
-      column('Hosts'),
-      column('Address'),
-      column('Ports'),
-      column('Age'),
-    ],
-    cells: ingressCells,
-  },
-  ratchets: INGRESS_RATCHETS,
+  table,
+  ratchets: RATCHETS,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: true,
@@ -43,13 +97,105 @@ export const ingresses = define({
     allowUnconditionalUpdate: true,
     prepareForCreate: resetLoadBalancerStatus,
     prepareForUpdate: keepStatus,
-    validate: validateIngress,
-    validateCreate: validateIngressCreate,
-    warnings: ({ metadata: { annotations }, ...ingress }, old) =>
+    validate: checked(validate),
+    validateCreate: checked(validateCreate),
+    warnings: ({ metadata: { annotations }, spec }, old) =>
       old === undefined &&
       annotations?.[CLASS_ANNOTATION] !== undefined &&
-      part(ingress, 'spec').ingressClassName === undefined
+      spec?.ingressClassName === undefined
         ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`]
         : [],
   },
 });
+
+function validate(root: FieldPath, { spec = {} }: Ingress): void {
+  const at = root.field('spec');
+  const { rules = [], defaultBackend, ingressClassName } = spec;
+  if (rules.length === 0 && defaultBackend === undefined)
+    at.invalid(
+      shown(goList('networking.IngressRule', undefined)),
+      'either `defaultBackend` or `rules` must be specified',
+    );
+  if (defaultBackend !== undefined) validateBackend(at.field('defaultBackend'), defaultBackend);
+  for (const [path, rule] of at.field('rules').each(rules)) validateRule(path, rule);
+  for (const [path, tls] of at.field('tls').each(spec.tls)) validateTls(path, tls);
+  if (ingressClassName !== undefined)
+    mustBeName(at.field('ingressClassName'), ingressClassName, 'dns-subdomain');
+}
+
+/** Both ways to name the class must agree on a new ingress. Old ones may have been changed in one of them since. */
+function validateCreate(at: FieldPath, { metadata, spec }: Ingress): void {
+  const annotation = metadata.annotations?.[CLASS_ANNOTATION];
+  const name = spec?.ingressClassName;
+  if (annotation === undefined || name === undefined || annotation === name) return;
+  const path = at.field('annotations').field(CLASS_ANNOTATION);
+  path.invalid(annotation, 'must match `ingressClassName` when both are specified');
+}
+
+function validateStatus(at: FieldPath, { status }: Ingress): void {
+  const path = at.field('status').field('loadBalancer').field('ingress');
+  for (const [item, point] of path.each(status?.loadBalancer?.ingress)) validateIngressPoint(item, point);
+}
+
+/** A name, or `*.` and a name. */
+const checkHost = (host: string): readonly string[] =>
+  host.includes('*') ? checkWildcardSubdomain(host) : checkName(host, 'dns-subdomain');
+
+function validateTls(at: FieldPath, { hosts, secretName = '' }: IngressTLS): void {
+  for (const [path, host] of at.field('hosts').each(hosts)) path.invalidFor(host, checkHost(host));
+  if (secretName !== '') mustBeName(at.field('secretName'), secretName, 'dns-subdomain');
+}
+
+function validateRule(at: FieldPath, { host = '', http }: IngressRule): void {
+  if (host !== '') {
+    if (parseIp(host) !== undefined) at.field('host').invalid(host, 'must be a DNS name, not an IP address');
+    at.field('host').invalidFor(host, checkHost(host));
+  }
+  if (http === undefined) return;
+  const paths = at.field('http').field('paths');
+  if ((http.paths ?? []).length === 0) paths.required();
+  for (const [path, rule] of paths.each(http.paths)) validatePath(path, rule);
+}
+
+function validatePath(at: FieldPath, { pathType = '', path = '', backend = {} }: HTTPIngressPath): void {
+  if (pathType === '') {
+    at.field('pathType').required('pathType must be specified');
+    return;
+  }
+  at.field('path').invalidFor(path, checkPath(path, pathType));
+  validateBackend(at.field('backend'), backend);
+}
+
+const WRONG_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F'];
+const WRONG_ENDS = ['/..', '/.'];
+
+function checkPath(path: string, type: string): string[] {
+  const relative = path.startsWith('/') ? [] : ['must be an absolute path'];
+  if (type === 'ImplementationSpecific') return path === '' ? [] : relative;
+  if (type !== 'Exact' && type !== 'Prefix') return [];
+  return [
+    ...relative,
+    ...WRONG_SEQUENCES.filter((wrong) => path.includes(wrong)).map((wrong) => `must not contain '${wrong}'`),
+    ...WRONG_ENDS.filter((end) => path.endsWith(end)).map((end) => `cannot end with '${end}'`),
+  ];
+}
+
+/** Where the traffic of a path goes: a port of a service, or another object that the controller knows what to do with. */
+function validateBackend(at: FieldPath, { resource, service }: IngressBackend): void {
+  if (resource !== undefined && service !== undefined)
+    at.invalid('', 'cannot set both resource and service backends');
+  else if (resource !== undefined) validateObjectReference(at.field('resource'), resource);
+  else if (service !== undefined) {
+    mustBeNamed(at.field('service').field('name'), service.name ?? '', 'dns-1035-label');
+    validatePort(at, service.port ?? {});
+  } else at.invalid('', 'resource or service backend is required');
+}
+
+/** `at` is the backend, which some messages name instead of the port. */
+function validatePort(at: FieldPath, { name = '', number = 0 }: ServiceBackendPort): void {
+  const path = at.field('service').field('port');
+  if (name !== '' && number !== 0) at.invalid('', 'cannot set both port name & port number');
+  else if (name !== '') path.field('name').invalidFor(name, checkPortName(name));
+  else if (number !== 0) path.field('number').invalidFor(number, checkPort(number));
+  else at.required('port name or number is required');
+}

@@ -1,11 +1,14 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { part, text } from '../../object/parts.ts';
-import type { Cell } from '../../registry/definition.ts';
+import type { IPAddress } from '../../api/types/networking/v1beta1.ts';
+import { readStrictIp } from '../../object/canonical-ip.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateIpAddress, validateIpAddressUpdate } from './validation/ip-address.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeName, mustBeNamed } from '../rules/names.ts';
+import { goParentReference } from '../validation/go-structs.ts';
 
-export const ipaddresses = define({
+export const ipaddresses = define<IPAddress>({
   group: 'networking.k8s.io',
   resource: 'ipaddresses',
   kind: 'IPAddress',
@@ -21,16 +24,50 @@ export const ipaddresses = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    validate: validateIpAddress,
-    validateUpdate: validateIpAddressUpdate,
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, { spec }, old) =>
+      mustNotChange(
+        at.field('spec').field('parentRef'),
+        spec?.parentRef,
+        old.spec?.parentRef,
+        goParentReference,
+      ),
+    ),
   },
 });
 
 /** `services/default/web`, `routes.example.com/gateway` */
-function parentText(ipAddress: ApiObject): Cell {
-  const spec = part(ipAddress, 'spec');
-  if (spec.parentRef === undefined) return NONE;
-  const { group, resource, namespace, name } = part(spec, 'parentRef');
-  const type = [text(resource), text(group)].filter((one) => one !== '').join('.');
-  return [type.toLowerCase(), ...(text(namespace) === '' ? [] : [text(namespace)]), text(name)].join('/');
+function parentText({ spec }: IPAddress): string {
+  if (spec?.parentRef === undefined) return NONE;
+  const { group = '', resource = '', namespace = '', name = '' } = spec.parentRef;
+  const type = [resource, group].filter((one) => one !== '').join('.');
+  return [type.toLowerCase(), ...(namespace === '' ? [] : [namespace]), name].join('/');
+}
+
+/** The name is the address, so that nobody can have it twice. */
+function validate(at: FieldPath, { metadata, spec }: IPAddress): void {
+  mustBeAddress(at.field('metadata').field('name'), metadata.name ?? '');
+  validateParent(at.field('spec').field('parentRef'), spec?.parentRef);
+}
+
+function mustBeAddress(at: FieldPath, name: string): void {
+  if (name === '') return;
+  const reading = readStrictIp(name);
+  if (reading.kind === 'bad') at.invalid(name, reading.why);
+  else if (reading.canonical !== name) at.invalid(name, 'must be a canonical format IP address');
+}
+
+type Parent = NonNullable<NonNullable<IPAddress['spec']>['parentRef']>;
+
+function validateParent(at: FieldPath, parent: Parent | undefined): void {
+  if (parent === undefined) {
+    at.required();
+    return;
+  }
+  const { group = '', resource = '', name = '', namespace = '' } = parent;
+  // The group of services is the empty one.
+  if (group !== '') mustBeName(at.field('group'), group, 'dns-subdomain');
+  mustBeNamed(at.field('resource'), resource, 'path-segment');
+  mustBeNamed(at.field('name'), name, 'path-segment');
+  if (namespace !== '') mustBeName(at.field('namespace'), namespace, 'path-segment');
 }

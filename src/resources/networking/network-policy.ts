@@ -1,10 +1,21 @@
-import { part, parts } from '../../object/parts.ts';
+import type {
+  IPBlock,
+  NetworkPolicy,
+  NetworkPolicyPeer,
+  NetworkPolicyPort,
+} from '../../api/types/networking/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkCidr, checkPort, checkPortName } from '../../object/formats.ts';
+import { goList, shown } from '../../object/go-value.ts';
+import { contains, parseCidr } from '../../object/ip.ts';
 import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { checked } from '../rules/checked.ts';
+import { mustBeLabelSelector } from '../rules/labels.ts';
+import { mustBeOneOf } from '../rules/names.ts';
 import { selectorRatchet } from '../validation/ratchet.ts';
-import { validateNetworkPolicy } from './validation/network-policy.ts';
 
-export const networkpolicies = define({
+export const networkpolicies = define<NetworkPolicy>({
   group: 'networking.k8s.io',
   resource: 'networkpolicies',
   kind: 'NetworkPolicy',
@@ -15,7 +26,7 @@ export const networkpolicies = define({
     columns: [nameColumn(), column('Pod-Selector'), column('Age')],
     cells: (policy, now) => [
       policy.metadata.name ?? '',
-      selectorText(part(policy, 'spec', 'podSelector')),
+      selectorText(policy.spec?.podSelector ?? {}),
       age(policy, now),
     ],
   },
@@ -25,11 +36,83 @@ export const networkpolicies = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: (policy) => {
-      const spec = part(policy, 'spec');
-      if (Array.isArray(spec.policyTypes) && spec.policyTypes.length > 0) return;
-      spec.policyTypes = parts(spec, 'egress').length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
-    },
-    validate: validateNetworkPolicy,
+    defaults: setDefaults,
+    validate: checked(validate),
   },
 });
+
+function setDefaults({ spec = {} }: NetworkPolicy): void {
+  const { policyTypes = [], egress = [] } = spec;
+  if (policyTypes.length === 0) spec.policyTypes = egress.length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
+}
+
+function validate(root: FieldPath, { spec = {} }: NetworkPolicy): void {
+  const at = root.field('spec');
+  mustBeLabelSelector(at.field('podSelector'), spec.podSelector);
+  for (const [path, { ports, from }] of at.field('ingress').each(spec.ingress)) {
+    for (const [item, port] of path.field('ports').each(ports)) validatePort(item, port);
+    for (const [item, peer] of path.field('from').each(from)) validatePeer(item, peer);
+  }
+  for (const [path, { ports, to }] of at.field('egress').each(spec.egress)) {
+    for (const [item, port] of path.field('ports').each(ports)) validatePort(item, port);
+    for (const [item, peer] of path.field('to').each(to)) validatePeer(item, peer);
+  }
+  validateTypes(at.field('policyTypes'), spec.policyTypes ?? []);
+}
+
+const POLICY_TYPES = ['Ingress', 'Egress'];
+
+function validateTypes(at: FieldPath, types: readonly string[]): void {
+  if (types.length > POLICY_TYPES.length)
+    at.invalid(shown(goList('networking.PolicyType', types)), 'may not specify more than two policyTypes');
+  else for (const [path, type] of at.each(types)) mustBeOneOf(path, type, POLICY_TYPES);
+}
+
+const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
+
+function validatePort(at: FieldPath, { protocol, port, endPort }: NetworkPolicyPort): void {
+  const end = at.field('endPort');
+  mustBeOneOf(at.field('protocol'), protocol, PROTOCOLS);
+  if (port === undefined) {
+    if (endPort !== undefined) end.invalid(endPort, 'may not be specified when `port` is not specified');
+  } else if (typeof port === 'string') {
+    if (endPort !== undefined) end.invalid(endPort, 'may not be specified when `port` is non-numeric');
+    at.field('port').invalidFor(port, checkPortName(port));
+  } else {
+    at.field('port').invalidFor(port, checkPort(port));
+    if (endPort === undefined) return;
+    // Kubernetes shows the port here, not the end.
+    if (endPort < port) end.invalid(port, 'must be greater than or equal to `port`');
+    end.invalidFor(endPort, checkPort(endPort));
+  }
+}
+
+function validatePeer(at: FieldPath, { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer): void {
+  const isSelecting = podSelector !== undefined || namespaceSelector !== undefined;
+  mustBeLabelSelector(at.field('podSelector'), podSelector);
+  mustBeLabelSelector(at.field('namespaceSelector'), namespaceSelector);
+  if (ipBlock === undefined) {
+    if (!isSelecting) at.required('must specify a peer');
+    return;
+  }
+  validateIpBlock(at.field('ipBlock'), ipBlock);
+  if (isSelecting) at.forbidden('may not specify both ipBlock and another peer');
+}
+
+function validateIpBlock(at: FieldPath, { cidr = '', except }: IPBlock): void {
+  if (cidr === '') {
+    at.field('cidr').required();
+    return;
+  }
+  const range = parseCidr(cidr);
+  if (range === undefined) {
+    at.field('cidr').invalidFor(cidr, checkCidr(cidr));
+    return;
+  }
+  for (const [path, exception] of at.field('except').each(except)) {
+    const inner = parseCidr(exception);
+    if (inner === undefined) path.invalidFor(exception, checkCidr(exception));
+    else if (!contains(range, inner) || range.prefixBits >= inner.prefixBits)
+      path.invalid(exception, 'must be a strict subset of `cidr`');
+  }
+}

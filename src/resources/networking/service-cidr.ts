@@ -1,10 +1,14 @@
-import { part } from '../../object/parts.ts';
+import type { ServiceCIDR } from '../../api/types/networking/v1beta1.ts';
+import { readStrictCidr } from '../../object/canonical-ip.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { goStruct, shown } from '../../object/go-value.ts';
+import { parseCidr } from '../../object/ip.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { strings } from '../validation/values.ts';
-import { validateServiceCidr, validateServiceCidrUpdate } from './validation/service-cidr.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
 
-export const servicecidrs = define({
+export const servicecidrs = define<ServiceCIDR>({
   group: 'networking.k8s.io',
   resource: 'servicecidrs',
   kind: 'ServiceCIDR',
@@ -15,7 +19,7 @@ export const servicecidrs = define({
     columns: [nameColumn(), column('CIDRs'), column('Age')],
     cells: (serviceCidr, now) => [
       serviceCidr.metadata.name ?? '',
-      strings(part(serviceCidr, 'spec'), 'cidrs').join(','),
+      (serviceCidr.spec?.cidrs ?? []).join(','),
       age(serviceCidr, now),
     ],
   },
@@ -24,7 +28,33 @@ export const servicecidrs = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    validate: validateServiceCidr,
-    validateUpdate: validateServiceCidrUpdate,
+    validate: checked((at, { spec }) => validateRanges(at.field('spec').field('cidrs'), spec?.cidrs ?? [])),
+    validateUpdate: checkedUpdate((at, { spec }, old) =>
+      mustNotChange(at.field('spec').field('cidrs'), spec?.cidrs, old.spec?.cidrs),
+    ),
   },
 });
+
+/** One range, or one for each IP family. */
+function validateRanges(at: FieldPath, cidrs: readonly string[]): void {
+  const struct = shown(goStruct('networking.ServiceCIDRSpec', { CIDRs: cidrs }));
+  const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.family));
+  if (cidrs.length === 0) at.required('at least one CIDR required');
+  else if (cidrs.length > 2) at.invalid(struct, 'may only hold up to 2 values');
+  else if (cidrs.length === 2 && (families.size < 2 || families.has(undefined)))
+    at.invalid(
+      struct,
+      'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64',
+    );
+  else for (const [path, cidr] of at.each(cidrs)) mustBeCanonical(path, cidr);
+}
+
+function mustBeCanonical(at: FieldPath, cidr: string): void {
+  const reading = readStrictCidr(cidr);
+  if (reading.kind === 'bad') {
+    at.invalid(cidr, reading.why);
+    return;
+  }
+  if (!reading.masked) at.invalid(cidr, "wrong CIDR format, IP doesn't match network IP address");
+  if (reading.canonical !== cidr) at.invalid(cidr, 'CIDR not in RFC 5952 canonical format');
+}

@@ -1,10 +1,17 @@
-import { text } from '../../object/parts.ts';
+import type { Toleration } from '../../api/types/core/v1.ts';
+import type { RuntimeClass } from '../../api/types/node/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateImmutableField } from '../validation/immutable.ts';
-import { validateRuntimeClass } from './validate-runtime-class.ts';
+import { validateTolerations } from '../pod/validation/placement.ts';
+import { validateOverhead } from '../pod/validation/resources.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeLabels } from '../rules/labels.ts';
+import { mustBeName } from '../rules/names.ts';
+import { goToleration } from '../validation/go-structs.ts';
 
-export const runtimeclasses = define({
+export const runtimeclasses = define<RuntimeClass>({
   group: 'node.k8s.io',
   resource: 'runtimeclasses',
   kind: 'RuntimeClass',
@@ -12,14 +19,37 @@ export const runtimeclasses = define({
   versions: [{ version: 'v1', type: 'node/v1.RuntimeClass' }],
   table: {
     columns: [nameColumn(), column('Handler'), column('Age')],
-    cells: (runtime, now) => [runtime.metadata.name ?? '', text(runtime.handler), age(runtime, now)],
+    cells: (runtime, now) => [runtime.metadata.name ?? '', runtime.handler ?? '', age(runtime, now)],
   },
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
-    validate: validateRuntimeClass,
-    validateUpdate: (runtime, old) => validateImmutableField('handler', runtime.handler, old.handler),
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, { handler }, old) =>
+      mustNotChange(at.field('handler'), handler, old.handler),
+    ),
   },
 });
+
+function validate(at: FieldPath, { handler = '', overhead = {}, scheduling = {} }: RuntimeClass): void {
+  mustBeName(at.field('handler'), handler, 'dns-label');
+  validateOverhead(at.field('overhead'), overhead.podFixed ?? {});
+  const path = at.field('scheduling');
+  const { nodeSelector, tolerations = [] } = scheduling;
+  mustBeLabels(path.field('nodeSelector'), nodeSelector);
+  validateTolerations(path.field('tolerations'), tolerations);
+  mustBeDistinct(path.field('tolerations'), tolerations);
+}
+
+/** How long a taint is tolerated does not make a toleration another one. */
+function mustBeDistinct(at: FieldPath, tolerations: readonly Toleration[]): void {
+  const seen = new Set<string>();
+  for (const [path, toleration] of at.each(tolerations)) {
+    const { key = '', operator = '', value = '', effect = '' } = toleration;
+    const identity = JSON.stringify([key, operator, value, effect]);
+    if (seen.has(identity)) path.duplicate(goToleration(toleration));
+    seen.add(identity);
+  }
+}

@@ -1,45 +1,46 @@
-import type { JsonObject } from '../../api/object-meta.ts';
-import { count, objectsOf, text } from '../../object/parts.ts';
-import { eachAt } from '../validation/values.ts';
-import { CONTAINER_LISTS } from './containers-of.ts';
+import type { ContainerPort, EnvVar, PodSpec } from '../../api/types/core/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { containersOf } from './containers-of.ts';
 
 /** A variable may be defined again to extend itself, `PATH=$(PATH):/more`; anything else hides what was there. */
-export function addEnvWarnings(said: string[], variables: readonly JsonObject[], path: string): void {
+export function addEnvWarnings(said: string[], at: FieldPath, variables: readonly EnvVar[]): void {
   if (variables.length < 2) return;
   const seen = new Set<string>();
-  eachAt(variables, path, (variable, at) => {
-    const name = text(variable.name);
+  for (const [path, variable] of at.each(variables)) {
+    const { name = '' } = variable;
     if (seen.has(name) && !extendsItself(variable, `$(${name})`))
-      said.push(`${at}: hides previous definition of "${name}", which may be dropped when using apply`);
+      said.push(`${path}: hides previous definition of "${name}", which may be dropped when using apply`);
     seen.add(name);
-  });
+  }
 }
 
-function extendsItself(variable: JsonObject, itself: string): boolean {
-  const value = text(variable.value);
-  return variable.valueFrom === undefined && value !== itself && value.includes(itself);
-}
+const extendsItself = ({ value = '', valueFrom }: EnvVar, itself: string): boolean =>
+  valueFrom === undefined && value !== itself && value.includes(itself);
 
 interface Port {
-  readonly path: string;
+  readonly at: FieldPath;
   readonly hostIp: string;
   readonly hostPort: number;
 }
 
-/** Ports that two containers, or one of them twice, say they listen on. */
-export function addPortWarnings(said: string[], spec: JsonObject, path: string): void {
+/** Ports that two containers, or one of them twice, say they listen on. `at` is the pod spec. */
+export function addPortWarnings(said: string[], at: FieldPath, spec: PodSpec): void {
   const known = new Map<string, Port[]>();
-  for (const list of CONTAINER_LISTS)
-    eachAt(objectsOf(spec[list]), `${path}.${list}`, (container, of) =>
-      eachAt(objectsOf(container.ports), `${of}.ports`, (port, at) => addPortWarning(said, port, at, known)),
-    );
+  for (const { container, at: path } of containersOf(spec, at))
+    for (const [item, port] of path.field('ports').each(container.ports))
+      addPortWarning(said, item, port, known);
 }
 
-function addPortWarning(said: string[], given: JsonObject, path: string, known: Map<string, Port[]>): void {
-  const port = { path, hostIp: text(given.hostIP), hostPort: count(given.hostPort) };
-  if (port.hostIp !== '' && port.hostPort === 0)
-    said.push(`${path}: hostIP set without hostPort: ${describe(given)}`);
-  const key = `${count(given.containerPort)}/${text(given.protocol)}`;
+function addPortWarning(
+  said: string[],
+  at: FieldPath,
+  given: ContainerPort,
+  known: Map<string, Port[]>,
+): void {
+  const { hostIP: hostIp = '', hostPort = 0, containerPort = 0, protocol = '' } = given;
+  const port = { at, hostIp, hostPort };
+  if (hostIp !== '' && hostPort === 0) said.push(`${at}: hostIP set without hostPort: ${describe(given)}`);
+  const key = `${containerPort}/${protocol}`;
   const others = known.get(key);
   if (others === undefined) {
     known.set(key, [port]);
@@ -47,7 +48,7 @@ function addPortWarning(said: string[], given: JsonObject, path: string, known: 
   }
   for (const other of others) {
     const clash = clashOf(port, other);
-    if (clash !== undefined) said.push(`${path}: ${clash} port definition with ${other.path}`);
+    if (clash !== undefined) said.push(`${at}: ${clash} port definition with ${other.at}`);
   }
   others.push(port);
 }
@@ -55,11 +56,12 @@ function addPortWarning(said: string[], given: JsonObject, path: string, known: 
 function clashOf(port: Port, other: Port): string | undefined {
   if (port.hostIp === other.hostIp && port.hostPort === other.hostPort) return 'duplicate';
   if (port.hostPort === 0 || other.hostPort === 0) return 'overlapping';
-  const oneAny = (port.hostIp === '') !== (other.hostIp === '');
-  return port.hostPort === other.hostPort && oneAny ? 'dangerously ambiguous' : undefined;
+  const isOneForAll = (port.hostIp === '') !== (other.hostIp === '');
+  return port.hostPort === other.hostPort && isOneForAll ? 'dangerously ambiguous' : undefined;
 }
 
 /** As Go prints the struct. */
-function describe({ name, hostPort, containerPort, protocol, hostIP }: JsonObject): string {
-  return `{Name:${text(name)} HostPort:${count(hostPort)} ContainerPort:${count(containerPort)} Protocol:${text(protocol)} HostIP:${text(hostIP)}}`;
+function describe(port: ContainerPort): string {
+  const { name = '', hostPort = 0, containerPort = 0, protocol = '', hostIP = '' } = port;
+  return `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
 }

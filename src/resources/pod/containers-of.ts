@@ -1,15 +1,19 @@
-import type { JsonObject } from '../../api/object-meta.ts';
-import { objectsOf } from '../../object/parts.ts';
+import type { Container, EphemeralContainer, PodSpec } from '../../api/types/core/v1.ts';
+import { FieldPath } from '../../object/field-path.ts';
 
 /** Where a pod spec has its containers, in the order they begin. */
 export const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
-/** All containers of a pod spec, each with its path, in the order they begin. */
-export function containersOf(
-  spec: JsonObject,
-  path: string,
-): { readonly container: JsonObject; readonly path: string }[] {
-  return CONTAINER_LISTS.flatMap((list) =>
-    objectsOf(spec[list]).map((container, at) => ({ container, path: `${path}.${list}[${at}]` })),
-  );
+interface PlacedContainer {
+  readonly container: Container | EphemeralContainer;
+  readonly at: FieldPath;
+}
+
+/** All containers of a pod spec, which is at `spec`, each with its path, in the order they begin. */
+export function containersOf(spec: PodSpec, at: FieldPath = FieldPath.root()): PlacedContainer[] {
+  const found: PlacedContainer[] = [];
+  for (const list of CONTAINER_LISTS)
+    for (const [path, container] of at.field(list).each<Container | EphemeralContainer>(spec[list]))
+      found.push({ container, at: path });
+  return found;
 }

@@ -1,11 +1,13 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { ResourceOf } from '../../api/names.ts';
 import { forbidden, StatusError } from '../../api/status.ts';
+import type { Pod } from '../../api/types/core/v1.ts';
+import type { Condition } from '../../api/types/meta/v1.ts';
+import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/types/policy/v1.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
-import { count, part, parts, text } from '../../object/parts.ts';
 import type { ActionContext } from '../../registry/definition.ts';
-import { hasCondition, timestamp } from './pod-conditions.ts';
+import { hasCondition, timestamp } from './conditions.ts';
 
-const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' };
+const BUDGETS: ResourceOf<PodDisruptionBudget> = { group: 'policy', resource: 'poddisruptionbudgets' };
 /** More evictions than this that no controller has seen end are a sign that there is no controller. */
 const MAX_DISRUPTED_PODS = 2000;
 
@@ -20,8 +22,8 @@ export interface Spent {
  * @throws StatusError 429 when there is nothing left to take
  */
 export async function spendBudget(
-  pod: ApiObject,
-  context: ActionContext,
+  pod: Pod,
+  context: ActionContext<Pod>,
   dryRun: boolean,
 ): Promise<Spent | undefined> {
   const labels = pod.metadata.labels ?? {};
@@ -31,7 +33,7 @@ export async function spendBudget(
   if (budget === undefined) return undefined;
   if (second !== undefined) throw tooManyBudgets();
   const name = budget.metadata.name ?? '';
-  if (!hasCondition(part(pod, 'status'), 'Ready') && isHealthyWithout(budget))
+  if (!hasCondition(pod.status ?? {}, 'Ready') && isHealthyWithout(budget))
     return { name, healthyWithout: true };
   if (dryRun) spend(budget, context.name);
   else await context.modify(BUDGETS, context.namespace, name, (found) => spend(found, context.name));
@@ -39,9 +41,8 @@ export async function spendBudget(
 }
 
 /** A budget without a selector covers nothing; an empty selector covers all. */
-function covers(budget: ApiObject, labels: Readonly<Record<string, string>>): boolean {
-  const { selector } = part(budget, 'spec');
-  return selector !== undefined && matchesLabels(fromLabelSelector(part(budget, 'spec', 'selector')), labels);
+function covers({ spec }: PodDisruptionBudget, labels: Readonly<Record<string, string>>): boolean {
+  return spec?.selector !== undefined && matchesLabels(fromLabelSelector(spec.selector), labels);
 }
 
 function tooManyBudgets(): StatusError {
@@ -51,24 +52,23 @@ function tooManyBudgets(): StatusError {
 }
 
 /** Whether the end of a pod that is not ready takes nothing from those who are. */
-function isHealthyWithout(budget: ApiObject): boolean {
-  if (part(budget, 'spec').unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
-  const { currentHealthy, desiredHealthy } = part(budget, 'status');
-  return count(desiredHealthy) > 0 && count(currentHealthy) >= count(desiredHealthy);
+function isHealthyWithout({ spec = {}, status = {} }: PodDisruptionBudget): boolean {
+  if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
+  const { currentHealthy = 0, desiredHealthy = 0 } = status;
+  return desiredHealthy > 0 && currentHealthy >= desiredHealthy;
 }
 
-function spend(budget: ApiObject, pod: string): ApiObject {
-  const status = part(budget, 'status');
-  const name = budget.metadata.name ?? '';
-  const allowed = count(status.disruptionsAllowed);
-  const disrupted = part(status, 'disruptedPods');
-  if (count(status.observedGeneration) < (budget.metadata.generation ?? 0)) throw stillProcessing(name);
+function spend(budget: PodDisruptionBudget, pod: string): PodDisruptionBudget {
+  const { metadata, status = {} } = budget;
+  const { name = '' } = metadata;
+  const { disruptionsAllowed: allowed = 0, disruptedPods: disrupted = {}, observedGeneration = 0 } = status;
+  if (observedGeneration < (metadata.generation ?? 0)) throw stillProcessing(name);
   if (allowed < 0) throw refused(name, 'pdb disruptions allowed is negative');
   if (Object.keys(disrupted).length > MAX_DISRUPTED_PODS)
     throw refused(name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller');
   if (allowed === 0) {
-    const { desiredHealthy, currentHealthy } = status;
-    const numbers = `${count(desiredHealthy)} healthy pods and has ${count(currentHealthy)} currently`;
+    const { desiredHealthy = 0, currentHealthy = 0 } = status;
+    const numbers = `${desiredHealthy} healthy pods and has ${currentHealthy} currently`;
     throw violation(`The disruption budget ${name} needs ${numbers}`, undefined);
   }
   return {
@@ -101,14 +101,13 @@ function violation(cause: string, retryAfterSeconds: number | undefined): Status
   });
 }
 
-function exhausted(status: JsonObject): JsonObject[] {
-  const conditions = parts(status, 'conditions');
+function exhausted({ conditions = [], observedGeneration = 0 }: PodDisruptionBudgetStatus): Condition[] {
   const old = conditions.find(({ type }) => type === 'DisruptionAllowed');
-  const next: JsonObject = {
+  const next: Condition = {
     type: 'DisruptionAllowed',
     status: 'False',
-    observedGeneration: status.observedGeneration ?? 0,
-    lastTransitionTime: old?.status === 'False' ? text(old.lastTransitionTime) : timestamp(),
+    observedGeneration,
+    lastTransitionTime: old?.status === 'False' ? (old.lastTransitionTime ?? null) : timestamp(),
     reason: 'InsufficientPods',
     message: '',
   };

@@ -1,18 +1,20 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { ResourceOf } from '../../api/names.ts';
+import type { JsonObject } from '../../api/object-meta.ts';
 import { badRequest, StatusError } from '../../api/status.ts';
-import { part, text } from '../../object/parts.ts';
+import type { Pod } from '../../api/types/core/v1.ts';
+import type { DeleteOptions } from '../../api/types/meta/v1.ts';
+import type { Eviction } from '../../api/types/policy/v1.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/definition.ts';
-import { strings } from '../validation/values.ts';
+import { withCondition } from './conditions.ts';
 import { spendBudget, stillProcessing } from './disruption-budget.ts';
-import { withCondition } from './pod-conditions.ts';
 
-const PODS = { group: '', resource: 'pods' };
+const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
 const SUCCESS: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 /** A pod that keeps changing while it is being evicted is looked at again this often. */
 const ATTEMPTS = 5;
 
 /** Deletes a pod if the disruption budgets that cover it allow, and counts it against them. */
-export const eviction: ActionSubresource = {
+export const eviction: ActionSubresource<Eviction, Pod> = {
   access: 'action',
   name: 'eviction',
   served: { group: 'policy', version: 'v1', kind: 'Eviction' },
@@ -21,7 +23,7 @@ export const eviction: ActionSubresource = {
   create: async (body, context) => {
     if (body.metadata.name !== context.name)
       throw badRequest('name in URL does not match name in Eviction object');
-    const options = part(body, 'deleteOptions');
+    const { deleteOptions: options = {} } = body;
     for (let attempt = 1; ; attempt += 1) {
       if (await evict(context, options, attempt === ATTEMPTS)) return { code: 201, object: SUCCESS };
     }
@@ -32,17 +34,17 @@ export const eviction: ActionSubresource = {
  * False when the pod was no longer what the decision was about, and another look may help.
  * @throws StatusError
  */
-async function evict(context: ActionContext, options: JsonObject, last: boolean): Promise<boolean> {
+async function evict(context: ActionContext<Pod>, options: DeleteOptions, last: boolean): Promise<boolean> {
   const pod = await context.get(PODS, context.namespace, context.name);
-  const dryRun = context.dryRun || strings(options, 'dryRun').length > 0;
-  const expected = part(options, 'preconditions').resourceVersion;
+  const dryRun = context.dryRun || (options.dryRun ?? []).length > 0;
+  const expected = options.preconditions?.resourceVersion;
   const free = needsNoBudget(pod);
   const spent = free ? undefined : await spendBudget(pod, context, dryRun);
   // A decision that rests on the state of the pod holds for this version of it only.
   const guarded = free ? !hasEnded(pod) : spent?.healthyWithout === true;
   const version = expected ?? (guarded ? pod.metadata.resourceVersion : undefined);
   try {
-    await removePod(context, options, { version: text(version), dryRun });
+    await removePod(context, options, { version: version ?? '', dryRun });
     return true;
   } catch (error) {
     const changed = error instanceof StatusError && error.status.reason === 'Conflict';
@@ -54,13 +56,14 @@ async function evict(context: ActionContext, options: JsonObject, last: boolean)
 }
 
 /** Nothing is disrupted by the end of what does not run. */
-function needsNoBudget(pod: ApiObject): boolean {
-  return hasEnded(pod) || part(pod, 'status').phase === 'Pending';
+function needsNoBudget(pod: Pod): boolean {
+  return hasEnded(pod) || pod.status?.phase === 'Pending';
 }
 
-function hasEnded(pod: ApiObject): boolean {
-  const phase = text(part(pod, 'status').phase);
-  return phase === 'Succeeded' || phase === 'Failed' || pod.metadata.deletionTimestamp !== undefined;
+function hasEnded({ metadata, status }: Pod): boolean {
+  return (
+    status?.phase === 'Succeeded' || status?.phase === 'Failed' || metadata.deletionTimestamp !== undefined
+  );
 }
 
 const EVICTED = {
@@ -71,16 +74,16 @@ const EVICTED = {
 } as const;
 
 async function removePod(
-  context: ActionContext,
-  options: JsonObject,
+  context: ActionContext<Pod>,
+  options: DeleteOptions,
   { version, dryRun }: { version: string; dryRun: boolean },
 ): Promise<void> {
   if (dryRun) {
     await context.remove({ ...options, dryRun: ['All'] });
     return;
   }
-  const { resourceVersion: _, ...preconditions } = part(options, 'preconditions');
-  const uid = text(preconditions.uid);
+  const { resourceVersion: _, ...preconditions } = options.preconditions ?? {};
+  const { uid = '' } = preconditions;
   // What the new object carries is a precondition, checked again on fresher data before anyone is told that it fails.
   await context.update((pod) => ({
     ...pod,
@@ -89,7 +92,7 @@ async function removePod(
       ...(uid === '' ? {} : { uid }),
       ...(version === '' ? {} : { resourceVersion: version }),
     },
-    status: withCondition(part(pod, 'status'), EVICTED),
+    status: withCondition(pod.status ?? {}, EVICTED),
   }));
   // The version is the one before the condition was set, and was checked with it.
   await context.remove({ ...options, preconditions });

@@ -1,7 +1,12 @@
-import type { JsonObject } from '../../api/object-meta.ts';
-import { objectOf, objectsOf, part, parts, text } from '../../object/parts.ts';
+import type {
+  NodeAffinity,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodSpec,
+  TopologySpreadConstraint,
+} from '../../api/types/core/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { table } from '../../util/table.ts';
-import { addAll } from '../validation/values.ts';
 
 /** Labels of nodes that have newer names. */
 const DEPRECATED_LABELS: Readonly<Record<string, string>> = table({
@@ -25,62 +30,56 @@ export const deprecatedLabel = (label: string): string | undefined => DEPRECATED
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
-export function addPlacementWarnings(said: string[], spec: JsonObject, path: string): void {
-  for (const label of Object.keys(objectOf(spec.nodeSelector))) {
+/** `at` is the pod spec. */
+export function addPlacementWarnings(said: string[], at: FieldPath, spec: PodSpec): void {
+  for (const [path, label] of at.field('nodeSelector').entries(spec.nodeSelector)) {
     const why = deprecatedLabel(label);
-    if (why !== undefined) said.push(`${path}.nodeSelector[${label}]: ${why}`);
+    if (why !== undefined) said.push(`${path}: ${why}`);
   }
-  const { nodeAffinity, podAffinity, podAntiAffinity } = objectOf(spec.affinity);
-  const at = `${path}.affinity`;
-  const spread = objectsOf(spec.topologySpreadConstraints);
-  if (nodeAffinity !== undefined)
-    addAll(said, nodeAffinityWarnings(objectOf(nodeAffinity), `${at}.nodeAffinity`));
-  if (spread.length > 0) addAll(said, spreadWarnings(spread, `${path}.topologySpreadConstraints`));
-  if (podAffinity !== undefined)
-    addAll(said, podAffinityWarnings(objectOf(podAffinity), `${at}.podAffinity`));
+  const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity ?? {};
+  const path = at.field('affinity');
+  if (nodeAffinity !== undefined) addNodeAffinityWarnings(said, path.field('nodeAffinity'), nodeAffinity);
+  if (spec.topologySpreadConstraints !== undefined)
+    addSpreadWarnings(said, at.field('topologySpreadConstraints'), spec.topologySpreadConstraints);
+  if (podAffinity !== undefined) addPodAffinityWarnings(said, path.field('podAffinity'), podAffinity);
   if (podAntiAffinity !== undefined)
-    addAll(said, podAffinityWarnings(objectOf(podAntiAffinity), `${at}.podAntiAffinity`));
+    addPodAffinityWarnings(said, path.field('podAntiAffinity'), podAntiAffinity);
 }
 
-function nodeAffinityWarnings(affinity: JsonObject, path: string): string[] {
-  const terms = parts(part(affinity, REQUIRED), 'nodeSelectorTerms');
-  return [
-    ...terms.flatMap((term, at) => nodeTermWarnings(term, `${path}.${REQUIRED}.nodeSelectorTerms[${at}]`)),
-    ...parts(affinity, PREFERRED).flatMap((term, at) =>
-      nodeTermWarnings(part(term, 'preference'), `${path}.${PREFERRED}[${at}].preference`),
-    ),
-  ];
+function addNodeAffinityWarnings(said: string[], at: FieldPath, affinity: NodeAffinity): void {
+  const terms = at.field(REQUIRED).field('nodeSelectorTerms');
+  for (const [path, term] of terms.each(affinity[REQUIRED]?.nodeSelectorTerms))
+    addNodeTermWarnings(said, path, term);
+  for (const [path, { preference = {} }] of at.field(PREFERRED).each(affinity[PREFERRED]))
+    addNodeTermWarnings(said, path.field('preference'), preference);
 }
 
 /** Of a node selector's term; volumes have such terms, too. */
-export function nodeTermWarnings(term: JsonObject, path: string): string[] {
-  return parts(term, 'matchExpressions').flatMap(({ key }, at) => {
-    const why = deprecatedLabel(text(key));
-    return why === undefined ? [] : [`${path}.matchExpressions[${at}].key: ${text(key)} is ${why}`];
-  });
+export function addNodeTermWarnings(said: string[], at: FieldPath, term: NodeSelectorTerm): void {
+  for (const [path, { key = '' }] of at.field('matchExpressions').each(term.matchExpressions)) {
+    const why = deprecatedLabel(key);
+    if (why !== undefined) said.push(`${path}.key: ${key} is ${why}`);
+  }
 }
 
 const SELECTS_NOTHING = 'a null labelSelector results in matching no pod';
 
-function spreadWarnings(constraints: readonly JsonObject[], path: string): string[] {
-  return constraints.flatMap(({ topologyKey, labelSelector }, at) => {
-    const why = deprecatedLabel(text(topologyKey));
-    return [
-      ...(why === undefined ? [] : [`${path}[${at}].topologyKey: ${text(topologyKey)} is ${why}`]),
-      ...(labelSelector === undefined ? [`${path}[${at}].labelSelector: ${SELECTS_NOTHING}`] : []),
-    ];
-  });
+function addSpreadWarnings(
+  said: string[],
+  at: FieldPath,
+  constraints: readonly TopologySpreadConstraint[],
+): void {
+  for (const [path, { topologyKey = '', labelSelector }] of at.each(constraints)) {
+    const why = deprecatedLabel(topologyKey);
+    if (why !== undefined) said.push(`${path}.topologyKey: ${topologyKey} is ${why}`);
+    if (labelSelector === undefined) said.push(`${path}.labelSelector: ${SELECTS_NOTHING}`);
+  }
 }
 
-function podAffinityWarnings(affinity: JsonObject, path: string): string[] {
-  const terms = [
-    ...parts(affinity, REQUIRED).map((term, at) => ({ term, at: `${REQUIRED}[${at}]` })),
-    ...parts(affinity, PREFERRED).map((term, at) => ({
-      term: part(term, 'podAffinityTerm'),
-      at: `${PREFERRED}[${at}].podAffinityTerm`,
-    })),
-  ];
-  return terms
-    .filter(({ term }) => term.labelSelector === undefined)
-    .map(({ at }) => `${path}.${at}.labelSelector: ${SELECTS_NOTHING}`);
+function addPodAffinityWarnings(said: string[], at: FieldPath, affinity: PodAffinity): void {
+  for (const [path, { labelSelector }] of at.field(REQUIRED).each(affinity[REQUIRED]))
+    if (labelSelector === undefined) said.push(`${path}.labelSelector: ${SELECTS_NOTHING}`);
+  for (const [path, { podAffinityTerm }] of at.field(PREFERRED).each(affinity[PREFERRED]))
+    if (podAffinityTerm?.labelSelector === undefined)
+      said.push(`${path}.podAffinityTerm.labelSelector: ${SELECTS_NOTHING}`);
 }

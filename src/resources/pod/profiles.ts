@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../api/object-meta.ts';
-import { text } from '../../object/parts.ts';
+import type { AppArmorProfile, SeccompProfile } from '../../api/types/core/v1.ts';
 
 /** Seccomp and AppArmor profiles, which were annotations before they were fields. */
 
@@ -8,6 +7,7 @@ export const SECCOMP_CONTAINER_PREFIX = 'container.seccomp.security.alpha.kubern
 export const APP_ARMOR_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 
 type Annotations = Readonly<Record<string, string>>;
+type Profile = SeccompProfile | AppArmorProfile;
 
 /** Few pods still have such annotations; for most, nothing need be looked up by the names of their containers. */
 export function holdsSeccomp(annotations: Annotations | undefined): boolean {
@@ -26,23 +26,21 @@ const RUNTIME_DEFAULT = 'runtime/default';
 const LOCALHOST = 'localhost/';
 
 /** The annotation that says what the field says; undefined when there is none. */
-export function toAnnotation(profile: JsonObject): string | undefined {
+export function toAnnotation(profile: Profile): string | undefined {
   switch (profile.type) {
     case 'Unconfined':
       return UNCONFINED;
     case 'RuntimeDefault':
       return RUNTIME_DEFAULT;
     case 'Localhost':
-      return profile.localhostProfile === undefined
-        ? undefined
-        : `${LOCALHOST}${text(profile.localhostProfile)}`;
+      return profile.localhostProfile === undefined ? undefined : `${LOCALHOST}${profile.localhostProfile}`;
     default:
       return undefined;
   }
 }
 
 /** The field that says what the annotation says; undefined when nothing does. */
-export function fromAnnotation(annotation: string): JsonObject | undefined {
+export function fromAnnotation(annotation: string): Profile | undefined {
   if (annotation === UNCONFINED) return { type: 'Unconfined' };
   if (annotation === RUNTIME_DEFAULT) return { type: 'RuntimeDefault' };
   const localhostProfile = annotation.startsWith(LOCALHOST) ? annotation.slice(LOCALHOST.length) : '';
@@ -51,10 +49,7 @@ export function fromAnnotation(annotation: string): JsonObject | undefined {
 }
 
 /** In which field an annotation contradicts a profile; undefined when it does not. */
-export function contradiction(
-  profile: JsonObject,
-  annotation: string,
-): 'type' | 'localhostProfile' | undefined {
+export function contradiction(profile: Profile, annotation: string): 'type' | 'localhostProfile' | undefined {
   switch (profile.type) {
     case 'Unconfined':
       return annotation === UNCONFINED ? undefined : 'type';

@@ -1,10 +1,14 @@
-import { count, part, text } from '../../object/parts.ts';
+import type { PodDisruptionBudget } from '../../api/types/policy/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { checked } from '../rules/checked.ts';
+import { mustBeConditions } from '../rules/conditions.ts';
+import { mustBeLabelSelector } from '../rules/labels.ts';
+import { mustAllBeNonNegative, mustBeAtMostAll, mustBeIntOrPercent } from '../rules/numbers.ts';
 import { selectorRatchet } from '../validation/ratchet.ts';
-import { validateBudget, validateBudgetStatus } from './validate-budget.ts';
 
-export const poddisruptionbudgets = define({
+export const poddisruptionbudgets = define<PodDisruptionBudget>({
   group: 'policy',
   resource: 'poddisruptionbudgets',
   kind: 'PodDisruptionBudget',
@@ -12,7 +16,7 @@ export const poddisruptionbudgets = define({
   shortNames: ['pdb'],
   versions: [{ version: 'v1', type: 'policy/v1.PodDisruptionBudget' }],
   emptyStatus: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
-  validateStatus: validateBudgetStatus,
+  validateStatus: checked(validateStatus),
   table: {
     columns: [
       nameColumn(),
@@ -22,12 +26,12 @@ export const poddisruptionbudgets = define({
       column('Age'),
     ],
     cells: (budget, now) => {
-      const spec = part(budget, 'spec');
+      const { metadata, spec = {}, status = {} } = budget;
       return [
-        budget.metadata.name ?? '',
-        text(spec.minAvailable, 'N/A'),
-        text(spec.maxUnavailable, 'N/A'),
-        count(part(budget, 'status').disruptionsAllowed),
+        metadata.name ?? '',
+        String(spec.minAvailable ?? 'N/A'),
+        String(spec.maxUnavailable ?? 'N/A'),
+        status.disruptionsAllowed ?? 0,
         age(budget, now),
       ];
     },
@@ -38,6 +42,29 @@ export const poddisruptionbudgets = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
-    validate: validateBudget,
+    validate: checked(validate),
   },
 });
+
+/** How many must stay, or how many may go: one follows from the other, so that only one can be set. */
+function validate(root: FieldPath, { spec = {} }: PodDisruptionBudget): void {
+  const at = root.field('spec');
+  if (spec.minAvailable !== undefined && spec.maxUnavailable !== undefined)
+    at.invalid(spec, 'minAvailable and maxUnavailable cannot be both set');
+  for (const field of ['minAvailable', 'maxUnavailable'] as const) {
+    mustBeIntOrPercent(at.field(field), spec[field]);
+    mustBeAtMostAll(at.field(field), spec[field]);
+  }
+  mustBeLabelSelector(at.field('selector'), spec.selector);
+}
+
+function validateStatus(root: FieldPath, { status = {} }: PodDisruptionBudget): void {
+  const at = root.field('status');
+  mustBeConditions(at.field('conditions'), status.conditions);
+  mustAllBeNonNegative(at, status, [
+    'disruptionsAllowed',
+    'currentHealthy',
+    'desiredHealthy',
+    'expectedPods',
+  ]);
+}

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import { problemsOf } from '../../object/field-path.ts';
 import { part, parts } from '../../object/parts.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
@@ -36,6 +37,8 @@ function validateDeviceClass(deviceClass: ApiObject): FieldError[] {
     ...validateSelectors(parts(spec, 'selectors'), 'spec.selectors'),
     ...configurations.flatMap((one, at) => validateConfiguration(one, `spec.config[${at}]`)),
     ...validateSize(configurations, MAX_CONFIGURATIONS, 'spec.config'),
-    ...(has(spec, 'suitableNodes') ? validateNodeSelector(part(spec, 'suitableNodes'), 'suitableNodes') : []),
+    ...(has(spec, 'suitableNodes')
+      ? problemsOf((at) => validateNodeSelector(at, part(spec, 'suitableNodes')), 'suitableNodes')
+      : []),
   ];
 }

@@ -2,6 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { eachInvalid, forbiddenField, notSupported, required } from '../../object/field-errors.ts';
+import { problemsOf } from '../../object/field-path.ts';
 import { checkName } from '../../object/formats.ts';
 import { part, parts, text } from '../../object/parts.ts';
 import { validateNodeSelector } from '../pod/validation/node-selector.ts';
@@ -83,7 +84,7 @@ function validateAllocation(allocation: JsonObject, known: ReadonlySet<string>):
     ...validateResults(parts(devices, 'results'), `${path}.devices.results`, known),
     ...validateConfigurations(parts(devices, 'config'), `${path}.devices.config`, known),
     ...(has(allocation, 'nodeSelector')
-      ? validateNodeSelector(part(allocation, 'nodeSelector'), `${path}.nodeSelector`)
+      ? problemsOf((at) => validateNodeSelector(at, part(allocation, 'nodeSelector')), `${path}.nodeSelector`)
       : []),
     ...(controller === '' ? [] : validateDriverName(controller, `${path}.controller`)),
   ];

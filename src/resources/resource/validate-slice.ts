@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
+import { problemsOf } from '../../object/field-path.ts';
 import { checkName } from '../../object/formats.ts';
 import { goList, shown } from '../../object/go-value.ts';
 import { count, part, parts, text } from '../../object/parts.ts';
@@ -68,7 +69,7 @@ function validateSelector(selector: JsonObject, path: string): FieldError[] {
   const terms = parts(selector, 'nodeSelectorTerms');
   const why = 'must have exactly one selector term';
   return [
-    ...validateNodeSelector(selector, path),
+    ...problemsOf((at) => validateNodeSelector(at, selector), path),
     ...(terms.length === 1
       ? []
       : [invalidValue(`${path}.nodeSelectorTerms`, shown(goList('core.NodeSelectorTerm', terms)), why)]),

@@ -1,9 +1,12 @@
-import { count } from '../../object/parts.ts';
+import { SYSTEM_PRIORITIES } from '../../api/system-priorities.ts';
+import type { PriorityClass } from '../../api/types/scheduling/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validatePriorityClass, validatePriorityClassUpdate } from './validate-priority.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
 
-export const priorityclasses = define({
+export const priorityclasses = define<PriorityClass>({
   group: 'scheduling.k8s.io',
   resource: 'priorityclasses',
   kind: 'PriorityClass',
@@ -19,7 +22,7 @@ export const priorityclasses = define({
     ],
     cells: (priority, now) => [
       priority.metadata.name ?? '',
-      count(priority.value),
+      priority.value ?? 0,
       priority.globalDefault === true,
       age(priority, now),
     ],
@@ -29,7 +32,36 @@ export const priorityclasses = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    validate: validatePriorityClass,
-    validateUpdate: validatePriorityClassUpdate,
+    validate: checked(validate),
+    validateUpdate: checkedUpdate(validateUpdate),
   },
 });
+
+const HIGHEST_OF_USERS = 1_000_000_000;
+const SYSTEM_PREFIX = 'system-';
+
+function validate(at: FieldPath, priority: PriorityClass): void {
+  const { metadata, value = 0 } = priority;
+  if (metadata.name?.startsWith(SYSTEM_PREFIX) === true) {
+    const wrong = whyNoSystemClass(metadata.name, priority);
+    const why = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${wrong}`;
+    if (wrong !== undefined) at.field('metadata').field('name').forbidden(why);
+  } else if (value > HIGHEST_OF_USERS)
+    at.field('value').forbidden(`maximum allowed value of a user defined priority is ${HIGHEST_OF_USERS}`);
+}
+
+function whyNoSystemClass(name: string, { value = 0, globalDefault }: PriorityClass): string | undefined {
+  const known = SYSTEM_PRIORITIES[name]?.value;
+  if (known === undefined) return `${name} is not a known system priority class`;
+  if (value !== known) return `value of ${name} PriorityClass must be ${known}`;
+  return globalDefault === true ? `globalDefault of ${name} PriorityClass must be false` : undefined;
+}
+
+function validateUpdate(
+  at: FieldPath,
+  { value = 0, preemptionPolicy }: PriorityClass,
+  old: PriorityClass,
+): void {
+  if (value !== (old.value ?? 0)) at.field('value').forbidden('may not be changed in an update.');
+  mustNotChange(at.field('preemptionPolicy'), preemptionPolicy, old.preemptionPolicy);
+}

@@ -2,6 +2,7 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue } from '../../object/field-errors.ts';
+import { nextGeneration } from '../../object/generation.ts';
 import { goList, shown } from '../../object/go-value.ts';
 import { part, parts, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
@@ -41,7 +42,7 @@ export const csidrivers = define({
     },
     // Unlike other resources a new driver has no generation; the first change of its spec gives it one.
     prepareForUpdate: (driver, old) => {
-      if (!equal(driver.spec, old.spec)) driver.metadata.generation = (old.metadata.generation ?? 0) + 1;
+      if (!equal(driver.spec, old.spec)) driver.metadata.generation = nextGeneration(old.metadata);
     },
     validate: (driver) => validateCsiDriverSpec(part(driver, 'spec'), 'spec'),
     validateUpdate,

@@ -2,9 +2,10 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { invalidValue } from '../../object/field-errors.ts';
+import { FieldPath } from '../../object/field-path.ts';
 import { part, text } from '../../object/parts.ts';
 import { define } from '../define.ts';
-import { deprecatedLabel, nodeTermWarnings } from '../pod/placement-warnings.ts';
+import { addNodeTermWarnings, deprecatedLabel } from '../pod/placement-warnings.ts';
 import { validateLabelSelector } from '../validation/label-selector.ts';
 import { validateNonNegativeQuantity } from '../validation/quantity-values.ts';
 import { selectorRatchet } from '../validation/ratchet.ts';
@@ -32,11 +33,13 @@ export const csistoragecapacities = define({
 });
 
 function topologyWarnings(topology: JsonObject, path: string): string[] {
-  const labels = Object.keys(part(topology, 'matchLabels')).flatMap((label) => {
+  const said: string[] = [];
+  addNodeTermWarnings(said, FieldPath.root().field(path), topology);
+  for (const label of Object.keys(part(topology, 'matchLabels'))) {
     const why = deprecatedLabel(label);
-    return why === undefined ? [] : [`${path}.matchLabels.${label}: ${why}`];
-  });
-  return [...nodeTermWarnings(topology, path), ...labels];
+    if (why !== undefined) said.push(`${path}.matchLabels.${label}: ${why}`);
+  }
+  return said;
 }
 
 function validate(object: ApiObject): FieldError[] {

@@ -6,11 +6,11 @@ import type { FieldError } from '../../api/status.ts';
  * that whoever changes something else is not stopped by it; one that keeps it may not begin to break it (Kubernetes: the
  * options of validation that are computed from the old object).
  */
-export interface Ratchet {
+export interface Ratchet<T extends ApiObject = ApiObject> {
   /** Whether an error is of this rule. */
-  covers(error: FieldError, object: ApiObject): boolean;
+  covers(error: FieldError, object: T): boolean;
   /** What lets the rule be broken, where it is something else than that `old` breaks it too. */
-  allows?(old: ApiObject, object: ApiObject): boolean;
+  allows?(old: T, object: T): boolean;
   /** The very same value must have been there before. */
   readonly sameValue?: boolean;
 }

@@ -1,6 +1,7 @@
 import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, notSupported, required } from '../../../object/field-errors.ts';
+import { problemsOf } from '../../../object/field-path.ts';
 import { part, parts, text } from '../../../object/parts.ts';
 import { validateIngressPoint } from '../../load-balancer-status.ts';
 import { isLoadBalancer } from '../service-kind.ts';
@@ -12,7 +13,7 @@ export function validateServiceStatus(service: ApiObject): FieldError[] {
     return [forbiddenField(path, "may only be used when `spec.type` is 'LoadBalancer'")];
   }
   return points.flatMap((point, at) => [
-    ...validateIngressPoint(point, `${path}[${at}]`),
+    ...problemsOf((item) => validateIngressPoint(item, point), `${path}[${at}]`),
     ...validateIpMode(point, `${path}[${at}].ipMode`),
   ]);
 }

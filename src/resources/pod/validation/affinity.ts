@@ -1,10 +1,8 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import { eachInvalid, forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
+import type { Affinity, NodeAffinity, PodAffinity, PodAffinityTerm } from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
-import { part, parts, text } from '../../../object/parts.ts';
-import { validateOptionalSelector } from '../../validation/label-selector.ts';
-import { each, stringMap, strings, validateName } from '../../validation/values.ts';
+import { mustBeLabelSelector } from '../../rules/labels.ts';
+import { mustBeName } from '../../rules/names.ts';
 import { validateNodeSelector, validateNodeSelectorTerm } from './node-selector.ts';
 
 /** Where a pod must or should be: near what nodes and other pods, or far from them. */
@@ -12,92 +10,78 @@ import { validateNodeSelector, validateNodeSelectorTerm } from './node-selector.
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
-export function validateAffinity(affinity: JsonObject, path: string): FieldError[] {
-  return [
-    ...validateNodeAffinity(part(affinity, 'nodeAffinity'), `${path}.nodeAffinity`),
-    ...validatePodAffinity(part(affinity, 'podAffinity'), `${path}.podAffinity`),
-    ...validatePodAffinity(part(affinity, 'podAntiAffinity'), `${path}.podAntiAffinity`),
-  ];
+export function validateAffinity(at: FieldPath, affinity: Affinity): void {
+  const { nodeAffinity = {}, podAffinity = {}, podAntiAffinity = {} } = affinity;
+  validateNodeAffinity(at.field('nodeAffinity'), nodeAffinity);
+  validatePodAffinity(at.field('podAffinity'), podAffinity);
+  validatePodAffinity(at.field('podAntiAffinity'), podAntiAffinity);
 }
 
-function validateNodeAffinity(affinity: JsonObject, path: string): FieldError[] {
-  return [
-    ...(affinity[REQUIRED] === undefined
-      ? []
-      : validateNodeSelector(part(affinity, REQUIRED), `${path}.${REQUIRED}`)),
-    ...each(parts(affinity, PREFERRED), `${path}.${PREFERRED}`, (term, at) => [
-      ...validateWeight(term, at),
-      ...validateNodeSelectorTerm(part(term, 'preference'), `${at}.preference`),
-    ]),
-  ];
+function validateNodeAffinity(at: FieldPath, affinity: NodeAffinity): void {
+  const required = affinity[REQUIRED];
+  if (required !== undefined) validateNodeSelector(at.field(REQUIRED), required);
+  for (const [path, { weight, preference = {} }] of at.field(PREFERRED).each(affinity[PREFERRED])) {
+    validateWeight(path.field('weight'), weight);
+    validateNodeSelectorTerm(path.field('preference'), preference);
+  }
 }
 
-function validatePodAffinity(affinity: JsonObject, path: string): FieldError[] {
-  return [
-    ...each(parts(affinity, REQUIRED), `${path}.${REQUIRED}`, validateTerm),
-    ...each(parts(affinity, PREFERRED), `${path}.${PREFERRED}`, (term, at) => [
-      ...validateWeight(term, at),
-      ...validateTerm(part(term, 'podAffinityTerm'), `${at}.podAffinityTerm`),
-    ]),
-  ];
+function validatePodAffinity(at: FieldPath, affinity: PodAffinity): void {
+  for (const [path, term] of at.field(REQUIRED).each(affinity[REQUIRED])) validateTerm(path, term);
+  for (const [path, { weight, podAffinityTerm = {} }] of at.field(PREFERRED).each(affinity[PREFERRED])) {
+    validateWeight(path.field('weight'), weight);
+    validateTerm(path.field('podAffinityTerm'), podAffinityTerm);
+  }
 }
 
 const MAX_WEIGHT = 100;
 
-function validateWeight({ weight }: JsonObject, path: string): FieldError[] {
-  return typeof weight === 'number' && weight > 0 && weight <= MAX_WEIGHT
-    ? []
-    : [invalidValue(`${path}.weight`, weight ?? 0, 'must be in the range 1-100')];
+function validateWeight(at: FieldPath, weight = 0): void {
+  if (weight < 1 || weight > MAX_WEIGHT) at.invalid(weight, 'must be in the range 1-100');
 }
 
-function validateTerm(term: JsonObject, path: string): FieldError[] {
-  const topology = text(term.topologyKey);
-  return [
-    ...validateOptionalSelector(term, 'labelSelector', path),
-    ...validateOptionalSelector(term, 'namespaceSelector', path),
-    ...strings(term, 'namespaces').flatMap((name) => validateName(`${path}.namespace`, name, 'dns-label')),
-    ...validateLabelKeys(term, path),
-    ...(topology === '' ? [required(`${path}.topologyKey`, 'can not be empty')] : []),
-    ...eachInvalid(`${path}.topologyKey`, topology, checkQualifiedName(topology)),
-  ];
+function validateTerm(at: FieldPath, term: PodAffinityTerm): void {
+  const { topologyKey = '', labelSelector, namespaceSelector, namespaces = [] } = term;
+  mustBeLabelSelector(at.field('labelSelector'), labelSelector);
+  mustBeLabelSelector(at.field('namespaceSelector'), namespaceSelector);
+  for (const name of namespaces) mustBeName(at.field('namespace'), name, 'dns-label');
+  validateLabelKeys(at, term);
+  if (topologyKey === '') at.field('topologyKey').required('can not be empty');
+  at.field('topologyKey').invalidFor(topologyKey, checkQualifiedName(topologyKey));
 }
 
 /** Labels whose values are taken from the pod itself, to be equal or to differ. */
-function validateLabelKeys(term: JsonObject, path: string): FieldError[] {
-  const match = strings(term, 'matchLabelKeys');
-  const mismatch = strings(term, 'mismatchLabelKeys');
-  return [
-    ...validateKeys(term, 'matchLabelKeys', path),
-    ...validateKeys(term, 'mismatchLabelKeys', path),
-    ...selectedTwice(term, match).map((at) =>
-      invalidValue(`${path}[${at}]`, match[at], 'exists in both matchLabelKeys and labelSelector'),
-    ),
-    ...each(match, `${path}.matchLabelKeys`, (key, at) =>
-      mismatch.includes(key)
-        ? [invalidValue(at, key, 'exists in both matchLabelKeys and mismatchLabelKeys')]
-        : [],
-    ),
-  ];
+function validateLabelKeys(at: FieldPath, term: PodAffinityTerm): void {
+  const { matchLabelKeys = [], mismatchLabelKeys = [] } = term;
+  validateKeys(at, term, 'matchLabelKeys');
+  validateKeys(at, term, 'mismatchLabelKeys');
+  for (const index of selectedTwice(term))
+    at.item(index).invalid(matchLabelKeys[index], 'exists in both matchLabelKeys and labelSelector');
+  for (const [path, key] of at.field('matchLabelKeys').each(matchLabelKeys))
+    if (mismatchLabelKeys.includes(key))
+      path.invalid(key, 'exists in both matchLabelKeys and mismatchLabelKeys');
 }
 
-function validateKeys(term: JsonObject, field: string, path: string): FieldError[] {
-  const keys = strings(term, field);
-  if (keys.length === 0) return [];
-  if (term.labelSelector === undefined)
-    return [forbiddenField(`${path}.${field}`, 'must not be specified when labelSelector is not set')];
-  return each(keys, `${path}.${field}`, (key, at) => eachInvalid(at, key, checkQualifiedName(key)));
+function validateKeys(
+  at: FieldPath,
+  term: PodAffinityTerm,
+  field: 'matchLabelKeys' | 'mismatchLabelKeys',
+): void {
+  const keys = term[field] ?? [];
+  const path = at.field(field);
+  if (keys.length > 0 && term.labelSelector === undefined)
+    path.forbidden('must not be specified when labelSelector is not set');
+  else for (const [item, key] of path.each(keys)) item.invalidFor(key, checkQualifiedName(key));
 }
 
 /**
- * Indexes of keys that the selector names more than once. Once is allowed: the server itself adds an expression for each
- * key when the pod is created.
+ * Indexes of match keys that the selector names more than once. Once is allowed: the server itself adds an expression for
+ * each key when the pod is created.
  */
-function selectedTwice(term: JsonObject, keys: readonly string[]): number[] {
-  const selector = part(term, 'labelSelector');
-  const seen = new Set(Object.keys(stringMap(selector, 'matchLabels')));
+function selectedTwice({ matchLabelKeys: keys = [], labelSelector = {} }: PodAffinityTerm): number[] {
+  const seen = new Set(Object.keys(labelSelector.matchLabels ?? {}));
   const twice: number[] = [];
-  for (const expression of parts(selector, 'matchExpressions')) {
-    const key = text(expression.key);
+  for (const { key = '' } of labelSelector.matchExpressions ?? []) {
     if (seen.has(key) && keys.includes(key)) twice.push(keys.lastIndexOf(key));
     seen.add(key);
   }

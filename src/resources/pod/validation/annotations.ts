@@ -1,11 +1,9 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import { addInvalid, forbiddenField, invalidValue, tooLong } from '../../../object/field-errors.ts';
+import type { PodSpec } from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
-import { text } from '../../../object/parts.ts';
 import { containersOf } from '../containers-of.ts';
 import { APP_ARMOR_PREFIX, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD } from '../profiles.ts';
-import { validateDescendingPath } from './paths.ts';
+import { mustDescend } from './paths.ts';
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -16,36 +14,29 @@ const MAX_BYTES = 256 * 1024;
 const MAX_INT32 = 2 ** 31 - 1;
 
 /** Keys and size, for metadata inside of objects. */
-export function validateAnnotations(annotations: Annotations, path: string, errors: FieldError[]): void {
-  let size = 0;
+export function validateAnnotations(at: FieldPath, annotations: Annotations): void {
+  let sizeBytes = 0;
   for (const [key, value] of Object.entries(annotations)) {
-    size += key.length + Buffer.byteLength(value);
-    addInvalid(errors, path, key, checkQualifiedName(key.toLowerCase()));
+    sizeBytes += key.length + Buffer.byteLength(value);
+    at.invalidFor(key, checkQualifiedName(key.toLowerCase()));
   }
-  if (size > MAX_BYTES) errors.push(tooLong(path, MAX_BYTES));
+  if (sizeBytes > MAX_BYTES) at.tooLong(MAX_BYTES);
 }
 
 /** Annotations that mean something to a pod. */
-export function validatePodAnnotations(
-  annotations: Annotations,
-  spec: JsonObject,
-  path: string,
-  errors: FieldError[],
-): void {
+export function validatePodAnnotations(at: FieldPath, annotations: Annotations, spec: PodSpec): void {
   const mirror = annotations[MIRROR];
-  if (mirror !== undefined && text(spec.nodeName) === '') {
-    const why = 'must set spec.nodeName if mirror pod annotation is set';
-    errors.push(invalidValue(`${path}[${MIRROR}]`, mirror, why));
-  }
+  if (mirror !== undefined && (spec.nodeName ?? '') === '')
+    at.item(MIRROR).invalid(mirror, 'must set spec.nodeName if mirror pod annotation is set');
   const cost = annotations[DELETION_COST];
   if (cost !== undefined && !isDeletionCost(cost))
-    errors.push(invalidValue(`${path}[${DELETION_COST}]`, cost, 'must be a 32bit integer'));
+    at.item(DELETION_COST).invalid(cost, 'must be a 32bit integer');
   for (const key in annotations) {
     const value = annotations[key] ?? '';
     if (key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER_PREFIX))
-      errors.push(...validateSeccomp(value, `${path}.${key}`));
+      validateSeccomp(at.field(key), value);
     if (key.startsWith(APP_ARMOR_PREFIX))
-      errors.push(...validateAppArmor(key.slice(APP_ARMOR_PREFIX.length), value, spec, `${path}[${key}]`));
+      validateAppArmor(at.item(key), value, key.slice(APP_ARMOR_PREFIX.length), spec);
   }
 }
 
@@ -55,38 +46,31 @@ const isDeletionCost = (value: string): boolean =>
 
 const SECCOMP_PROFILES = ['runtime/default', 'docker/default', 'unconfined'];
 
-function validateSeccomp(profile: string, path: string): FieldError[] {
-  if (SECCOMP_PROFILES.includes(profile)) return [];
-  if (profile.startsWith('localhost/'))
-    return validateDescendingPath(profile.slice('localhost/'.length), path);
-  return [invalidValue(path, profile, 'must be a valid seccomp profile')];
+function validateSeccomp(at: FieldPath, profile: string): void {
+  if (profile.startsWith('localhost/')) mustDescend(at, profile.slice('localhost/'.length));
+  else if (!SECCOMP_PROFILES.includes(profile)) at.invalid(profile, 'must be a valid seccomp profile');
 }
 
-function validateAppArmor(container: string, profile: string, spec: JsonObject, path: string): FieldError[] {
-  const known = containersOf(spec, '').some(({ container: { name } }) => name === container);
-  const valid = ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith('localhost/');
-  return [
-    ...(known ? [] : [invalidValue(path, container, 'container not found')]),
-    ...(valid ? [] : [invalidValue(path, profile, `invalid AppArmor profile name: "${profile}"`)]),
-  ];
+function validateAppArmor(at: FieldPath, profile: string, container: string, spec: PodSpec): void {
+  const isKnown = containersOf(spec).some(({ container: { name } }) => name === container);
+  const isProfile =
+    ['', 'runtime/default', 'unconfined'].includes(profile) || profile.startsWith('localhost/');
+  if (!isKnown) at.invalid(container, 'container not found');
+  if (!isProfile) at.invalid(profile, `invalid AppArmor profile name: "${profile}"`);
 }
 
 /** Who confines a container, and whose a mirror is, cannot change. */
 export function validatePodAnnotationsUpdate(
+  at: FieldPath,
   annotations: Annotations,
   old: Annotations,
-  path: string,
-): FieldError[] {
-  const errors: FieldError[] = [];
-  const refuse = (key: string): void => {
+): void {
+  for (const key of new Set([...Object.keys(old), ...Object.keys(annotations)])) {
     const what = whatIsFixed(key);
-    if (what === undefined || annotations[key] === old[key]) return;
+    if (what === undefined || annotations[key] === old[key]) continue;
     const verb = old[key] === undefined ? 'add' : 'remove or update';
-    errors.push(forbiddenField(`${path}[${key}]`, `may not ${verb} ${what}`));
-  };
-  for (const key of Object.keys(old)) refuse(key);
-  for (const key of Object.keys(annotations)) if (!Object.hasOwn(old, key)) refuse(key);
-  return errors;
+    at.item(key).forbidden(`may not ${verb} ${what}`);
+  }
 }
 
 function whatIsFixed(key: string): string | undefined {

@@ -1,24 +1,16 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import {
-  duplicate,
-  forbiddenField,
-  invalidValue,
-  notSupported,
-  required,
-} from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, text } from '../../../object/parts.ts';
-import { addName, eachAt } from '../../validation/values.ts';
-import { validateEnv, validateEnvFrom } from './env.ts';
+import type { Container, ContainerResizePolicy, PodSpec, Volume } from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeNamed, UniqueNames } from '../../rules/names.ts';
+import { validateEnv, validateEnvFrom } from './environment.ts';
 import { validateHostPorts, validatePorts } from './ports.ts';
 import { validateProbesAndHooks } from './probes.ts';
-import { validateResources } from './resource-requirements.ts';
+import { validateResources } from './resources.ts';
 import { validateSecurityContext } from './security-context.ts';
 import { validateDevices, validateMounts } from './volume-mounts.ts';
 
 /** What the pod has that its containers depend on. */
 export interface PodContext {
-  readonly volumes: ReadonlyMap<string, JsonObject>;
+  readonly volumes: ReadonlyMap<string, Volume>;
   readonly claimNames: ReadonlySet<string>;
   readonly gracePeriodSeconds: number;
   readonly restartPolicy: string;
@@ -26,121 +18,84 @@ export interface PodContext {
 }
 
 /** The programs that run for as long as the pod does. */
-export function validateContainers(
-  containers: readonly JsonObject[],
-  path: string,
-  pod: PodContext,
-  errors: FieldError[],
-): void {
-  if (containers.length === 0) errors.push(required(path));
-  const names = new Set<string>();
-  eachAt(containers, path, (container, at) => {
-    validateContainer(container, at, pod, errors);
-    validateUnique(text(container.name), `${at}.name`, names, errors);
-    validateProbesAndHooks(container, at, pod.gracePeriodSeconds, errors);
+export function validateContainers(at: FieldPath, containers: readonly Container[], pod: PodContext): void {
+  if (containers.length === 0) at.required();
+  const names = new UniqueNames();
+  for (const [path, container] of at.each(containers)) {
+    validateContainer(path, container, pod);
+    names.add(path.field('name'), container.name ?? '');
+    validateProbesAndHooks(path, container, pod.gracePeriodSeconds);
     if (container.restartPolicy !== undefined)
-      errors.push(forbiddenField(`${at}.restartPolicy`, 'may not be set for non-init containers'));
-  });
-  validateHostPorts(containers, path, errors);
+      path.field('restartPolicy').forbidden('may not be set for non-init containers');
+  }
+  validateHostPorts(at, containers);
 }
-
-function validateUnique(name: string, path: string, names: Set<string>, errors: FieldError[]): void {
-  if (name !== '' && names.has(name)) errors.push(duplicate(path, name));
-  names.add(name);
-}
-
-const OF_RUNNING = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'];
 
 /** Programs that run before the others, or beside them when they are always restarted. */
-export function validateInitContainers(
-  spec: JsonObject,
-  path: string,
-  pod: PodContext,
-  errors: FieldError[],
-): void {
-  const names = new Set(objectsOf(spec.containers).map(({ name }) => text(name)));
-  eachAt(objectsOf(spec.initContainers), path, (container, at) => {
-    validateContainer(container, at, pod, errors);
-    validateInitRestartPolicy(container, `${at}.restartPolicy`, errors);
-    validateUnique(text(container.name), `${at}.name`, names, errors);
-    validateHostPorts([container], path, errors);
-    if (container.restartPolicy === 'Always')
-      validateProbesAndHooks(container, at, pod.gracePeriodSeconds, errors);
-    else refuseRunning(container, at, errors);
-    if (objectsOf(container.resizePolicy).length > 0) {
-      const why = 'must not be set for init containers';
-      errors.push(invalidValue(`${at}.resizePolicy`, container.resizePolicy, why));
-    }
-  });
-}
-
-function validateInitRestartPolicy({ restartPolicy }: JsonObject, path: string, errors: FieldError[]): void {
-  if (restartPolicy !== undefined && restartPolicy !== 'Always')
-    errors.push(notSupported(path, restartPolicy, ['Always']));
-}
-
-function refuseRunning(container: JsonObject, path: string, errors: FieldError[]): void {
-  for (const field of OF_RUNNING) {
-    if (container[field] === undefined) continue;
-    const why = 'may not be set for init containers without restartPolicy=Always';
-    errors.push(forbiddenField(`${path}.${field}`, why));
+export function validateInitContainers(at: FieldPath, spec: PodSpec, pod: PodContext): void {
+  const names = new UniqueNames((spec.containers ?? []).map(({ name = '' }) => name));
+  for (const [path, container] of at.each(spec.initContainers)) {
+    const { name = '', restartPolicy, resizePolicy = [] } = container;
+    validateContainer(path, container, pod);
+    if (restartPolicy !== undefined && restartPolicy !== 'Always')
+      path.field('restartPolicy').notSupported(restartPolicy, ['Always']);
+    names.add(path.field('name'), name);
+    validateHostPorts(at, [container]);
+    if (restartPolicy === 'Always') validateProbesAndHooks(path, container, pod.gracePeriodSeconds);
+    else refuseProbesAndHooks(path, container);
+    if (resizePolicy.length > 0)
+      path.field('resizePolicy').invalid(resizePolicy, 'must not be set for init containers');
   }
 }
 
-const TEXTS = ['image', 'terminationMessagePolicy', 'imagePullPolicy'];
+const PROBES_AND_HOOKS = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
+
+function refuseProbesAndHooks(at: FieldPath, container: Container): void {
+  for (const field of PROBES_AND_HOOKS)
+    if (container[field] !== undefined)
+      at.field(field).forbidden('may not be set for init containers without restartPolicy=Always');
+}
+
+const TEXTS = ['image', 'terminationMessagePolicy', 'imagePullPolicy'] as const;
 
 /** What holds for every container, however it runs. */
-export function validateContainer(
-  container: JsonObject,
-  path: string,
-  pod: PodContext,
-  errors: FieldError[],
-): void {
-  const name = text(container.name);
-  if (name === '') errors.push(required(`${path}.name`));
-  else addName(errors, `${path}.name`, name, 'dns-label');
-  for (const field of TEXTS) if (text(container[field]) === '') errors.push(required(`${path}.${field}`));
+export function validateContainer(at: FieldPath, container: Container, pod: PodContext): void {
+  mustBeNamed(at.field('name'), container.name ?? '', 'dns-label');
+  for (const field of TEXTS) if ((container[field] ?? '') === '') at.field(field).required();
   const { ports, env, envFrom, resources, resizePolicy, securityContext } = container;
-  if (ports !== undefined) validatePorts(objectsOf(ports), `${path}.ports`, errors);
-  if (env !== undefined) validateEnv(objectsOf(env), `${path}.env`, errors);
-  if (envFrom !== undefined) validateEnvFrom(objectsOf(envFrom), `${path}.envFrom`, errors);
-  if (container.volumeMounts !== undefined) validateMounts(container, path, pod.volumes, errors);
-  if (container.volumeDevices !== undefined) validateDevices(container, path, pod.volumes, errors);
-  if (resources !== undefined)
-    validateResources(objectOf(resources), `${path}.resources`, pod.claimNames, errors);
-  if (resizePolicy !== undefined)
-    validateResizePolicy(objectsOf(resizePolicy), `${path}.resizePolicy`, pod.restartPolicy, errors);
+  validatePorts(at.field('ports'), ports);
+  validateEnv(at.field('env'), env);
+  validateEnvFrom(at.field('envFrom'), envFrom);
+  validateMounts(at.field('volumeMounts'), container, pod.volumes);
+  validateDevices(at.field('volumeDevices'), container, pod.volumes);
+  if (resources !== undefined) validateResources(at.field('resources'), resources, pod.claimNames);
+  validateResizePolicy(at.field('resizePolicy'), resizePolicy, pod.restartPolicy);
   if (securityContext !== undefined)
-    validateSecurityContext(objectOf(securityContext), `${path}.securityContext`, pod.hostUsers, errors);
+    validateSecurityContext(at.field('securityContext'), securityContext, pod.hostUsers);
 }
 
 const RESIZABLE = ['cpu', 'memory'];
 const RESIZE_POLICIES = ['NotRequired', 'RestartContainer'];
 
+/** Messages are about the list, not the entry, as in Kubernetes. */
 function validateResizePolicy(
-  policies: readonly JsonObject[],
-  path: string,
+  at: FieldPath,
+  policies: readonly ContainerResizePolicy[] | undefined,
   restartPolicy: string,
-  errors: FieldError[],
 ): void {
   const seen = new Set<string>();
-  eachAt(policies, path, (policy, at) => {
-    const resource = text(policy.resourceName);
-    const restart = text(policy.restartPolicy);
-    if (seen.has(resource)) errors.push(duplicate(at, resource));
+  for (const [path, { resourceName: resource = '', restartPolicy: restart = '' }] of at.each(policies)) {
+    if (seen.has(resource)) path.duplicate(resource);
     seen.add(resource);
-    if (resource !== '' && !RESIZABLE.includes(resource))
-      errors.push(notSupported(path, resource, RESIZABLE));
-    if (restart !== '' && !RESIZE_POLICIES.includes(restart))
-      errors.push(notSupported(path, restart, RESIZE_POLICIES));
+    if (resource !== '' && !RESIZABLE.includes(resource)) at.notSupported(resource, RESIZABLE);
+    if (restart !== '' && !RESIZE_POLICIES.includes(restart)) at.notSupported(restart, RESIZE_POLICIES);
     if (restartPolicy === 'Never' && restart !== 'NotRequired')
-      errors.push(invalidValue(path, restart, "must be 'NotRequired' when `restartPolicy` is 'Never'"));
-  });
+      at.invalid(restart, "must be 'NotRequired' when `restartPolicy` is 'Never'");
+  }
 }
 
 /** Only pods are strict about this: templates made before the rule must stay usable. */
-export function validateImageText(container: JsonObject, path: string, errors: FieldError[]): void {
-  const image = text(container.image);
+export function mustBeTrimmedImage(at: FieldPath, { image = '' }: { readonly image?: string }): void {
   if (image !== image.trim())
-    errors.push(invalidValue(`${path}.image`, image, 'must not have leading or trailing whitespace'));
+    at.field('image').invalid(image, 'must not have leading or trailing whitespace');
 }

@@ -1,8 +1,6 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import { eachInvalid, invalidValue, notSupported, required } from '../../../object/field-errors.ts';
+import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
-import { text } from '../../../object/parts.ts';
 
 /** What a pod may learn of itself, through variables and files. Lists are in the order messages show them. */
 export const FIELDS_OF_VARIABLES = [
@@ -41,26 +39,27 @@ function splitSubscript(field: string): [string, string] | undefined {
   return match === null ? undefined : [match[1] ?? '', match[2] ?? ''];
 }
 
-export function validateFieldRef(ref: JsonObject, allowed: readonly string[], path: string): FieldError[] {
-  const field = text(ref.fieldPath);
-  const version = text(ref.apiVersion);
-  if (version === 'v1' && allowed.includes(field)) return [];
-  if (field === '') return [required(`${path}.fieldPath`)];
-  const wrong = (why: string) => [
-    invalidValue(`${path}.fieldPath`, field, `error converting fieldPath: ${why}`),
-  ];
-  if (version !== 'v1') return wrong(`unsupported pod version: ${version}`);
-  const subscripted = splitSubscript(field);
-  if (subscripted !== undefined) {
-    const [of, key] = subscripted;
+export function validateFieldRef(
+  at: FieldPath,
+  { fieldPath: field = '', apiVersion = '' }: ObjectFieldSelector,
+  allowed: readonly string[],
+): void {
+  if (apiVersion === 'v1' && allowed.includes(field)) return;
+  const path = at.field('fieldPath');
+  const refuse = (why: string): void => path.invalid(field, `error converting fieldPath: ${why}`);
+  const [of, key] = splitSubscript(field) ?? [];
+  if (field === '') path.required();
+  else if (apiVersion !== 'v1') refuse(`unsupported pod version: ${apiVersion}`);
+  else if (key !== undefined) {
     if (of === 'metadata.annotations')
-      return eachInvalid(path, key.toLowerCase(), checkQualifiedName(key.toLowerCase()));
-    if (of === 'metadata.labels') return eachInvalid(path, key, checkQualifiedName(key));
-    return wrong(`field label does not support subscript: ${field}`);
+      at.invalidFor(key.toLowerCase(), checkQualifiedName(key.toLowerCase()));
+    else if (of === 'metadata.labels') at.invalidFor(key, checkQualifiedName(key));
+    else refuse(`field label does not support subscript: ${field}`);
+  } else if (!KNOWN_FIELDS.has(field)) refuse(`field label not supported: ${field}`);
+  else {
+    const meant = field === 'spec.host' ? 'spec.nodeName' : field;
+    if (!allowed.includes(meant)) path.notSupported(meant, allowed);
   }
-  if (!KNOWN_FIELDS.has(field)) return wrong(`field label not supported: ${field}`);
-  const meant = field === 'spec.host' ? 'spec.nodeName' : field;
-  return allowed.includes(meant) ? [] : [notSupported(`${path}.fieldPath`, meant, allowed)];
 }
 
 const RESOURCES = [
@@ -73,29 +72,30 @@ const RESOURCES = [
 ];
 const HUGE_PAGES = /^(limits|requests)\.hugepages-/;
 
-/** A volume belongs to no container, so a file must say whose resources it shows. */
-export function validateResourceFieldRef(ref: JsonObject, path: string, inVolume: boolean): FieldError[] {
-  const resource = text(ref.resource);
-  const errors: FieldError[] = [];
-  if (inVolume && text(ref.containerName) === '') errors.push(required(`${path}.containerName`));
-  else if (resource === '') errors.push(required(`${path}.resource`));
+/** A volume belongs to no container, so a file in one must say whose resources it shows. */
+export function validateResourceFieldRef(
+  at: FieldPath,
+  { resource = '', containerName = '', divisor = '0' }: ResourceFieldSelector,
+  place: 'container' | 'volume',
+): void {
+  if (place === 'volume' && containerName === '') at.field('containerName').required();
+  else if (resource === '') at.field('resource').required();
   else if (!RESOURCES.includes(resource) && !HUGE_PAGES.test(resource))
-    errors.push(notSupported(`${path}.resource`, resource, RESOURCES));
-  return [...errors, ...validateDivisor(resource, text(ref.divisor, '0'), `${path}.divisor`)];
+    at.field('resource').notSupported(resource, RESOURCES);
+  if (divisor !== '' && divisor !== '0') validateDivisor(at.field('divisor'), resource, divisor);
 }
 
 const SIZES = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
-function validateDivisor(resource: string, divisor: string, path: string): FieldError[] {
-  if (divisor === '0') return [];
+function validateDivisor(at: FieldPath, resource: string, divisor: string): void {
   if (/^(limits|requests)\.cpu$/.test(resource)) {
-    const why = "only divisor's values 1m and 1 are supported with the cpu resource";
-    return divisor === '1m' || divisor === '1' ? [] : [invalidValue(path, resource, why)];
+    if (divisor !== '1m' && divisor !== '1')
+      at.invalid(resource, "only divisor's values 1m and 1 are supported with the cpu resource");
+    return;
   }
   const kind = sizeKind(resource);
-  if (kind === undefined || SIZES.includes(divisor)) return [];
-  const why = `only divisor's values ${SIZES.join(', ')} are supported with the ${kind} resource`;
-  return [invalidValue(path, resource, why)];
+  if (kind === undefined || SIZES.includes(divisor)) return;
+  at.invalid(resource, `only divisor's values ${SIZES.join(', ')} are supported with the ${kind} resource`);
 }
 
 function sizeKind(resource: string): string | undefined {

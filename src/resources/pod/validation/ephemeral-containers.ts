@@ -1,11 +1,24 @@
-import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
+import type { EphemeralContainer, Pod, PodSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
-import { duplicate, forbiddenField, notFoundValue } from '../../../object/field-errors.ts';
-import { objectsOf, part, parts, text } from '../../../object/parts.ts';
-import { addAll, each, eachAt } from '../../validation/values.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
 import { isMirrorPod } from './annotations.ts';
-import { type PodContext, validateContainer, validateImageText } from './containers.ts';
+import { mustBeTrimmedImage, type PodContext, validateContainer } from './containers.ts';
+
+/** Containers for debugging: `at` is their list. */
+export function validateEphemeralContainers(at: FieldPath, spec: PodSpec, pod: PodContext): void {
+  const others = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name = '' }) => name);
+  const names = new Set(others);
+  for (const [path, container] of at.each(spec.ephemeralContainers)) {
+    const { name = '', targetContainerName: target = '' } = container;
+    validateContainer(path, container, pod);
+    mustBeTrimmedImage(path, container);
+    if (names.has(name)) path.field('name').duplicate(name);
+    names.add(name);
+    if (target !== '' && !others.includes(target)) path.field('targetContainerName').notFound(target);
+    refuseFields(path, container);
+    refuseSubPaths(path.field('volumeMounts'), container);
+  }
+}
 
 /** What a container for debugging cannot have, because the pod was planned without it. */
 const FORBIDDEN = [
@@ -17,64 +30,36 @@ const FORBIDDEN = [
   'readinessProbe',
   'startupProbe',
   'lifecycle',
-];
-
-export function validateEphemeralContainers(
-  spec: JsonObject,
-  path: string,
-  pod: PodContext,
-  errors: FieldError[],
-): void {
-  const others = [...parts(spec, 'containers'), ...parts(spec, 'initContainers')].map(({ name }) =>
-    text(name),
-  );
-  const names = new Set(others);
-  eachAt(objectsOf(spec.ephemeralContainers), path, (container, at) => {
-    const name = text(container.name);
-    const target = text(container.targetContainerName);
-    validateContainer(container, at, pod, errors);
-    validateImageText(container, at, errors);
-    if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
-    names.add(name);
-    if (target !== '' && !others.includes(target))
-      errors.push(notFoundValue(`${at}.targetContainerName`, target));
-    addAll(errors, validateFields(container, at));
-    addAll(errors, validateMounts(container, at));
-  });
-}
+] as const;
 
 const CANNOT = 'cannot be set for an Ephemeral Container';
 
-function validateFields(container: JsonObject, path: string): FieldError[] {
-  return FORBIDDEN.filter((field) => isFilled(container[field])).map((field) =>
-    forbiddenField(`${path}.${field}`, CANNOT),
-  );
+function refuseFields(at: FieldPath, container: EphemeralContainer): void {
+  for (const field of FORBIDDEN) {
+    const value = container[field];
+    // Go writes structs that hold nothing; they are not meant.
+    const isMeant = typeof value === 'object' ? Object.keys(value).length > 0 : value !== undefined;
+    if (isMeant) at.field(field).forbidden(CANNOT);
+  }
 }
 
-/** Go writes structs that hold nothing; they are not meant. */
-function isFilled(value: JsonObject[string]): boolean {
-  if (typeof value !== 'object' || value === null) return value !== undefined && value !== null;
-  return Object.keys(value).length > 0;
-}
-
-function validateMounts(container: JsonObject, path: string): FieldError[] {
-  return each(parts(container, 'volumeMounts'), `${path}.volumeMounts`, (mount, at) =>
-    ['subPath', 'subPathExpr']
-      .filter((field) => text(mount[field]) !== '')
-      .map((field) => forbiddenField(`${at}.${field}`, CANNOT)),
-  );
+function refuseSubPaths(at: FieldPath, { volumeMounts }: EphemeralContainer): void {
+  for (const [path, mount] of at.each(volumeMounts))
+    for (const field of ['subPath', 'subPathExpr'] as const)
+      if ((mount[field] ?? '') !== '') path.field(field).forbidden(CANNOT);
 }
 
 /** They can be added, and stay as they were. */
-export function validateEphemeralUpdate(pod: ApiObject, old: ApiObject): FieldError[] {
-  if (isMirrorPod(old.metadata.annotations ?? {}))
-    return [forbiddenField('', 'static pods do not support ephemeral containers')];
-  const list = (object: ApiObject) => parts(part(object, 'spec'), 'ephemeralContainers');
-  return list(old).flatMap((before) => {
-    const now = list(pod).find(({ name }) => name === before.name);
-    if (now !== undefined && equal(now, before)) return [];
+export function validateEphemeralUpdate(at: FieldPath, { spec }: Pod, old: Pod): void {
+  if (isMirrorPod(old.metadata.annotations ?? {})) {
+    at.forbidden('static pods do not support ephemeral containers');
+    return;
+  }
+  for (const before of old.spec?.ephemeralContainers ?? []) {
+    const now = spec?.ephemeralContainers?.find(({ name }) => name === before.name);
+    if (now !== undefined && equal(now, before)) continue;
     const fate = now === undefined ? 'removed' : 'changed';
-    const why = `existing ephemeral containers "${text(before.name)}" may not be ${fate}\n`;
-    return [forbiddenField('spec.ephemeralContainers', why)];
-  });
+    const why = `existing ephemeral containers "${before.name ?? ''}" may not be ${fate}\n`;
+    at.field('spec').field('ephemeralContainers').forbidden(why);
+  }
 }

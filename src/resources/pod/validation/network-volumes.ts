@@ -1,25 +1,32 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import { invalidValue, notSupported, required } from '../../../object/field-errors.ts';
-import { part, text } from '../../../object/parts.ts';
-import { strings, validateName, validateRange } from '../../validation/values.ts';
+import type {
+  AzureDiskVolumeSource,
+  FCVolumeSource,
+  ISCSIVolumeSource,
+  LocalObjectReference,
+  NFSVolumeSource,
+  StorageOSVolumeSource,
+} from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeName, mustBeNamed } from '../../rules/names.ts';
+import { mustBeWithin } from '../../rules/numbers.ts';
 
 /** Volumes that are somewhere else: file servers, and disks over the network. */
 
-export function validateNfs(source: JsonObject, path: string): FieldError[] {
-  const exported = text(source.path);
-  return exported.startsWith('/') ? [] : [invalidValue(`${path}.path`, exported, 'must be an absolute path')];
+export function validateNfs(at: FieldPath, { path = '' }: NFSVolumeSource): void {
+  if (!path.startsWith('/')) at.field('path').invalid(path, 'must be an absolute path');
 }
 
-export function validateMonitors(source: JsonObject, path: string): FieldError[] {
-  return strings(source, 'monitors').length === 0 ? [required(`${path}.monitors`)] : [];
+export function validateMonitors(at: FieldPath, { monitors }: { readonly monitors?: string[] | null }): void {
+  if ((monitors ?? []).length === 0) at.field('monitors').required();
 }
 
 /** A secret that is referred to must be named. */
-export function validateSecretReference(source: JsonObject, path: string): FieldError[] {
-  return source.secretRef !== undefined && text(part(source, 'secretRef').name) === ''
-    ? [required(`${path}.secretRef.name`)]
-    : [];
+export function mustNameSecret(
+  at: FieldPath,
+  { secretRef }: { readonly secretRef?: LocalObjectReference },
+): void {
+  if (secretRef !== undefined && (secretRef.name ?? '') === '')
+    at.field('secretRef').field('name').required();
 }
 
 const INITIATORS: Readonly<Record<string, RegExp>> = {
@@ -28,40 +35,33 @@ const INITIATORS: Readonly<Record<string, RegExp>> = {
   naa: /^naa.[a-zA-Z0-9]{32}$/,
 };
 
-const MAX_LUN = 255;
+const LUNS = { least: 0, most: 255 };
 
-export function validateIscsi(source: JsonObject, path: string): FieldError[] {
-  const authenticated = source.chapAuthDiscovery === true || source.chapAuthSession === true;
-  const initiator = source.initiatorName;
-  return [
-    ...(text(source.iqn) === '' ? [] : validateInitiator(text(source.iqn), `${path}.iqn`)),
-    ...validateRange(`${path}.lun`, source.lun, 0, MAX_LUN),
-    ...(authenticated && source.secretRef === undefined ? [required(`${path}.secretRef`)] : []),
-    ...(initiator === undefined ? [] : validateInitiator(text(initiator), `${path}.initiatorname`)),
-  ];
+export function validateIscsi(at: FieldPath, source: ISCSIVolumeSource): void {
+  const { iqn = '', lun, initiatorName, secretRef } = source;
+  const isAuthenticated = source.chapAuthDiscovery === true || source.chapAuthSession === true;
+  if (iqn !== '') mustBeInitiator(at.field('iqn'), iqn);
+  mustBeWithin(at.field('lun'), lun, LUNS);
+  if (isAuthenticated && secretRef === undefined) at.field('secretRef').required();
+  if (initiatorName !== undefined) mustBeInitiator(at.field('initiatorname'), initiatorName);
 }
 
-function validateInitiator(name: string, path: string): FieldError[] {
+function mustBeInitiator(at: FieldPath, name: string): void {
   const pattern = INITIATORS[name.slice(0, 3)];
-  if (pattern === undefined)
-    return [invalidValue(path, name, 'must be valid format starting with iqn, eui, or naa')];
-  return pattern.test(name) ? [] : [invalidValue(path, name, 'must be valid format')];
+  if (pattern === undefined) at.invalid(name, 'must be valid format starting with iqn, eui, or naa');
+  else if (!pattern.test(name)) at.invalid(name, 'must be valid format');
 }
 
-export function validateFibreChannel(source: JsonObject, path: string): FieldError[] {
-  const targets = strings(source, 'targetWWNs');
-  const ids = strings(source, 'wwids');
-  const errors: FieldError[] = [];
-  if (targets.length === 0 && ids.length === 0)
-    errors.push(required(`${path}.targetWWNs`, 'must specify either targetWWNs or wwids, but not both'));
-  if (targets.length > 0 && ids.length > 0) {
-    const why = 'targetWWNs and wwids can not be specified simultaneously';
-    errors.push(invalidValue(`${path}.targetWWNs`, targets, why));
-  }
-  if (targets.length === 0) return errors;
-  if (source.lun === undefined)
-    return [...errors, required(`${path}.lun`, 'lun is required if targetWWNs is specified')];
-  return [...errors, ...validateRange(`${path}.lun`, source.lun, 0, MAX_LUN)];
+export function validateFibreChannel(at: FieldPath, source: FCVolumeSource): void {
+  const { targetWWNs = [], wwids = [], lun } = source;
+  const targets = at.field('targetWWNs');
+  if (targetWWNs.length === 0 && wwids.length === 0)
+    targets.required('must specify either targetWWNs or wwids, but not both');
+  if (targetWWNs.length > 0 && wwids.length > 0)
+    targets.invalid(targetWWNs, 'targetWWNs and wwids can not be specified simultaneously');
+  if (targetWWNs.length === 0) return;
+  if (lun === undefined) at.field('lun').required('lun is required if targetWWNs is specified');
+  mustBeWithin(at.field('lun'), lun, LUNS);
 }
 
 const MANAGED_URIS = [
@@ -69,22 +69,16 @@ const MANAGED_URIS = [
 ];
 const BLOB_URIS = ['https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'];
 
-export function validateAzureDisk(source: JsonObject, path: string): FieldError[] {
-  const uri = text(source.diskURI);
-  if (source.kind === undefined) return [];
-  const managed = source.kind === 'Managed';
-  if (managed ? uri.startsWith('/subscriptions/') : uri.startsWith('https://')) return [];
-  return [notSupported(`${path}.diskURI`, uri, managed ? MANAGED_URIS : BLOB_URIS)];
+export function validateAzureDisk(at: FieldPath, { kind, diskURI = '' }: AzureDiskVolumeSource): void {
+  if (kind === undefined) return;
+  const isManaged = kind === 'Managed';
+  if (diskURI.startsWith(isManaged ? '/subscriptions/' : 'https://')) return;
+  at.field('diskURI').notSupported(diskURI, isManaged ? MANAGED_URIS : BLOB_URIS);
 }
 
-export function validateStorageOs(source: JsonObject, path: string): FieldError[] {
-  const name = text(source.volumeName);
-  const namespace = text(source.volumeNamespace);
-  return [
-    ...(name === ''
-      ? [required(`${path}.volumeName`)]
-      : validateName(`${path}.volumeName`, name, 'dns-label')),
-    ...(namespace === '' ? [] : validateName(`${path}.volumeNamespace`, namespace, 'dns-label')),
-    ...validateSecretReference(source, path),
-  ];
+export function validateStorageOs(at: FieldPath, source: StorageOSVolumeSource): void {
+  const { volumeName = '', volumeNamespace = '' } = source;
+  mustBeNamed(at.field('volumeName'), volumeName, 'dns-label');
+  if (volumeNamespace !== '') mustBeName(at.field('volumeNamespace'), volumeNamespace, 'dns-label');
+  mustNameSecret(at, source);
 }

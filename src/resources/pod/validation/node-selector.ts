@@ -1,69 +1,63 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import { eachInvalid, forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
+import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
-import { parts, text } from '../../../object/parts.ts';
-import { each, strings, validateName } from '../../validation/values.ts';
+import { mustBeName } from '../../rules/names.ts';
 
-/** A NodeSelector: nodes for which one of its terms holds. Volumes have one, too. */
-export function validateNodeSelector(selector: JsonObject, path: string): FieldError[] {
-  const terms = parts(selector, 'nodeSelectorTerms');
-  const at = `${path}.nodeSelectorTerms`;
-  if (terms.length === 0) return [required(at, 'must have at least one node selector term')];
-  return each(terms, at, validateNodeSelectorTerm);
+/** Nodes for which one of its terms holds. Volumes have one, too. */
+export function validateNodeSelector(at: FieldPath, { nodeSelectorTerms }: NodeSelector): void {
+  const terms = nodeSelectorTerms ?? [];
+  const path = at.field('nodeSelectorTerms');
+  if (terms.length === 0) path.required('must have at least one node selector term');
+  for (const [item, term] of path.each(terms)) validateNodeSelectorTerm(item, term);
 }
 
-export function validateNodeSelectorTerm(term: JsonObject, path: string): FieldError[] {
-  return [
-    ...each(parts(term, 'matchExpressions'), `${path}.matchExpressions`, validateExpression),
-    ...each(parts(term, 'matchFields'), `${path}.matchFields`, validateField),
-  ];
+export function validateNodeSelectorTerm(
+  at: FieldPath,
+  { matchExpressions, matchFields }: NodeSelectorTerm,
+): void {
+  for (const [path, requirement] of at.field('matchExpressions').each(matchExpressions)) {
+    const { key = '' } = requirement;
+    validateValues(path, requirement);
+    path.field('key').invalidFor(key, checkQualifiedName(key));
+  }
+  for (const [path, requirement] of at.field('matchFields').each(matchFields))
+    validateField(path, requirement);
 }
 
-function validateExpression(requirement: JsonObject, path: string): FieldError[] {
-  const key = text(requirement.key);
-  return [...validateValues(requirement, path), ...eachInvalid(`${path}.key`, key, checkQualifiedName(key))];
-}
-
-function validateValues(requirement: JsonObject, path: string): FieldError[] {
-  const amount = strings(requirement, 'values').length;
-  const at = `${path}.values`;
-  switch (requirement.operator) {
+function validateValues(at: FieldPath, { operator = '', values = [] }: NodeSelectorRequirement): void {
+  const path = at.field('values');
+  switch (operator) {
     case 'In':
     case 'NotIn':
-      return amount > 0 ? [] : [required(at, "must be specified when `operator` is 'In' or 'NotIn'")];
+      if (values.length === 0) path.required("must be specified when `operator` is 'In' or 'NotIn'");
+      return;
     case 'Exists':
     case 'DoesNotExist':
-      return amount === 0
-        ? []
-        : [forbiddenField(at, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+      if (values.length > 0)
+        path.forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+      return;
     case 'Gt':
     case 'Lt':
-      return amount === 1
-        ? []
-        : [required(at, "must be specified single value when `operator` is 'Lt' or 'Gt'")];
+      if (values.length !== 1)
+        path.required("must be specified single value when `operator` is 'Lt' or 'Gt'");
+      return;
     default:
-      return [unknownOperator(requirement, path)];
+      at.field('operator').invalid(operator, 'not a valid selector operator');
   }
 }
 
-const unknownOperator = ({ operator }: JsonObject, path: string): FieldError =>
-  invalidValue(`${path}.operator`, text(operator), 'not a valid selector operator');
-
 /** Of the fields of a node only its name can be asked for, one at a time. */
-function validateField(requirement: JsonObject, path: string): FieldError[] {
-  const values = strings(requirement, 'values');
-  const errors: FieldError[] = [];
-  if (requirement.operator !== 'In' && requirement.operator !== 'NotIn')
-    errors.push(unknownOperator(requirement, path));
-  else if (values.length !== 1) {
-    const why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
-    errors.push(required(`${path}.values`, why));
+function validateField(at: FieldPath, requirement: NodeSelectorRequirement): void {
+  const { operator = '', key = '', values = [] } = requirement;
+  if (operator !== 'In' && operator !== 'NotIn')
+    at.field('operator').invalid(operator, 'not a valid selector operator');
+  else if (values.length !== 1)
+    at.field('values').required(
+      "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+    );
+  if (key !== 'metadata.name') {
+    at.field('key').invalid(key, 'not a valid field selector key');
+    return;
   }
-  if (requirement.key !== 'metadata.name') {
-    const why = 'not a valid field selector key';
-    return [...errors, invalidValue(`${path}.key`, text(requirement.key), why)];
-  }
-  const names = each(values, `${path}.values`, (value, at) => validateName(at, value, 'dns-subdomain'));
-  return [...errors, ...names];
+  for (const [path, value] of at.field('values').each(values)) mustBeName(path, value, 'dns-subdomain');
 }

@@ -1,93 +1,83 @@
-import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import { notSupported, required } from '../../../object/field-errors.ts';
-import { count, objectOf, objectsOf, text } from '../../../object/parts.ts';
-import { validateLabels } from '../../../registry/validate-metadata.ts';
-import { addAll, addName, stringMap, validateRange } from '../../validation/values.ts';
+import type { PodSpec } from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeLabels } from '../../rules/labels.ts';
+import { mustBeName } from '../../rules/names.ts';
+import { mustBeWithin } from '../../rules/numbers.ts';
 import { validateAffinity } from './affinity.ts';
 import { type PodContext, validateContainers, validateInitContainers } from './containers.ts';
 import { validateDns, validateHostAliases } from './dns.ts';
 import { validateEphemeralContainers } from './ephemeral-containers.ts';
-import { validateGates } from './gates.ts';
+import { validateGates, validateTolerations, validateTopologySpread } from './placement.ts';
 import { validateHostNetworkPorts } from './ports.ts';
-import { validateResourceClaims } from './resource-claims.ts';
-import { validateOverhead } from './resource-requirements.ts';
+import { validateOverhead, validateResourceClaims } from './resources.ts';
 import { validateHostUsers, validatePodSecurityContext } from './security-context.ts';
-import { validateTolerations } from './tolerations.ts';
-import { validateTopologySpread } from './topology-spread.ts';
 import { validateVolumes } from './volumes.ts';
 import { validateHostProcess, validateLinuxPod, validateWindowsPod } from './windows-options.ts';
 
-interface Where {
-  readonly path: string;
-  /** Given for pods; the spec of a template has no name yet, and is judged a little more mildly. */
-  readonly podName?: string;
-}
-
-/** A pod spec by itself (Kubernetes: core/validation, ValidatePodSpec). */
-export function validatePodSpec(spec: JsonObject, { path, podName }: Where, errors: FieldError[]): void {
-  const claims = objectsOf(spec.resourceClaims);
+/**
+ * A pod spec by itself (Kubernetes: core/validation, ValidatePodSpec). `podName` is given for pods; the spec of a template
+ * has no name yet, and is judged a little more mildly.
+ */
+export function validatePodSpec(at: FieldPath, spec: PodSpec, podName?: string): void {
+  const { resourceClaims = [] } = spec;
+  const containers = spec.containers ?? [];
   const pod: PodContext = {
-    volumes: validateVolumes(objectsOf(spec.volumes), `${path}.volumes`, podName ?? '', errors),
-    claimNames: namesOf(claims),
-    gracePeriodSeconds: count(spec.terminationGracePeriodSeconds),
-    restartPolicy: text(spec.restartPolicy),
+    volumes: validateVolumes(at.field('volumes'), spec.volumes, podName ?? ''),
+    claimNames: namesOf(resourceClaims),
+    gracePeriodSeconds: Number(spec.terminationGracePeriodSeconds ?? 0),
+    restartPolicy: spec.restartPolicy ?? '',
     hostUsers: spec.hostUsers !== false,
   };
-  validateResourceClaims(claims, `${path}.resourceClaims`, errors);
-  validateContainers(objectsOf(spec.containers), `${path}.containers`, pod, errors);
-  if (spec.initContainers !== undefined) validateInitContainers(spec, `${path}.initContainers`, pod, errors);
+  validateResourceClaims(at.field('resourceClaims'), resourceClaims);
+  validateContainers(at.field('containers'), containers, pod);
+  if (spec.initContainers !== undefined) validateInitContainers(at.field('initContainers'), spec, pod);
   if (spec.ephemeralContainers !== undefined)
-    validateEphemeralContainers(spec, `${path}.ephemeralContainers`, pod, errors);
-  if (spec.hostNetwork === true) validateHostNetworkPorts(spec, path, podName !== undefined, errors);
-  validatePolicies(spec, path, errors);
-  validatePlacement(spec, path, errors);
-  validateNames(spec, path, errors);
-  validateIdentity(spec, path, errors);
+    validateEphemeralContainers(at.field('ephemeralContainers'), spec, pod);
+  if (spec.hostNetwork === true)
+    validateHostNetworkPorts(at.field('containers'), containers, podName !== undefined);
+  validatePolicies(at, spec);
+  validatePlacement(at, spec);
+  validateNames(at, spec);
+  validateIdentity(at, spec);
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-function namesOf(claims: readonly JsonObject[]): ReadonlySet<string> {
+function namesOf(claims: readonly { readonly name?: string }[]): ReadonlySet<string> {
   if (claims.length === 0) return NO_NAMES;
-  return new Set(claims.map(({ name }) => text(name)).filter((name) => name !== ''));
+  return new Set(claims.map(({ name = '' }) => name).filter((name) => name !== ''));
 }
 
 /** In the order in which messages list them, which is not that of the alphabet. */
-const POLICIES: readonly (readonly [string, readonly string[]])[] = [
+const POLICIES = [
   ['restartPolicy', ['Always', 'OnFailure', 'Never']],
   ['dnsPolicy', ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']],
   ['preemptionPolicy', ['PreemptLowerPriority', 'Never']],
-];
+] as const;
 
-const MAX_INT32 = 2 ** 31 - 1;
+const ACTIVE_SECONDS = { least: 1, most: 2 ** 31 - 1 };
 
-function validatePolicies(spec: JsonObject, path: string, errors: FieldError[]): void {
+function validatePolicies(at: FieldPath, spec: PodSpec): void {
   for (const [field, supported] of POLICIES) {
     const value = spec[field];
-    if (value === undefined) continue;
-    if (value === '') errors.push(required(`${path}.${field}`));
-    else if (!supported.includes(text(value)))
-      errors.push(notSupported(`${path}.${field}`, value, supported));
+    if (value === '') at.field(field).required();
+    else if (value !== undefined && !supported.some((one) => one === value))
+      at.field(field).notSupported(value, supported);
   }
-  const { terminationGracePeriodSeconds, activeDeadlineSeconds } = spec;
-  if (terminationGracePeriodSeconds === undefined)
-    errors.push(required(`${path}.terminationGracePeriodSeconds`));
-  if (activeDeadlineSeconds !== undefined)
-    errors.push(...validateRange(`${path}.activeDeadlineSeconds`, activeDeadlineSeconds, 1, MAX_INT32));
+  if (spec.terminationGracePeriodSeconds === undefined) at.field('terminationGracePeriodSeconds').required();
+  mustBeWithin(at.field('activeDeadlineSeconds'), spec.activeDeadlineSeconds, ACTIVE_SECONDS);
 }
 
 /** On which node, and with which others. */
-function validatePlacement(spec: JsonObject, path: string, errors: FieldError[]): void {
-  const { nodeSelector, affinity, topologySpreadConstraints: spread, tolerations, overhead } = spec;
-  if (nodeSelector !== undefined)
-    addAll(errors, validateLabels(stringMap(spec, 'nodeSelector'), `${path}.nodeSelector`));
-  if (affinity !== undefined) addAll(errors, validateAffinity(objectOf(affinity), `${path}.affinity`));
-  validateGates(spec, path, errors);
-  if (spread !== undefined)
-    addAll(errors, validateTopologySpread(objectsOf(spread), `${path}.topologySpreadConstraints`));
-  if (tolerations !== undefined) validateTolerations(objectsOf(tolerations), `${path}.tolerations`, errors);
-  if (overhead !== undefined) validateOverhead(objectOf(overhead), `${path}.overhead`, errors);
+function validatePlacement(at: FieldPath, spec: PodSpec): void {
+  const { nodeSelector, affinity, topologySpreadConstraints, tolerations, overhead } = spec;
+  mustBeLabels(at.field('nodeSelector'), nodeSelector);
+  if (affinity !== undefined) validateAffinity(at.field('affinity'), affinity);
+  validateGates(at, spec);
+  if (topologySpreadConstraints !== undefined)
+    validateTopologySpread(at.field('topologySpreadConstraints'), topologySpreadConstraints);
+  validateTolerations(at.field('tolerations'), tolerations);
+  if (overhead !== undefined) validateOverhead(at.field('overhead'), overhead);
 }
 
 const NAMES = [
@@ -99,36 +89,37 @@ const NAMES = [
   ['subdomain', 'dns-label'],
 ] as const;
 
-function validateNames(spec: JsonObject, path: string, errors: FieldError[]): void {
-  for (const [field, rule] of NAMES)
-    if (isNamed(spec[field], field)) addName(errors, `${path}.${field}`, text(spec[field]), rule);
-  if (spec.dnsConfig !== undefined || spec.dnsPolicy === 'None')
-    addAll(errors, validateDns(spec, `${path}.dnsConfig`));
-  if (spec.hostAliases !== undefined)
-    addAll(errors, validateHostAliases(objectsOf(spec.hostAliases), `${path}.hostAliases`));
+function validateNames(at: FieldPath, spec: PodSpec): void {
+  for (const [field, rule] of NAMES) {
+    const name = spec[field];
+    // A runtime class that is there must be named; the others are texts, absent when empty.
+    if (name !== undefined && (name !== '' || field === 'runtimeClassName'))
+      mustBeName(at.field(field), name, rule);
+  }
+  if (spec.dnsConfig !== undefined || spec.dnsPolicy === 'None') validateDns(at.field('dnsConfig'), spec);
+  if (spec.hostAliases !== undefined) validateHostAliases(at.field('hostAliases'), spec.hostAliases);
 }
 
-/** A runtime class that is there must be named; the others are texts, absent when empty. */
-const isNamed = (name: JsonValue | undefined, field: string): boolean =>
-  name !== undefined && (name !== '' || field === 'runtimeClassName');
-
-function validateIdentity(spec: JsonObject, path: string, errors: FieldError[]): void {
-  validatePodSecurityContext(spec, `${path}.securityContext`, errors);
-  validateHostProcess(spec, path, errors);
-  if (spec.hostUsers === false) addAll(errors, validateHostUsers(spec, path));
-  if (spec.os !== undefined) addAll(errors, validateOs(spec, path));
+function validateIdentity(at: FieldPath, spec: PodSpec): void {
+  validatePodSecurityContext(at.field('securityContext'), spec);
+  validateHostProcess(at, spec);
+  validateHostUsers(at, spec);
+  if (spec.os !== undefined) validateOs(at, spec);
 }
 
-function validateOs(spec: JsonObject, path: string): FieldError[] {
-  switch (objectOf(spec.os).name) {
+function validateOs(at: FieldPath, spec: PodSpec): void {
+  const name = spec.os?.name ?? '';
+  switch (name) {
     case 'linux':
-      return validateLinuxPod(spec, path);
+      validateLinuxPod(at, spec);
+      return;
     case 'windows':
-      return validateWindowsPod(spec, path);
+      validateWindowsPod(at, spec);
+      return;
     case '':
-    case undefined:
-      return [required(`${path}.os.name`, 'cannot be empty')];
+      at.field('os').field('name').required('cannot be empty');
+      return;
     default:
-      return [notSupported(`${path}.os`, objectOf(spec.os).name, ['linux', 'windows'])];
+      at.field('os').notSupported(name, ['linux', 'windows']);
   }
 }

@@ -1,204 +1,178 @@
 import { isIPv6 } from 'node:net';
-import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import {
-  duplicate,
-  eachInvalid,
-  forbiddenField,
-  invalidValue,
-  notSupported,
-} from '../../../object/field-errors.ts';
+import type {
+  Container,
+  ContainerStatus,
+  ContainerUser,
+  HostIP,
+  Pod,
+  PodCondition,
+  PodIP,
+  PodSpec,
+  PodStatus,
+  ResourceHealth,
+} from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
 import { checkIp, checkQualifiedName } from '../../../object/formats.ts';
-import { count, part, parts, text } from '../../../object/parts.ts';
+import { mustBeName, mustBeOneOf } from '../../rules/names.ts';
+import { mustBeWithin } from '../../rules/numbers.ts';
 import { goAddress, goAddresses } from '../../validation/go-structs.ts';
-import { each, isSet, numbers, validateName, validateRange } from '../../validation/values.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 
 /** What a node agent or a scheduler may report of a pod (Kubernetes: core/validation, ValidatePodStatusUpdate). */
-export function validatePodStatus(pod: ApiObject, old: ApiObject): FieldError[] {
-  const status = part(pod, 'status');
-  const before = part(old, 'status');
-  return [
-    ...validatePodAnnotationsUpdate(
-      pod.metadata.annotations ?? {},
-      old.metadata.annotations ?? {},
-      'metadata.annotations',
-    ),
-    ...validateConditions(parts(status, 'conditions')),
-    ...validateNominatedNode(status, before),
-    ...validateTransitions(status, before, part(old, 'spec')),
-    ...validateClaimStatuses(pod),
-    ...validateAddresses(parts(status, 'podIPs'), 'status.podIPs'),
-    ...validateHostAddresses(status),
-    ...validateContainerStatuses(pod),
-  ];
+export function validatePodStatus(root: FieldPath, pod: Pod, old: Pod): void {
+  const { metadata, spec = {}, status = {} } = pod;
+  const at = root.field('status');
+  const annotations = root.field('metadata').field('annotations');
+  validatePodAnnotationsUpdate(annotations, metadata.annotations ?? {}, old.metadata.annotations ?? {});
+  validateConditions(root.field('metadata').field('conditions'), status.conditions);
+  validateNominatedNode(at.field('nominatedNodeName'), status, old.status ?? {});
+  validateTransitions(at, status, old);
+  validateClaimStatuses(at.field('resourceClaimStatuses'), status, spec);
+  validateAddresses(at.field('podIPs'), status.podIPs ?? []);
+  validateHostAddresses(at.field('hostIPs'), status);
+  validateContainerStatuses(at, status, spec);
 }
 
 const OWN_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized'];
 
-function validateConditions(conditions: readonly JsonObject[]): FieldError[] {
-  return each(conditions, 'metadata.conditions', ({ type }, at) =>
-    OWN_CONDITIONS.includes(text(type))
-      ? []
-      : eachInvalid(`${at}.Type`, text(type), checkQualifiedName(text(type))),
-  );
+function validateConditions(at: FieldPath, conditions: readonly PodCondition[] | undefined): void {
+  for (const [path, { type = '' }] of at.each(conditions))
+    if (!OWN_CONDITIONS.includes(type)) path.field('Type').invalidFor(type, checkQualifiedName(type));
 }
 
-function validateNominatedNode({ nominatedNodeName: name }: JsonObject, old: JsonObject): FieldError[] {
-  if (text(name) === '' || name === old.nominatedNodeName) return [];
-  return validateName('status.nominatedNodeName', text(name), 'dns-subdomain');
+function validateNominatedNode(
+  at: FieldPath,
+  { nominatedNodeName: name = '' }: PodStatus,
+  old: PodStatus,
+): void {
+  if (name !== '' && name !== old.nominatedNodeName) mustBeName(at, name, 'dns-subdomain');
 }
 
-/** A container that ended for good cannot be running again. */
-function validateTransitions(status: JsonObject, old: JsonObject, spec: JsonObject): FieldError[] {
-  const policy = text(spec.restartPolicy);
-  if (policy === 'Always' && old.ephemeralContainerStatuses === undefined) return [];
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** A container that ended for good cannot be running again. `at` is the status. */
+function validateTransitions(at: FieldPath, status: PodStatus, { spec = {}, status: old = {} }: Pod): void {
+  const policy = spec.restartPolicy ?? '';
+  if (policy === 'Always' && old.ephemeralContainerStatuses === undefined) return;
   const restartable = new Set(
-    parts(spec, 'initContainers')
+    (spec.initContainers ?? [])
       .filter(({ restartPolicy }) => restartPolicy === 'Always')
-      .map(({ name }) => text(name)),
+      .map(({ name = '' }) => name),
   );
-  return [
-    ...revived(status, old, 'containerStatuses', { policy, exempt: new Set() }),
-    ...revived(status, old, 'initContainerStatuses', { policy, exempt: restartable }),
-    ...revived(status, old, 'ephemeralContainerStatuses', { policy: 'Never', exempt: new Set() }),
-  ];
+  const refuse = (list: ContainerStatusList, ending: Ending): void =>
+    refuseRevival(at.field(list), status[list] ?? [], old[list], ending);
+  refuse('containerStatuses', { policy, exempt: NOBODY });
+  refuse('initContainerStatuses', { policy, exempt: restartable });
+  refuse('ephemeralContainerStatuses', { policy: 'Never', exempt: NOBODY });
 }
+
+type ContainerStatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses';
 
 interface Ending {
   readonly policy: string;
   readonly exempt: ReadonlySet<string>;
 }
 
-function revived(
-  status: JsonObject,
-  old: JsonObject,
-  list: string,
+function refuseRevival(
+  at: FieldPath,
+  statuses: readonly ContainerStatus[],
+  old: readonly ContainerStatus[] | undefined,
   { policy, exempt }: Ending,
-): FieldError[] {
-  if (policy === 'Always') return [];
-  const now = parts(status, list);
-  return each(parts(old, list), `status.${list}`, (before, at) => {
-    const ended = part(before, 'state', 'terminated');
-    if (!isSet(part(before, 'state').terminated) || exempt.has(text(before.name))) return [];
-    if (policy === 'OnFailure' && count(ended.exitCode) !== 0) return [];
-    const again = now.some(
-      (container) => container.name === before.name && !isSet(part(container, 'state').terminated),
-    );
-    if (!again) return [];
-    return [forbiddenField(`${at}.state`, 'may not be transitioned to non-terminated state')];
-  });
+): void {
+  if (policy === 'Always') return;
+  for (const [path, { name = '', state }] of at.each(old)) {
+    const { terminated } = state ?? {};
+    if (terminated === undefined || exempt.has(name)) continue;
+    if (policy === 'OnFailure' && (terminated.exitCode ?? 0) !== 0) continue;
+    const isRevived = statuses.some((now) => now.name === name && now.state?.terminated === undefined);
+    if (isRevived) path.field('state').forbidden('may not be transitioned to non-terminated state');
+  }
 }
 
-function validateClaimStatuses(pod: ApiObject): FieldError[] {
-  const claims = parts(part(pod, 'spec'), 'resourceClaims').map(({ name }) => name);
+function validateClaimStatuses(at: FieldPath, status: PodStatus, spec: PodSpec): void {
+  const claims = (spec.resourceClaims ?? []).map(({ name }) => name);
   const seen = new Set<string>();
-  const path = 'status.resourceClaimStatuses';
-  return each(parts(part(pod, 'status'), 'resourceClaimStatuses'), path, (claim, at) => {
-    const name = text(claim.name);
-    const errors: FieldError[] = [];
-    if (!claims.includes(name)) {
-      const why = 'must match the name of an entry in `spec.resourceClaims`';
-      errors.push(invalidValue(`${at}.name`, name, why));
-    }
-    if (seen.has(name)) errors.push(duplicate(`${at}.name`, name));
+  for (const [item, { name = '', resourceClaimName }] of at.each(status.resourceClaimStatuses)) {
+    const path = item.field('name');
+    if (!claims.includes(name))
+      path.invalid(name, 'must match the name of an entry in `spec.resourceClaims`');
+    if (seen.has(name)) path.duplicate(name);
     seen.add(name);
-    const { resourceClaimName } = claim;
-    return resourceClaimName === undefined
-      ? errors
-      : [...errors, ...validateName(`${at}.name`, text(resourceClaimName), 'dns-subdomain')];
-  });
+    if (resourceClaimName !== undefined) mustBeName(path, resourceClaimName, 'dns-subdomain');
+  }
 }
 
 /** One address of each family. */
-function validateAddresses(addresses: readonly JsonObject[], path: string): FieldError[] {
-  const ips = addresses.map(({ ip }) => text(ip));
-  const errors = each(ips, path, (ip, at) => eachInvalid(at, ip, checkIp(ip)));
-  if (ips.length < 2) return errors;
-  const families = new Set(ips.map(isIPv6)).size;
-  if (families < 2 || ips.length > 2) {
-    const why = 'may specify no more than one IP for each IP family';
-    errors.push(invalidValue(path, goAddresses(path, addresses), why));
+function validateAddresses(at: FieldPath, addresses: readonly (PodIP | HostIP)[]): void {
+  const ips = addresses.map(({ ip = '' }) => ip);
+  for (const [path, ip] of at.each(ips)) path.invalidFor(ip, checkIp(ip));
+  if (ips.length < 2) return;
+  if (ips.length > 2 || new Set(ips.map(isIPv6)).size < 2)
+    at.invalid(goAddresses(String(at), addresses), 'may specify no more than one IP for each IP family');
+  for (const [path, ip, index] of at.each(ips))
+    if (ips.indexOf(ip) < index) path.duplicate(goAddress(String(at), addresses[index]));
+}
+
+function validateHostAddresses(at: FieldPath, { hostIP = '', hostIPs = [] }: PodStatus): void {
+  const [first] = hostIPs;
+  if (first === undefined) return;
+  if ((first.ip ?? '') !== hostIP) at.item(0).field('ip').invalid(first.ip, 'must be equal to `hostIP`');
+  validateAddresses(at, hostIPs);
+}
+
+function validateContainerStatuses(at: FieldPath, status: PodStatus, spec: PodSpec): void {
+  const isWindows = spec.os?.name === 'windows';
+  for (const [list, of] of [
+    ['containerStatuses', 'containers'],
+    ['initContainerStatuses', 'initContainers'],
+    ['ephemeralContainerStatuses', undefined],
+  ] as const)
+    for (const [path, container] of at.field(list).each(status[list])) {
+      validateUser(path.field('linux'), container.user ?? {}, isWindows);
+      const containers = of === undefined ? undefined : (spec[of] ?? []);
+      validateDevices(path.field('allocatedResourcesStatus'), container, containers);
+    }
+}
+
+const IDS = { least: 0, most: 2 ** 31 - 1 };
+
+function validateUser(at: FieldPath, { linux }: ContainerUser, isWindows: boolean): void {
+  if (linux === undefined) return;
+  if (isWindows) {
+    at.forbidden('cannot be set for a windows pod');
+    return;
   }
-  const repeated = each(ips, path, (ip, at, index) =>
-    ips.indexOf(ip) < index ? [duplicate(at, goAddress(path, addresses[index]))] : [],
-  );
-  return [...errors, ...repeated];
+  mustBeWithin(at.field('uid'), linux.uid, IDS);
+  mustBeWithin(at.field('gid'), linux.gid, IDS);
+  for (const [path, id] of at.field('supplementalGroups').each(linux.supplementalGroups))
+    mustBeWithin(path, id, IDS);
 }
 
-function validateHostAddresses(status: JsonObject): FieldError[] {
-  const addresses = parts(status, 'hostIPs');
-  const [first] = addresses;
-  if (first === undefined) return [];
-  const differs = text(first.ip) !== text(status.hostIP);
-  return [
-    ...(differs ? [invalidValue('status.hostIPs[0].ip', first.ip, 'must be equal to `hostIP`')] : []),
-    ...validateAddresses(addresses, 'status.hostIPs'),
-  ];
-}
-
-const MAX_ID = 2 ** 31 - 1;
-const LISTS: Readonly<Record<string, string>> = {
-  containerStatuses: 'containers',
-  initContainerStatuses: 'initContainers',
-  ephemeralContainerStatuses: '',
-};
-
-function validateContainerStatuses(pod: ApiObject): FieldError[] {
-  const spec = part(pod, 'spec');
-  const windows = part(spec, 'os').name === 'windows';
-  return Object.entries(LISTS).flatMap(([list, of]) =>
-    each(parts(part(pod, 'status'), list), `status.${list}`, (status, at) => [
-      ...validateUser(part(status, 'user'), `${at}.linux`, windows),
-      ...validateDevices(status, `${at}.allocatedResourcesStatus`, of === '' ? undefined : parts(spec, of)),
-    ]),
-  );
-}
-
-function validateUser(user: JsonObject, path: string, windows: boolean): FieldError[] {
-  if (user.linux === undefined) return [];
-  if (windows) return [forbiddenField(path, 'cannot be set for a windows pod')];
-  const linux = part(user, 'linux');
-  return [
-    ...validateRange(`${path}.uid`, linux.uid, 0, MAX_ID),
-    ...validateRange(`${path}.gid`, linux.gid, 0, MAX_ID),
-    ...each(numbers(linux, 'supplementalGroups'), `${path}.supplementalGroups`, (id, at) =>
-      validateRange(at, id, 0, MAX_ID),
-    ),
-  ];
+/** Health of devices a container has. `containers` is undefined for those that can have none. */
+function validateDevices(
+  at: FieldPath,
+  { name: ofContainer, allocatedResourcesStatus: allocated = [] }: ContainerStatus,
+  containers: readonly Container[] | undefined,
+): void {
+  if (containers === undefined) {
+    if (allocated.length > 0) at.forbidden('must not be specified in container status');
+    return;
+  }
+  const container = containers.find(({ name }) => name === ofContainer);
+  for (const [path, { name = '', resources }] of at.each(allocated)) {
+    if (container !== undefined && container.resources?.requests?.[name] === undefined)
+      path.field('name').invalid(name, "must match one of the container's resource requirements");
+    validateHealth(path.field('resources'), resources);
+  }
 }
 
 const HEALTH = ['Healthy', 'Unhealthy', 'Unknown'];
 
-/** Health of devices a container has. `containers` is undefined for those that can have none. */
-function validateDevices(
-  status: JsonObject,
-  path: string,
-  containers: readonly JsonObject[] | undefined,
-): FieldError[] {
-  const allocated = parts(status, 'allocatedResourcesStatus');
-  if (containers === undefined)
-    return allocated.length === 0 ? [] : [forbiddenField(path, 'must not be specified in container status')];
-  const container = containers.find(({ name }) => name === status.name);
-  return each(allocated, path, (resource, at) => {
-    const asked = container === undefined ? undefined : part(container, 'resources', 'requests');
-    const why = "must match one of the container's resource requirements";
-    const unasked = asked !== undefined && asked[text(resource.name)] === undefined;
-    return [
-      ...(unasked ? [invalidValue(`${at}.name`, resource.name, why)] : []),
-      ...validateHealth(parts(resource, 'resources'), `${at}.resources`),
-    ];
-  });
-}
-
-function validateHealth(devices: readonly JsonObject[], path: string): FieldError[] {
+function validateHealth(at: FieldPath, devices: readonly ResourceHealth[] | undefined): void {
   const seen = new Set<string>();
-  return each(devices, path, (device, at) => {
-    const id = text(device.resourceID);
-    const health = text(device.health);
-    const errors = HEALTH.includes(health) ? [] : [notSupported(`${at}.health`, health, HEALTH)];
-    if (seen.has(id)) errors.push(duplicate(`${at}.resourceID`, id));
+  for (const [path, { resourceID: id = '', health = '' }] of at.each(devices)) {
+    mustBeOneOf(path.field('health'), health, HEALTH);
+    if (seen.has(id)) path.field('resourceID').duplicate(id);
     seen.add(id);
-    return errors;
-  });
+  }
 }

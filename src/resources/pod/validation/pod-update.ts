@@ -1,64 +1,67 @@
-import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
+import type {
+  NodeSelectorTerm,
+  Pod,
+  PodSchedulingGate,
+  PodSpec,
+  Toleration,
+} from '../../../api/types/core/v1.ts';
 import { equal, equalExcept } from '../../../object/equality.ts';
-import { forbiddenField, invalidValue } from '../../../object/field-errors.ts';
-import { part, parts, text } from '../../../object/parts.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { goStrings, shown } from '../../../object/go-value.ts';
 import { qosClass } from '../../../object/pod-qos.ts';
-import { qosClassOf } from '../qos.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
-import { validateGatedPlacement } from './gated-placement.ts';
 
 /** What may change in a pod once it exists (Kubernetes: core/validation, ValidatePodUpdate). */
-export function validatePodUpdate(pod: ApiObject, old: ApiObject): FieldError[] {
-  const spec = part(pod, 'spec');
-  const before = part(old, 'spec');
-  const errors = validatePodAnnotationsUpdate(
-    pod.metadata.annotations ?? {},
+export function validatePodUpdate(root: FieldPath, pod: Pod, old: Pod): void {
+  const { spec = {} } = pod;
+  const before = old.spec ?? {};
+  const at = root.field('spec');
+  const { annotations = {} } = pod.metadata;
+  validatePodAnnotationsUpdate(
+    root.field('metadata').field('annotations'),
+    annotations,
     old.metadata.annotations ?? {},
-    'metadata.annotations',
   );
-  if (equal(spec, before)) return errors;
-  for (const list of ['containers', 'initContainers']) {
-    if (parts(spec, list).length === parts(before, list).length) continue;
-    return [...errors, forbiddenField(`spec.${list}`, 'pod updates may not add or remove containers')];
+  if (equal(spec, before)) return;
+  for (const list of ['containers', 'initContainers'] as const) {
+    if ((spec[list] ?? []).length === (before[list] ?? []).length) continue;
+    at.field(list).forbidden('pod updates may not add or remove containers');
+    return;
   }
-  errors.push(
-    ...validateDeadline(spec, before),
-    ...validateTolerations(parts(spec, 'tolerations'), parts(before, 'tolerations')),
-    ...validateGates(parts(spec, 'schedulingGates'), parts(before, 'schedulingGates')),
-  );
-  return [...errors, ...validateRest(pod, old)];
+  validateDeadline(at.field('activeDeadlineSeconds'), spec, before);
+  validateTolerations(at.field('tolerations'), spec.tolerations ?? [], before.tolerations ?? []);
+  validateGates(at.field('schedulingGates'), spec.schedulingGates ?? [], before.schedulingGates ?? []);
+  validateRest(root, pod, old);
 }
 
 /** It can be set, and brought nearer. */
-function validateDeadline(spec: JsonObject, old: JsonObject): FieldError[] {
-  const path = 'spec.activeDeadlineSeconds';
-  const { activeDeadlineSeconds: deadline } = spec;
-  const { activeDeadlineSeconds: before } = old;
-  if (typeof before !== 'number') return [];
-  if (typeof deadline !== 'number')
-    return [invalidValue(path, null, 'must not update from a positive integer to nil value')];
-  return deadline > before
-    ? [invalidValue(path, deadline, 'must be less than or equal to previous value')]
-    : [];
+function validateDeadline(at: FieldPath, { activeDeadlineSeconds: deadline }: PodSpec, old: PodSpec): void {
+  const before = old.activeDeadlineSeconds;
+  if (before === undefined) return;
+  if (deadline === undefined) at.invalid(null, 'must not update from a positive integer to nil value');
+  else if (deadline > before) at.invalid(deadline, 'must be less than or equal to previous value');
 }
 
-function validateTolerations(tolerations: readonly JsonObject[], old: readonly JsonObject[]): FieldError[] {
-  const kept = old.every((before) =>
+function validateTolerations(
+  at: FieldPath,
+  tolerations: readonly Toleration[],
+  old: readonly Toleration[],
+): void {
+  const areKept = old.every((before) =>
     tolerations.some((toleration) => equalExcept(toleration, before, ['tolerationSeconds'])),
   );
-  if (kept) return [];
-  const why = 'existing toleration can not be modified except its tolerationSeconds';
-  return [forbiddenField('spec.tolerations', why)];
+  if (!areKept) at.forbidden('existing toleration can not be modified except its tolerationSeconds');
 }
 
-function validateGates(gates: readonly JsonObject[], old: readonly JsonObject[]): FieldError[] {
+function validateGates(
+  at: FieldPath,
+  gates: readonly PodSchedulingGate[],
+  old: readonly PodSchedulingGate[],
+): void {
   const known = new Set(old.map(({ name }) => name));
-  return gates.flatMap(({ name }, at) => {
-    if (known.has(name)) return [];
-    const why = `only deletion is allowed, but found new scheduling gate '${text(name)}'`;
-    return [forbiddenField(`spec.schedulingGates[${at}].name`, why)];
-  });
+  for (const [path, { name }] of at.each(gates))
+    if (!known.has(name))
+      path.field('name').forbidden(`only deletion is allowed, but found new scheduling gate '${name ?? ''}'`);
 }
 
 const UPDATABLE = [
@@ -69,34 +72,77 @@ const UPDATABLE = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ];
 
-function validateRest(pod: ApiObject, old: ApiObject): FieldError[] {
-  const spec = part(pod, 'spec');
-  const before = part(old, 'spec');
-  const errors: FieldError[] = [];
-  if (qosClassOf(old) !== qosClass(spec))
-    errors.push(invalidValue('metadata', text(part(pod, 'status').qosClass), 'Pod QoS is immutable'));
-  const gated = parts(before, 'schedulingGates').length > 0;
-  if (gated) errors.push(...validateGatedPlacement(spec, before));
-  if (!equal(fixedPart(spec, before, gated), fixedPart(before, before, gated))) {
-    const why = `pod updates may not change fields other than ${UPDATABLE.join(',')}`;
-    errors.push(forbiddenField('spec', why));
-  }
-  return errors;
+function validateRest(root: FieldPath, { spec = {}, status = {} }: Pod, old: Pod): void {
+  const before = old.spec ?? {};
+  if ((old.status?.qosClass || qosClass(before)) !== qosClass(spec))
+    root.field('metadata').invalid(status.qosClass ?? '', 'Pod QoS is immutable');
+  const isGated = (before.schedulingGates ?? []).length > 0;
+  if (isGated) validateGatedPlacement(root.field('spec'), spec, before);
+  if (!equal(fixedPart(spec, before, isGated), fixedPart(before, before, isGated)))
+    root.field('spec').forbidden(`pod updates may not change fields other than ${UPDATABLE.join(',')}`);
 }
 
 /** The spec without what has rules of its own above. */
-function fixedPart(spec: JsonObject, old: JsonObject, gated: boolean): JsonObject {
-  const fixed: JsonObject = { ...spec };
-  for (const field of ['activeDeadlineSeconds', 'schedulingGates', 'tolerations']) delete fixed[field];
-  for (const list of ['containers', 'initContainers'])
-    fixed[list] = parts(spec, list).map(({ image: _, ...container }) => container);
-  if (Number(old.terminationGracePeriodSeconds) < 0 && spec.terminationGracePeriodSeconds === 1)
+function fixedPart(spec: PodSpec, old: PodSpec, isGated: boolean): PodSpec {
+  const { activeDeadlineSeconds: _, schedulingGates: __, tolerations: ___, ...fixed } = spec;
+  for (const list of ['containers', 'initContainers'] as const)
+    fixed[list] = (spec[list] ?? []).map(({ image: _, ...container }) => container);
+  const { terminationGracePeriodSeconds: before } = old;
+  if ((before ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1)
     delete fixed.terminationGracePeriodSeconds;
-  if (fixed.terminationGracePeriodSeconds === undefined)
-    fixed.terminationGracePeriodSeconds = old.terminationGracePeriodSeconds;
-  if (!gated) return fixed;
-  const { nodeAffinity: _, ...affinity } = part(spec, 'affinity');
+  if (before !== undefined) fixed.terminationGracePeriodSeconds ??= before;
+  if (!isGated) return fixed;
+  const { nodeAffinity: ____, ...affinity } = spec.affinity ?? {};
   delete fixed.nodeSelector;
   delete fixed.affinity;
   return Object.keys(affinity).length === 0 ? fixed : { ...fixed, affinity };
 }
+
+/** While gates hold a pod back, the nodes it may run on can become fewer, but not others. */
+function validateGatedPlacement(at: FieldPath, spec: PodSpec, old: PodSpec): void {
+  const labels = spec.nodeSelector ?? {};
+  const areKept = Object.entries(old.nodeSelector ?? {}).every(([key, value]) => labels[key] === value);
+  if (!areKept)
+    at.field('nodeSelector').invalid(
+      shown(goStrings(labels)),
+      'only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+    );
+  const path = at.field('affinity').field('nodeAffinity').field(REQUIRED).field('nodeSelectorTerms');
+  validateGatedTerms(path, termsOf(spec), termsOf(old));
+}
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+
+const termsOf = ({ affinity }: PodSpec): readonly NodeSelectorTerm[] =>
+  affinity?.nodeAffinity?.[REQUIRED]?.nodeSelectorTerms ?? [];
+
+/** Terms are alternatives: one more would let the pod onto more nodes. */
+function validateGatedTerms(
+  at: FieldPath,
+  terms: readonly NodeSelectorTerm[],
+  old: readonly NodeSelectorTerm[],
+): void {
+  if (old.length > 0 && old.length !== terms.length) {
+    at.invalid(terms, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed');
+    return;
+  }
+  for (const [path, before, index] of at.each(old))
+    if (!isNarrower(terms[index] ?? {}, before))
+      path.invalid(terms[index], 'only additions are allowed (no mutations or deletions)');
+}
+
+/** A term without requirements matches nothing, and must stay so. */
+function isNarrower(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
+  const requirementsOf = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm) => [
+    ...matchExpressions,
+    ...matchFields,
+  ];
+  if (requirementsOf(old).length === 0) return requirementsOf(term).length === 0;
+  return (
+    beginsWith(term.matchExpressions ?? [], old.matchExpressions ?? []) &&
+    beginsWith(term.matchFields ?? [], old.matchFields ?? [])
+  );
+}
+
+const beginsWith = <T>(list: readonly T[], start: readonly T[]): boolean =>
+  equal(list.slice(0, start.length), start);

@@ -1,52 +1,60 @@
-import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
+import type { Pod, PodSpec, PodTemplateSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
-import { forbiddenField } from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, part, text } from '../../../object/parts.ts';
-import { eachAt } from '../../validation/values.ts';
-import { validatePodAnnotations } from './annotations.ts';
-import { validateImageText } from './containers.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeLabels } from '../../rules/labels.ts';
+import { validateAnnotations, validatePodAnnotations } from './annotations.ts';
+import { mustBeTrimmedImage } from './containers.ts';
 import { validatePodSpec } from './pod-spec.ts';
 import { validateProfileAnnotations } from './security-profiles.ts';
 
 /** A pod, new or changed. */
-export function validatePod(pod: ApiObject, old?: ApiObject): FieldError[] {
-  const errors: FieldError[] = [];
-  const spec = part(pod, 'spec');
-  const { name = '', annotations = {} } = pod.metadata;
-  validatePodAnnotations(annotations, spec, 'metadata.annotations', errors);
-  if (old !== undefined && equal(pod.spec, old.spec)) return errors;
-  validatePodSpec(spec, { path: 'spec', podName: name }, errors);
-  validateTokens(spec, errors);
-  for (const list of ['containers', 'initContainers'])
-    eachAt(objectsOf(spec[list]), `spec.${list}`, (container, at) =>
-      validateImageText(container, at, errors),
-    );
-  return errors;
+export function validatePod(at: FieldPath, { metadata, spec = {} }: Pod, old?: Pod): void {
+  const { name = '', annotations = {} } = metadata;
+  validatePodAnnotations(at.field('metadata').field('annotations'), annotations, spec);
+  if (old !== undefined && equal(spec, old.spec)) return;
+  const path = at.field('spec');
+  validatePodSpec(path, spec, name);
+  validateTokens(path, spec);
+  for (const list of ['containers', 'initContainers'] as const)
+    for (const [item, container] of path.field(list).each(spec[list])) mustBeTrimmedImage(item, container);
 }
 
 /** A token is of a service account; without one there is nothing to project. */
-function validateTokens(spec: JsonObject, errors: FieldError[]): void {
-  if (text(spec.serviceAccountName) !== '') return;
-  eachAt(objectsOf(spec.volumes), 'spec.volumes', (volume, at) =>
-    eachAt(objectsOf(objectOf(volume.projected).sources), `${at}.projected.sources`, (source, sourceAt) => {
-      if (source.serviceAccountToken === undefined) return;
-      const why = 'must not be specified when serviceAccountName is not set';
-      errors.push(forbiddenField(`${sourceAt}.serviceAccountToken`, why));
-    }),
-  );
+function validateTokens(at: FieldPath, { serviceAccountName = '', volumes }: PodSpec): void {
+  if (serviceAccountName !== '') return;
+  for (const [path, { projected }] of at.field('volumes').each(volumes)) {
+    if (projected === undefined) continue;
+    for (const [source, { serviceAccountToken }] of path
+      .field('projected')
+      .field('sources')
+      .each(projected.sources))
+      if (serviceAccountToken !== undefined)
+        source
+          .field('serviceAccountToken')
+          .forbidden('must not be specified when serviceAccountName is not set');
+  }
 }
 
 /** What a pod may become but not begin with. */
-export function validateNewPod(pod: ApiObject): FieldError[] {
-  const errors: FieldError[] = [];
-  const spec = part(pod, 'spec');
-  validateProfileAnnotations(pod.metadata.annotations ?? {}, spec, 'spec', errors);
-  if (objectsOf(spec.ephemeralContainers).length > 0)
-    errors.push(forbiddenField('spec.ephemeralContainers', 'cannot be set on create'));
-  if (text(spec.nodeName) !== '' && objectsOf(spec.schedulingGates).length > 0) {
-    const why = 'cannot be set until all schedulingGates have been cleared';
-    errors.push(forbiddenField('spec.nodeName', why));
-  }
-  return errors;
+export function validateNewPod(at: FieldPath, { metadata, spec = {} }: Pod): void {
+  const { ephemeralContainers = [], nodeName = '', schedulingGates = [] } = spec;
+  const path = at.field('spec');
+  validateProfileAnnotations(path, metadata.annotations ?? {}, spec);
+  if (ephemeralContainers.length > 0) path.field('ephemeralContainers').forbidden('cannot be set on create');
+  if (nodeName !== '' && schedulingGates.length > 0)
+    path.field('nodeName').forbidden('cannot be set until all schedulingGates have been cleared');
+}
+
+/** A pod template, wherever it stands: `at` is `spec.template`, for example. */
+export function validatePodTemplate(at: FieldPath, { metadata = {}, spec = {} }: PodTemplateSpec): void {
+  const { labels, annotations = {} } = metadata;
+  mustBeLabels(at.field('labels'), labels);
+  validateAnnotations(at.field('annotations'), annotations);
+  validatePodAnnotations(at.field('annotations'), annotations, spec);
+  validatePodSpec(at.field('spec'), spec);
+  validateProfileAnnotations(at.field('spec'), annotations, spec);
+  if ((spec.ephemeralContainers ?? []).length > 0)
+    at.field('spec')
+      .field('ephemeralContainers')
+      .forbidden('ephemeral containers not allowed in pod template');
 }

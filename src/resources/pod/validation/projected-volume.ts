@@ -1,127 +1,127 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
-import { count, part, parts, text } from '../../../object/parts.ts';
-import { validateOptionalSelector } from '../../validation/label-selector.ts';
-import { each } from '../../validation/values.ts';
+import type {
+  ClusterTrustBundleProjection,
+  DownwardAPIVolumeFile,
+  KeyToPath,
+  ProjectedVolumeSource,
+  ServiceAccountTokenProjection,
+  VolumeProjection,
+} from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeLabelSelector } from '../../rules/labels.ts';
 import { FIELDS_OF_FILES, validateFieldRef, validateResourceFieldRef } from './downward-api.ts';
-import { validateFileMode, validateUnreservedPath } from './paths.ts';
+import { mustBeFileMode, mustBeUnreserved } from './paths.ts';
 
 /** Files made of keys of secrets and config maps, of fields of the pod, and of tokens: alone, or several in one volume. */
 
 /** A key of a secret or a config map as a file. */
-export function validateKeyToPath(item: JsonObject, path: string): FieldError[] {
-  return [
-    ...validateUnreservedPath(text(item.path), `${path}.path`),
-    ...validateFileMode(item.mode, `${path}.mode`),
-  ];
+export function validateKeyToPath(at: FieldPath, { path = '', mode }: KeyToPath): void {
+  mustBeUnreserved(at.field('path'), path);
+  mustBeFileMode(at.field('mode'), mode);
 }
 
-/** Kubernetes leaves out which of the files it is; so do clients that look at the path. */
-export function validateDownwardFile(file: JsonObject, path: string): FieldError[] {
-  const errors = [
-    ...(text(file.path) === '' ? [required(`${path}.path`)] : []),
-    ...validateUnreservedPath(text(file.path), `${path}.path`),
-    ...validateFileMode(file.mode, `${path}.mode`),
-  ];
-  if (file.fieldRef !== undefined) {
-    errors.push(...validateFieldRef(part(file, 'fieldRef'), FIELDS_OF_FILES, `${path}.fieldRef`));
-    if (file.resourceFieldRef !== undefined) {
-      const why = 'fieldRef and resourceFieldRef can not be specified simultaneously';
-      errors.push(invalidValue(path, 'resource', why));
-    }
-  } else if (file.resourceFieldRef === undefined) {
-    errors.push(required(path, 'one of fieldRef and resourceFieldRef is required'));
-  } else {
-    const ref = part(file, 'resourceFieldRef');
-    errors.push(...validateResourceFieldRef(ref, `${path}.resourceFieldRef`, true));
+/** `at` is the source: Kubernetes leaves out which of its files it is; so do clients that look at the path. */
+export function validateDownwardFile(at: FieldPath, file: DownwardAPIVolumeFile): void {
+  const { path = '', mode, fieldRef, resourceFieldRef } = file;
+  if (path === '') at.field('path').required();
+  mustBeUnreserved(at.field('path'), path);
+  mustBeFileMode(at.field('mode'), mode);
+  if (fieldRef !== undefined) {
+    validateFieldRef(at.field('fieldRef'), fieldRef, FIELDS_OF_FILES);
+    if (resourceFieldRef !== undefined)
+      at.invalid('resource', 'fieldRef and resourceFieldRef can not be specified simultaneously');
+  } else if (resourceFieldRef === undefined) at.required('one of fieldRef and resourceFieldRef is required');
+  else validateResourceFieldRef(at.field('resourceFieldRef'), resourceFieldRef, 'volume');
+}
+
+const KINDS = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken', 'clusterTrustBundle'] as const;
+
+/** Some messages name the volume, at `at`, instead of the source. */
+export function validateProjected(at: FieldPath, { defaultMode, sources }: ProjectedVolumeSource): void {
+  const taken = new Set<string>();
+  mustBeFileMode(at.field('defaultMode'), defaultMode);
+  for (const [path, source] of at.field('sources').each(sources)) {
+    validateProjection(path, source, at);
+    for (const files of filesOf(source)) refuseTakenPaths(at, files, taken);
+    if (KINDS.filter((kind) => source[kind] !== undefined).length > 1)
+      path.forbidden('may not specify more than 1 volume type per source');
   }
-  return errors;
 }
 
-export function validateProjected(volume: JsonObject, path: string): FieldError[] {
-  const paths = new Set<string>();
-  return [
-    ...validateFileMode(volume.defaultMode, `${path}.defaultMode`),
-    ...each(parts(volume, 'sources'), `${path}.sources`, (source, at) => {
-      const given = Object.entries(SOURCES).filter(([kind]) => source[kind] !== undefined);
-      const errors = given.flatMap(([kind, validate]) => validate(part(source, kind), `${at}.${kind}`, path));
-      for (const [kind] of given) errors.push(...conflictingPaths(part(source, kind), kind, path, paths));
-      if (given.length > 1)
-        errors.push(forbiddenField(at, 'may not specify more than 1 volume type per source'));
-      return errors;
-    }),
-  ];
+function validateProjection(at: FieldPath, source: VolumeProjection, volume: FieldPath): void {
+  const { downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
+  for (const kind of ['secret', 'configMap'] as const) {
+    const keyed = source[kind];
+    if (keyed === undefined) continue;
+    if ((keyed.name ?? '') === '') at.field(kind).field('name').required();
+    for (const [item, file] of at.field(kind).field('items').each(keyed.items)) validateKeyToPath(item, file);
+  }
+  for (const file of downwardAPI?.items ?? []) validateDownwardFile(at.field('downwardAPI'), file);
+  if (serviceAccountToken !== undefined)
+    validateToken(at.field('serviceAccountToken'), serviceAccountToken, volume);
+  if (clusterTrustBundle !== undefined)
+    validateTrustBundle(at.field('clusterTrustBundle'), clusterTrustBundle);
 }
-
-/** `volume` is the path of the volume itself, which some messages name instead of the source. */
-type Source = (source: JsonObject, path: string, volume: string) => FieldError[];
-
-const KEYS: Source = (source, path) => [
-  ...(text(source.name) === '' ? [required(`${path}.name`)] : []),
-  ...each(parts(source, 'items'), `${path}.items`, validateKeyToPath),
-];
-
-const FIELDS: Source = (source, path) =>
-  parts(source, 'items').flatMap((file) => validateDownwardFile(file, path));
 
 const MIN_TOKEN_SECONDS = 600;
 const MAX_TOKEN_SECONDS = 2 ** 32;
 
-const TOKEN: Source = (source, path, volume) => {
-  const seconds = count(source.expirationSeconds);
-  const at = `${path}.expirationSeconds`;
-  return [
-    ...(seconds < MIN_TOKEN_SECONDS
-      ? [invalidValue(at, seconds, 'may not specify a duration less than 10 minutes')]
-      : []),
-    ...(seconds > MAX_TOKEN_SECONDS
-      ? [invalidValue(at, seconds, 'may not specify a duration larger than 2^32 seconds')]
-      : []),
-    ...validateUnreservedPath(text(source.path), `${volume}.path`),
-  ];
-};
-
-const TRUST: Source = (source, path) => [
-  ...validateTrustedBundle(source, path),
-  ...validateUnreservedPath(text(source.path), `${path}.path`),
-];
-
-/** One bundle by its name, or all of a signer that labels select. */
-function validateTrustedBundle(source: JsonObject, path: string): FieldError[] {
-  const { name, signerName, labelSelector } = source;
-  if (name !== undefined && signerName !== undefined)
-    return [invalidValue(path, source, 'only one of name and signerName may be used')];
-  if (name === undefined && signerName === undefined)
-    return [required(path, 'either name or signerName must be specified')];
-  if (name === undefined) {
-    const unnamed = signerName === '' ? [required(`${path}.signerName`, 'must be a valid signer name')] : [];
-    return [...unnamed, ...validateOptionalSelector(source, 'labelSelector', path)];
-  }
-  const why = 'labelSelector must be unset if name is specified';
-  return [
-    ...(name === '' ? [required(`${path}.name`, 'must be a valid object name')] : []),
-    ...(labelSelector === undefined ? [] : [invalidValue(`${path}.labelSelector`, labelSelector, why)]),
-  ];
+function validateToken(at: FieldPath, token: ServiceAccountTokenProjection, volume: FieldPath): void {
+  const { expirationSeconds: seconds = 0, path = '' } = token;
+  const expiration = at.field('expirationSeconds');
+  if (seconds < MIN_TOKEN_SECONDS)
+    expiration.invalid(seconds, 'may not specify a duration less than 10 minutes');
+  if (seconds > MAX_TOKEN_SECONDS)
+    expiration.invalid(seconds, 'may not specify a duration larger than 2^32 seconds');
+  mustBeUnreserved(volume.field('path'), path);
 }
 
-const SOURCES: Readonly<Record<string, Source>> = {
-  secret: KEYS,
-  configMap: KEYS,
-  downwardAPI: FIELDS,
-  serviceAccountToken: TOKEN,
-  clusterTrustBundle: TRUST,
-};
+function validateTrustBundle(at: FieldPath, source: ClusterTrustBundleProjection): void {
+  validateBundleChoice(at, source);
+  mustBeUnreserved(at.field('path'), source.path ?? '');
+}
 
-/** No two files of a volume may have one path. Tokens are not looked at, as in Kubernetes. */
-function conflictingPaths(source: JsonObject, kind: string, volume: string, seen: Set<string>): FieldError[] {
-  if (kind === 'serviceAccountToken') return [];
-  const files = kind === 'clusterTrustBundle' ? [source] : parts(source, 'items');
-  return files.flatMap((file) => {
-    const path = text(file.path);
-    if (path === '') return [];
-    if (seen.has(path)) return [invalidValue(volume, text(source.name, path), 'conflicting duplicate paths')];
-    seen.add(path);
-    return [];
-  });
+/** One bundle by its name, or all of a signer that labels select. */
+function validateBundleChoice(at: FieldPath, source: ClusterTrustBundleProjection): void {
+  const { name, signerName, labelSelector } = source;
+  if (name !== undefined && signerName !== undefined)
+    at.invalid(source, 'only one of name and signerName may be used');
+  else if (name === undefined && signerName === undefined)
+    at.required('either name or signerName must be specified');
+  else if (name === undefined) {
+    if (signerName === '') at.field('signerName').required('must be a valid signer name');
+    mustBeLabelSelector(at.field('labelSelector'), labelSelector);
+  } else {
+    if (name === '') at.field('name').required('must be a valid object name');
+    if (labelSelector !== undefined)
+      at.field('labelSelector').invalid(labelSelector, 'labelSelector must be unset if name is specified');
+  }
+}
+
+interface Files {
+  readonly name?: string;
+  readonly paths: readonly (string | undefined)[];
+}
+
+/** The files of each kind of source. Tokens are not looked at, as in Kubernetes. */
+function filesOf({ secret, configMap, downwardAPI, clusterTrustBundle }: VolumeProjection): Files[] {
+  const files: Files[] = [];
+  for (const source of [secret, configMap, downwardAPI]) {
+    if (source === undefined) continue;
+    const paths = (source.items ?? []).map(({ path }) => path);
+    files.push('name' in source && source.name !== undefined ? { name: source.name, paths } : { paths });
+  }
+  if (clusterTrustBundle !== undefined) {
+    const { name = '', path } = clusterTrustBundle;
+    files.push({ name, paths: [path] });
+  }
+  return files;
+}
+
+/** No two files of a volume may have one path. */
+function refuseTakenPaths(at: FieldPath, { name = '', paths }: Files, taken: Set<string>): void {
+  for (const path of paths) {
+    if (path === undefined || path === '') continue;
+    if (taken.has(path)) at.invalid(name === '' ? path : name, 'conflicting duplicate paths');
+    taken.add(path);
+  }
 }

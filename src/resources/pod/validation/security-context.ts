@@ -1,69 +1,50 @@
-import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import { duplicate, invalidValue, required } from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, text } from '../../../object/parts.ts';
-import { addAll, addRange, eachAt, numbers, strings } from '../../validation/values.ts';
+import type { PodSecurityContext, PodSpec, SecurityContext, Sysctl } from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeWithin } from '../../rules/numbers.ts';
 import { validateAppArmorProfile, validateSeccompProfile } from './security-profiles.ts';
 import { validateWindowsOptions } from './windows-options.ts';
 
 /** Rights and identity of a pod's processes, for all containers and for one. */
 
-const ID_RANGE = { least: 0, most: 2 ** 31 - 1 };
-
-function addId(errors: FieldError[], path: string, name: string, id: JsonValue | undefined): void {
-  if (id !== undefined) addRange(errors, `${path}.${name}`, id, ID_RANGE);
-}
+const IDS = { least: 0, most: 2 ** 31 - 1 };
 
 /** What pods and containers both have. */
-function validateShared(context: JsonObject, path: string, errors: FieldError[]): void {
-  addId(errors, path, 'runAsUser', context.runAsUser);
-  addId(errors, path, 'runAsGroup', context.runAsGroup);
-  const { seccompProfile, windowsOptions, appArmorProfile } = context;
-  if (seccompProfile !== undefined)
-    addAll(errors, validateSeccompProfile(objectOf(seccompProfile), `${path}.seccompProfile`));
-  if (windowsOptions !== undefined)
-    addAll(errors, validateWindowsOptions(objectOf(windowsOptions), `${path}.windowsOptions`));
-  if (appArmorProfile !== undefined)
-    addAll(errors, validateAppArmorProfile(objectOf(appArmorProfile), `${path}.appArmorProfile`));
+function validateShared(at: FieldPath, context: SecurityContext | PodSecurityContext): void {
+  const { runAsUser, runAsGroup, seccompProfile, windowsOptions, appArmorProfile } = context;
+  mustBeWithin(at.field('runAsUser'), runAsUser, IDS);
+  mustBeWithin(at.field('runAsGroup'), runAsGroup, IDS);
+  if (seccompProfile !== undefined) validateSeccompProfile(at.field('seccompProfile'), seccompProfile);
+  if (windowsOptions !== undefined) validateWindowsOptions(at.field('windowsOptions'), windowsOptions);
+  if (appArmorProfile !== undefined) validateAppArmorProfile(at.field('appArmorProfile'), appArmorProfile);
 }
 
 /** `hostUsers`: the users of the container are those of the node. */
-export function validateSecurityContext(
-  context: JsonObject,
-  path: string,
-  hostUsers: boolean,
-  errors: FieldError[],
-): void {
-  validateShared(context, path, errors);
-  if (hostUsers && context.procMount === 'Unmasked') {
-    const why = '`hostUsers` must be false to use `Unmasked`';
-    errors.push(invalidValue(`${path}.procMount`, context.procMount, why));
-  }
+export function validateSecurityContext(at: FieldPath, context: SecurityContext, hostUsers: boolean): void {
+  validateShared(at, context);
+  if (hostUsers && context.procMount === 'Unmasked')
+    at.field('procMount').invalid(context.procMount, '`hostUsers` must be false to use `Unmasked`');
   if (context.allowPrivilegeEscalation !== false) return;
   const refused = 'cannot set `allowPrivilegeEscalation` to false and';
-  if (context.privileged === true)
-    errors.push(invalidValue(path, context, `${refused} \`privileged\` to true`));
-  if (strings(objectOf(context.capabilities), 'add').includes('CAP_SYS_ADMIN'))
-    errors.push(invalidValue(path, context, `${refused} \`capabilities.Add\` CAP_SYS_ADMIN`));
+  if (context.privileged === true) at.invalid(context, `${refused} \`privileged\` to true`);
+  if (context.capabilities?.add?.includes('CAP_SYS_ADMIN') === true)
+    at.invalid(context, `${refused} \`capabilities.Add\` CAP_SYS_ADMIN`);
 }
 
 /** Of the pod: its `securityContext`, with what of the host its spec shares. */
-export function validatePodSecurityContext(spec: JsonObject, path: string, errors: FieldError[]): void {
-  if (spec.securityContext !== undefined) {
-    const context = objectOf(spec.securityContext);
-    validateShared(context, path, errors);
-    addId(errors, path, 'fsGroup', context.fsGroup);
-    if (context.supplementalGroups !== undefined)
-      eachAt(numbers(context, 'supplementalGroups'), `${path}.supplementalGroups`, (id, at) =>
-        addRange(errors, at, id, ID_RANGE),
-      );
-    if (context.sysctls !== undefined)
-      validateSysctls(objectsOf(context.sysctls), `${path}.sysctls`, spec, errors);
+export function validatePodSecurityContext(at: FieldPath, spec: PodSpec): void {
+  const { securityContext: context } = spec;
+  if (context !== undefined) {
+    validateShared(at, context);
+    mustBeWithin(at.field('fsGroup'), context.fsGroup, IDS);
+    for (const [path, id] of at.field('supplementalGroups').each(context.supplementalGroups))
+      mustBeWithin(path, id, IDS);
+    validateSysctls(at.field('sysctls'), context.sysctls, spec);
   }
-  if (spec.shareProcessNamespace === true && spec.hostPID === true) {
-    const why = 'ShareProcessNamespace and HostPID cannot both be enabled';
-    errors.push(invalidValue(`${path}.shareProcessNamespace`, true, why));
-  }
+  if (spec.shareProcessNamespace === true && spec.hostPID === true)
+    at.field('shareProcessNamespace').invalid(
+      true,
+      'ShareProcessNamespace and HostPID cannot both be enabled',
+    );
 }
 
 const SYSCTL = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
@@ -71,24 +52,18 @@ const SYSCTL_TEXT =
   'must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
 const MAX_SYSCTL_CHARS = 253;
 
-function validateSysctls(
-  sysctls: readonly JsonObject[],
-  path: string,
-  spec: JsonObject,
-  errors: FieldError[],
-): void {
+function validateSysctls(at: FieldPath, sysctls: readonly Sysctl[] | undefined, spec: PodSpec): void {
   const seen = new Set<string>();
-  eachAt(sysctls, path, (sysctl, at) => {
-    const name = text(sysctl.name);
-    if (name === '') errors.push(required(`${at}.name`));
-    else if (name.length > MAX_SYSCTL_CHARS || !SYSCTL.test(name))
-      errors.push(invalidValue(`${at}.name`, name, SYSCTL_TEXT));
-    else if (seen.has(name)) errors.push(duplicate(`${at}.name`, name));
+  for (const [item, { name = '' }] of at.each(sysctls)) {
+    const path = item.field('name');
+    if (name === '') path.required();
+    else if (name.length > MAX_SYSCTL_CHARS || !SYSCTL.test(name)) path.invalid(name, SYSCTL_TEXT);
+    else if (seen.has(name)) path.duplicate(name);
     seen.add(name);
     const namespace = namespaceOf(name);
     if (namespace !== undefined && spec[namespace] === true)
-      errors.push(invalidValue(`${at}.name`, name, `may not be specified when '${namespace}' is true`));
-  });
+      path.invalid(name, `may not be specified when '${namespace}' is true`);
+  }
 }
 
 /** Which sharing with the host would make a kernel parameter the host's (namespaces(7)). */
@@ -112,15 +87,15 @@ function dotted(sysctl: string): string {
   return sysctl;
 }
 
-/** Without the users of the host there is no sharing of anything else with it. */
-export function validateHostUsers(spec: JsonObject, path: string): FieldError[] {
-  if (spec.hostUsers !== false) return [];
-  const shared = { hostNetwork: 'hostNetwork', hostPID: 'HostPID', hostIPC: 'HostIPC' };
-  return Object.entries(shared)
-    .filter(([field]) => spec[field] === true)
-    .map(([, name]) => ({
-      type: 'FieldValueForbidden' as const,
-      field: `${path}.${name}`,
-      message: 'Forbidden: when `pod.Spec.HostUsers` is false',
-    }));
+const SHARED_WITH_HOST = [
+  ['hostNetwork', 'hostNetwork'],
+  ['hostPID', 'HostPID'],
+  ['hostIPC', 'HostIPC'],
+] as const;
+
+/** Without the users of the host there is no sharing of anything else with it. Messages have Go's names for two of the fields. */
+export function validateHostUsers(at: FieldPath, spec: PodSpec): void {
+  if (spec.hostUsers !== false) return;
+  for (const [field, name] of SHARED_WITH_HOST)
+    if (spec[field] === true) at.field(name).forbidden('when `pod.Spec.HostUsers` is false');
 }

@@ -1,9 +1,12 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, part, text } from '../../../object/parts.ts';
-import { addAll, eachAt } from '../../validation/values.ts';
-import { CONTAINER_LISTS } from '../containers-of.ts';
+import type {
+  AppArmorProfile,
+  Container,
+  EphemeralContainer,
+  PodSpec,
+  SeccompProfile,
+} from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { containersOf } from '../containers-of.ts';
 import {
   APP_ARMOR_PREFIX,
   contradiction,
@@ -12,92 +15,77 @@ import {
   SECCOMP_CONTAINER_PREFIX,
   SECCOMP_POD,
 } from '../profiles.ts';
-import { validateDescendingPath } from './paths.ts';
+import { mustDescend } from './paths.ts';
 
 /** Seccomp and AppArmor: a profile by its kind, or one that lies on the node. */
 
-export function validateSeccompProfile(profile: JsonObject, path: string): FieldError[] {
-  const { type, localhostProfile: file } = profile;
-  const at = `${path}.localhostProfile`;
-  const errors =
-    text(type) === '' ? [required(`${path}.type`, 'type is required when seccompProfile is set')] : [];
+export function validateSeccompProfile(at: FieldPath, profile: SeccompProfile): void {
+  const { type = '', localhostProfile: file } = profile;
+  const path = at.field('localhostProfile');
+  if (type === '') at.field('type').required('type is required when seccompProfile is set');
   if (type !== 'Localhost') {
-    if (file === undefined) return errors;
-    return [...errors, invalidValue(at, profile, 'can only be set when seccomp type is Localhost')];
-  }
-  if (file === undefined) return [required(at, 'must be set when seccomp type is Localhost')];
-  return validateDescendingPath(text(file), at);
+    if (file !== undefined) path.invalid(profile, 'can only be set when seccomp type is Localhost');
+  } else if (file === undefined) path.required('must be set when seccomp type is Localhost');
+  else mustDescend(path, file);
 }
 
 const MAX_PATH_CHARS = 4095;
 
-export function validateAppArmorProfile(profile: JsonObject, path: string): FieldError[] {
-  const { type, localhostProfile: name } = profile;
-  const at = `${path}.localhostProfile`;
-  if (text(type) === '') return [required(`${path}.type`, 'type is required when appArmorProfile is set')];
-  if (type !== 'Localhost') {
-    return name === undefined || (type !== 'RuntimeDefault' && type !== 'Unconfined')
-      ? []
-      : [invalidValue(at, name, 'can only be set when AppArmor type is Localhost')];
+export function validateAppArmorProfile(at: FieldPath, profile: AppArmorProfile): void {
+  const { type = '', localhostProfile: name } = profile;
+  const path = at.field('localhostProfile');
+  if (type === '') at.field('type').required('type is required when appArmorProfile is set');
+  else if (type === 'Localhost') mustBeProfileName(path, name ?? '');
+  else if (name !== undefined && (type === 'RuntimeDefault' || type === 'Unconfined'))
+    path.invalid(name, 'can only be set when AppArmor type is Localhost');
+}
+
+function mustBeProfileName(at: FieldPath, name: string): void {
+  if (name.trim() !== name) at.invalid(name, 'must not be padded with whitespace');
+  else if (name === '') at.required('must be set when AppArmor type is Localhost');
+  else if (name.length > MAX_PATH_CHARS) {
+    const message = `Too long: may not be longer than ${MAX_PATH_CHARS}`;
+    at.add([{ type: 'FieldValueTooLong', field: String(at), message }]);
   }
-  const trimmed = text(name).trim();
-  if (trimmed !== text(name)) return [invalidValue(at, name, 'must not be padded with whitespace')];
-  if (trimmed === '') return [required(at, 'must be set when AppArmor type is Localhost')];
-  const message = `Too long: may not be longer than ${MAX_PATH_CHARS}`;
-  return trimmed.length > MAX_PATH_CHARS ? [{ type: 'FieldValueTooLong', field: at, message }] : [];
 }
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Where profiles are given both as annotations and as fields, both must say the same. */
-export function validateProfileAnnotations(
-  annotations: Annotations,
-  spec: JsonObject,
-  path: string,
-  errors: FieldError[],
-): void {
+/** Where profiles are given both as annotations and as fields, both must say the same. `at` is the pod spec. */
+export function validateProfileAnnotations(at: FieldPath, annotations: Annotations, spec: PodSpec): void {
   if (!holdsSeccomp(annotations) && !holdsAppArmor(annotations)) return;
-  const { seccompProfile } = part(spec, 'securityContext');
+  const { seccompProfile } = spec.securityContext ?? {};
   const ofPod = annotations[SECCOMP_POD];
-  if (seccompProfile !== undefined && ofPod !== undefined) {
-    const at = `${path}.securityContext.seccompProfile`;
-    errors.push(...contradicted(objectOf(seccompProfile), ofPod, { path: at, kind: 'seccomp' }));
-  }
-  for (const list of CONTAINER_LISTS)
-    eachAt(objectsOf(spec[list]), `${path}.${list}`, (container, at) =>
-      addAll(errors, validateContainerAnnotations(annotations, container, spec, `${at}.securityContext`)),
-    );
+  if (seccompProfile !== undefined && ofPod !== undefined)
+    mustAgree(at.field('securityContext').field('seccompProfile'), seccompProfile, ofPod, 'seccomp');
+  for (const { container, at: path } of containersOf(spec, at))
+    validateContainerAnnotations(path.field('securityContext'), annotations, container, spec);
 }
 
 function validateContainerAnnotations(
+  at: FieldPath,
   annotations: Annotations,
-  container: JsonObject,
-  spec: JsonObject,
-  path: string,
-): FieldError[] {
-  const name = text(container.name);
+  { name = '', securityContext = {} }: Container | EphemeralContainer,
+  spec: PodSpec,
+): void {
   const seccomp = annotations[`${SECCOMP_CONTAINER_PREFIX}${name}`] ?? '';
   const appArmor = annotations[`${APP_ARMOR_PREFIX}${name}`] ?? '';
-  const errors: FieldError[] = [];
-  if (seccomp !== '') {
-    const profile = part(container, 'securityContext', 'seccompProfile');
-    errors.push(...contradicted(profile, seccomp, { path: `${path}.seccompProfile`, kind: 'seccomp' }));
+  if (seccomp !== '')
+    mustAgree(at.field('seccompProfile'), securityContext.seccompProfile ?? {}, seccomp, 'seccomp');
+  if (appArmor !== '' && spec.os?.name !== 'windows') {
+    const profile = securityContext.appArmorProfile ?? spec.securityContext?.appArmorProfile ?? {};
+    mustAgree(at.field('appArmorProfile'), profile, appArmor, 'apparmor');
   }
-  if (appArmor !== '' && part(spec, 'os').name !== 'windows') {
-    const own = part(container, 'securityContext').appArmorProfile;
-    const profile = part(own === undefined ? spec : container, 'securityContext', 'appArmorProfile');
-    errors.push(...contradicted(profile, appArmor, { path: `${path}.appArmorProfile`, kind: 'apparmor' }));
-  }
-  return errors;
 }
 
-function contradicted(
-  profile: JsonObject,
+function mustAgree(
+  at: FieldPath,
+  profile: SeccompProfile | AppArmorProfile,
   annotation: string,
-  { path, kind }: { path: string; kind: string },
-): FieldError[] {
+  kind: 'seccomp' | 'apparmor',
+): void {
   const field = contradiction(profile, annotation);
-  if (field === undefined) return [];
+  if (field === undefined) return;
   const what = field === 'type' ? 'type' : 'profile';
-  return [forbiddenField(`${path}.${field}`, `${kind} ${what} in annotation and field must match`)];
+  at.field(field).forbidden(`${kind} ${what} in annotation and field must match`);
 }

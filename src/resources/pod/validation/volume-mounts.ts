@@ -1,134 +1,113 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import {
-  forbiddenField,
-  invalidValue,
-  notFoundValue,
-  notSupported,
-  required,
-} from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, text } from '../../../object/parts.ts';
-import { eachAt } from '../../validation/values.ts';
-import { addDescendingPath, hasBacksteps } from './paths.ts';
+import type {
+  Container,
+  SecurityContext,
+  Volume,
+  VolumeDevice,
+  VolumeMount,
+} from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { hasBacksteps, mustDescend } from './paths.ts';
 
-type Volumes = ReadonlyMap<string, JsonObject>;
+type Volumes = ReadonlyMap<string, Volume>;
 
-/** Volumes as directories. Some messages are about the list, not the mount: so Kubernetes names the field. */
+/** Volumes as directories; `at` is their list. Some messages are about the list, not the mount: so Kubernetes names the field. */
 export function validateMounts(
-  container: JsonObject,
-  path: string,
+  at: FieldPath,
+  { volumeMounts, volumeDevices = [], securityContext = {} }: Container,
   volumes: Volumes,
-  errors: FieldError[],
 ): void {
-  const list = `${path}.volumeMounts`;
   const points = new Set<string>();
-  eachAt(objectsOf(container.volumeMounts), list, (mount, at) => {
-    const name = text(mount.name);
-    const point = text(mount.mountPath);
-    if (!volumes.has(name)) errors.push(notFoundValue(`${at}.name`, name));
-    if (points.has(point)) errors.push(invalidValue(`${at}.mountPath`, point, 'must be unique'));
-    points.add(point);
-    if (container.volumeDevices !== undefined) refuseDevice(mount, container, at, errors);
-    if (mount.subPath !== undefined || mount.subPathExpr !== undefined)
-      validateSubPaths(mount, { path: at, list }, volumes.get(name), errors);
-    if (mount.mountPropagation === 'Bidirectional')
-      validatePropagation(container, `${list}.mountPropagation`, errors);
-    if (mount.recursiveReadOnly !== undefined)
-      validateRecursiveReadOnly(mount, `${list}.recursiveReadOnly`, errors);
-  });
+  for (const [path, mount] of at.each(volumeMounts)) {
+    const { name = '', mountPath = '' } = mount;
+    if (!volumes.has(name)) path.field('name').notFound(name);
+    if (points.has(mountPath)) path.field('mountPath').invalid(mountPath, 'must be unique');
+    points.add(mountPath);
+    refuseDevice(path, mount, volumeDevices);
+    validateSubPaths({ list: at, mount: path }, mount, volumes.get(name));
+    if (mount.mountPropagation === 'Bidirectional') validatePropagation(at, securityContext);
+    validateRecursiveReadOnly(at.field('recursiveReadOnly'), mount);
+  }
 }
 
 /** A volume is a directory or a device, and no two are in one place. */
-function refuseDevice(mount: JsonObject, container: JsonObject, path: string, errors: FieldError[]): void {
-  const devices = objectsOf(container.volumeDevices);
-  const name = text(mount.name);
-  const point = text(mount.mountPath);
+function refuseDevice(
+  at: FieldPath,
+  { name = '', mountPath = '' }: VolumeMount,
+  devices: readonly VolumeDevice[],
+): void {
   if (devices.some((device) => device.name === name))
-    errors.push(invalidValue(`${path}.name`, name, 'must not already exist in volumeDevices'));
-  if (devices.some(({ devicePath }) => devicePath === point)) {
-    const why = 'must not already exist as a path in volumeDevices';
-    errors.push(invalidValue(`${path}.mountPath`, point, why));
-  }
+    at.field('name').invalid(name, 'must not already exist in volumeDevices');
+  if (devices.some(({ devicePath }) => devicePath === mountPath))
+    at.field('mountPath').invalid(mountPath, 'must not already exist as a path in volumeDevices');
 }
 
 function validateSubPaths(
-  mount: JsonObject,
-  { path, list }: { path: string; list: string },
-  volume: JsonObject | undefined,
-  errors: FieldError[],
+  at: { readonly list: FieldPath; readonly mount: FieldPath },
+  { subPath = '', subPathExpr = '' }: VolumeMount,
+  volume: Volume | undefined,
 ): void {
-  const subPath = text(mount.subPath);
-  const expression = text(mount.subPathExpr);
+  if (subPath === '' && subPathExpr === '') return;
+  const expression = at.mount.field('subPathExpr');
   if (volume?.image !== undefined) {
     const why = 'not allowed in image volume sources';
-    if (subPath !== '') errors.push(invalidValue(`${path}.subPath`, subPath, why));
-    if (expression !== '') errors.push(invalidValue(`${path}.subPathExpr`, expression, why));
+    if (subPath !== '') at.mount.field('subPath').invalid(subPath, why);
+    if (subPathExpr !== '') expression.invalid(subPathExpr, why);
   }
-  if (subPath !== '' && expression !== '') {
-    const why = 'subPathExpr and subPath are mutually exclusive';
-    errors.push(invalidValue(`${path}.subPathExpr`, expression, why));
-  }
-  addDescendingPath(errors, subPath, `${list}.subPath`);
-  addDescendingPath(errors, expression, `${list}.subPathExpr`);
+  if (subPath !== '' && subPathExpr !== '')
+    expression.invalid(subPathExpr, 'subPathExpr and subPath are mutually exclusive');
+  mustDescend(at.list.field('subPath'), subPath);
+  mustDescend(at.list.field('subPathExpr'), subPathExpr);
 }
 
 /** Of a mount in both directions. */
-function validatePropagation(container: JsonObject, path: string, errors: FieldError[]): void {
-  if (objectOf(container.securityContext).privileged === true) return;
-  const why = 'Bidirectional mount propagation is available only to privileged containers';
-  errors.push(forbiddenField(path, why));
+function validatePropagation(at: FieldPath, { privileged }: SecurityContext): void {
+  if (privileged !== true)
+    at.field('mountPropagation').forbidden(
+      'Bidirectional mount propagation is available only to privileged containers',
+    );
 }
 
 const RECURSIVE = ['Disabled', 'Enabled', 'IfPossible'];
 
-function validateRecursiveReadOnly(mount: JsonObject, path: string, errors: FieldError[]): void {
-  const { recursiveReadOnly: value, mountPropagation = 'None' } = mount;
-  if (value === 'Disabled') return;
-  if (!RECURSIVE.includes(text(value))) {
-    errors.push(notSupported(path, value, RECURSIVE));
+function validateRecursiveReadOnly(at: FieldPath, mount: VolumeMount): void {
+  const { recursiveReadOnly: value, mountPropagation = 'None', readOnly } = mount;
+  if (value === undefined || value === 'Disabled') return;
+  if (!RECURSIVE.includes(value)) {
+    at.notSupported(value, RECURSIVE);
     return;
   }
-  if (mount.readOnly !== true)
-    errors.push(forbiddenField(path, 'may only be specified when readOnly is true'));
-  if (mountPropagation !== 'None') {
-    const why = 'may only be specified when mountPropagation is None or not specified';
-    errors.push(forbiddenField(path, why));
-  }
+  if (readOnly !== true) at.forbidden('may only be specified when readOnly is true');
+  if (mountPropagation !== 'None')
+    at.forbidden('may only be specified when mountPropagation is None or not specified');
 }
 
 /** Volumes as block devices: only what has a block device behind it. */
 export function validateDevices(
-  container: JsonObject,
-  path: string,
+  at: FieldPath,
+  { volumeDevices, volumeMounts = [] }: Container,
   volumes: Volumes,
-  errors: FieldError[],
 ): void {
-  const mounts = objectsOf(container.volumeMounts);
   const names = new Set<string>();
   const paths = new Set<string>();
-  eachAt(objectsOf(container.volumeDevices), `${path}.volumeDevices`, (device, at) => {
-    const name = text(device.name);
-    const place = text(device.devicePath);
-    errors.push(...validateDeviceVolume(name, volumes.get(name), `${at}.name`));
-    if (names.has(name)) errors.push(invalidValue(`${at}.name`, name, 'must be unique'));
-    if (paths.has(place)) errors.push(invalidValue(`${at}.devicePath`, place, 'must be unique'));
-    if (hasBacksteps(place))
-      errors.push(invalidValue(`${at}.devicePath`, place, "can not contain backsteps ('..')"));
-    if (mounts.some((mount) => mount.name === name))
-      errors.push(invalidValue(`${at}.name`, name, 'must not already exist in volumeMounts'));
-    if (mounts.some(({ mountPath }) => mountPath === place)) {
-      const why = 'must not already exist as a path in volumeMounts';
-      errors.push(invalidValue(`${at}.devicePath`, place, why));
-    }
+  for (const [path, { name = '', devicePath = '' }] of at.each(volumeDevices)) {
+    const ofName = path.field('name');
+    const ofPath = path.field('devicePath');
+    mustBeBlockVolume(ofName, name, volumes.get(name));
+    if (names.has(name)) ofName.invalid(name, 'must be unique');
+    if (paths.has(devicePath)) ofPath.invalid(devicePath, 'must be unique');
+    if (hasBacksteps(devicePath)) ofPath.invalid(devicePath, "can not contain backsteps ('..')");
+    if (volumeMounts.some((mount) => mount.name === name))
+      ofName.invalid(name, 'must not already exist in volumeMounts');
+    if (volumeMounts.some(({ mountPath }) => mountPath === devicePath))
+      ofPath.invalid(devicePath, 'must not already exist as a path in volumeMounts');
     names.add(name);
-    paths.add(place);
-  });
+    paths.add(devicePath);
+  }
 }
 
-function validateDeviceVolume(name: string, volume: JsonObject | undefined, path: string): FieldError[] {
-  if (name === '') return [required(path)];
-  if (volume === undefined) return [notFoundValue(path, name)];
-  if (volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined) return [];
-  const why = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
-  return [invalidValue(path, name, why)];
+function mustBeBlockVolume(at: FieldPath, name: string, volume: Volume | undefined): void {
+  if (name === '') at.required();
+  else if (volume === undefined) at.notFound(name);
+  else if (volume.persistentVolumeClaim === undefined && volume.ephemeral === undefined)
+    at.invalid(name, 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode');
 }

@@ -1,123 +1,125 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
-import { part, parts, text } from '../../../object/parts.ts';
-import { validateFlocker, validateQuobyteRegistry } from '../../validation/network-disks.ts';
-import { each, validateName, validateRange } from '../../validation/values.ts';
+import type {
+  CSIVolumeSource,
+  DownwardAPIVolumeSource,
+  EmptyDirVolumeSource,
+  EphemeralVolumeSource,
+  FlexVolumeSource,
+  KeyToPath,
+  Volume,
+} from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeName } from '../../rules/names.ts';
+import { validateFlocker, validateQuobyteRegistry } from '../../rules/network-disks.ts';
 import { validateClaimTemplate } from './claim-template.ts';
 import * as network from './network-volumes.ts';
-import { validateDescendingPath, validateFileMode, validateNoBacksteps } from './paths.ts';
+import { mustBeFileMode, mustDescend, mustNotClimb } from './paths.ts';
 import { validateDownwardFile, validateKeyToPath, validateProjected } from './projected-volume.ts';
 
+export type VolumeKind = Exclude<keyof Volume, 'name'>;
+
 /** Rules of one kind of volume. What its type says is required is checked from the type. */
-export type VolumeRule = (source: JsonObject, path: string) => FieldError[];
+type SourceRule<Kind extends VolumeKind> = (at: FieldPath, source: NonNullable<Volume[Kind]>) => void;
 
-const NOTHING: VolumeRule = () => [];
+/** In the order they are looked at: where two are given, the second is the one too many. */
+const RULES: { readonly [Kind in VolumeKind]: SourceRule<Kind> } = {
+  emptyDir: validateEmptyDir,
+  hostPath: (at, { path = '' }) => mustNotClimb(at.field('path'), path),
+  gitRepo: (at, { directory = '' }) => mustDescend(at.field('directory'), directory),
+  gcePersistentDisk: validatePartition,
+  awsElasticBlockStore: validatePartition,
+  secret: (at, source) => validateKeyedFiles(at, source, 'secretName'),
+  nfs: network.validateNfs,
+  iscsi: network.validateIscsi,
+  glusterfs: () => undefined,
+  flocker: validateFlocker,
+  persistentVolumeClaim: () => undefined,
+  rbd: network.validateMonitors,
+  cinder: network.mustNameSecret,
+  cephfs: network.validateMonitors,
+  quobyte: validateQuobyteRegistry,
+  downwardAPI: validateDownwardApi,
+  fc: network.validateFibreChannel,
+  flexVolume: validateFlex,
+  configMap: (at, source) => validateKeyedFiles(at, source, 'name'),
+  azureFile: () => undefined,
+  vsphereVolume: () => undefined,
+  photonPersistentDisk: () => undefined,
+  portworxVolume: () => undefined,
+  azureDisk: network.validateAzureDisk,
+  storageos: network.validateStorageOs,
+  projected: validateProjected,
+  scaleIO: (at, { volumeName = '' }) => mustBeText(at.field('volumeName'), volumeName),
+  csi: validateCsi,
+  ephemeral: validateEphemeral,
+  image: (at, { pullPolicy = '' }) => mustBeText(at.field('pullPolicy'), pullPolicy),
+};
 
-const requiredTexts =
-  (...names: readonly string[]): VolumeRule =>
-  (source, path) =>
-    names.filter((name) => text(source[name]) === '').map((name) => required(`${path}.${name}`));
+export const VOLUME_KINDS = Object.keys(RULES) as readonly VolumeKind[];
 
-const HOST_PATH: VolumeRule = (source, path) => validateNoBacksteps(text(source.path), `${path}.path`);
+export const isVolumeKind = (field: string): field is VolumeKind => Object.hasOwn(RULES, field);
 
-const GIT_REPO: VolumeRule = (source, path) =>
-  validateDescendingPath(text(source.directory), `${path}.directory`);
+/** The source of a volume that has one of this kind. */
+export function validateSource<Kind extends VolumeKind>(at: FieldPath, volume: Volume, kind: Kind): void {
+  const source = volume[kind];
+  if (source !== undefined) RULES[kind](at, source);
+}
 
-const EMPTY_DIR: VolumeRule = (source, path) =>
-  text(source.sizeLimit).startsWith('-')
-    ? [forbiddenField(`${path}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
-    : [];
+function mustBeText(at: FieldPath, value: string): void {
+  if (value === '') at.required();
+}
+
+function validateEmptyDir(at: FieldPath, { sizeLimit = '' }: EmptyDirVolumeSource): void {
+  if (sizeLimit.startsWith('-'))
+    at.field('sizeLimit').forbidden('SizeLimit field must be a valid resource quantity');
+}
 
 const MAX_PARTITION = 255;
 
 /** 0 stands for the whole disk, though the message leaves it out. */
-const PARTITIONED: VolumeRule = (source, path) =>
-  validateRange(`${path}.partition`, source.partition, 0, MAX_PARTITION).map((error) => ({
-    ...error,
-    message: error.message.replace('between 0', 'between 1'),
-  }));
+function validatePartition(at: FieldPath, { partition = 0 }: { readonly partition?: number }): void {
+  if (partition < 0 || partition > MAX_PARTITION)
+    at.field('partition').invalid(partition, `must be between 1 and ${MAX_PARTITION}, inclusive`);
+}
 
-const keyedFiles =
-  (nameField: string): VolumeRule =>
-  (source, path) => [
-    ...requiredTexts(nameField)(source, path),
-    ...validateFileMode(source.defaultMode, `${path}.defaultMode`),
-    ...each(parts(source, 'items'), `${path}.items`, validateKeyToPath),
-  ];
+interface KeyedFiles {
+  readonly name?: string;
+  readonly secretName?: string;
+  readonly defaultMode?: number;
+  readonly items?: KeyToPath[];
+}
 
-const DOWNWARD_API: VolumeRule = (source, path) => [
-  ...validateFileMode(source.defaultMode, `${path}.defaultMode`),
-  ...parts(source, 'items').flatMap((file) => validateDownwardFile(file, path)),
-];
+function validateKeyedFiles(at: FieldPath, source: KeyedFiles, nameField: 'name' | 'secretName'): void {
+  mustBeText(at.field(nameField), source[nameField] ?? '');
+  mustBeFileMode(at.field('defaultMode'), source.defaultMode);
+  for (const [item, file] of at.field('items').each(source.items)) validateKeyToPath(item, file);
+}
 
-const EPHEMERAL: VolumeRule = (source, path) =>
-  source.volumeClaimTemplate === undefined
-    ? [required(`${path}.volumeClaimTemplate`)]
-    : validateClaimTemplate(part(source, 'volumeClaimTemplate'), `${path}.volumeClaimTemplate`);
+function validateDownwardApi(at: FieldPath, { defaultMode, items = [] }: DownwardAPIVolumeSource): void {
+  mustBeFileMode(at.field('defaultMode'), defaultMode);
+  for (const file of items) validateDownwardFile(at, file);
+}
+
+function validateEphemeral(at: FieldPath, { volumeClaimTemplate }: EphemeralVolumeSource): void {
+  const path = at.field('volumeClaimTemplate');
+  if (volumeClaimTemplate === undefined) path.required();
+  else validateClaimTemplate(path, volumeClaimTemplate);
+}
 
 const MAX_DRIVER_BYTES = 63;
 
-const CSI: VolumeRule = (source, path) => {
-  const driver = text(source.driver);
-  const errors = validateName(`${path}.driver`, driver.toLowerCase(), 'dns-subdomain');
-  if (driver.length > MAX_DRIVER_BYTES) {
-    const message = `Too long: must have at most ${MAX_DRIVER_BYTES} bytes`;
-    errors.push({ type: 'FieldValueTooLong', field: `${path}.driver`, message });
-  }
-  if (source.nodePublishSecretRef === undefined) return errors;
-  const secret = text(part(source, 'nodePublishSecretRef').name);
-  const named =
-    secret === ''
-      ? [required(`${path}.nodePublishSecretRef.name`)]
-      : validateName(`${path}.name`, secret, 'dns-subdomain');
-  return [...errors, ...named];
-};
-
-const IMAGE: VolumeRule = (source, path) =>
-  text(source.pullPolicy) === '' ? [required(`${path}.pullPolicy`)] : [];
+function validateCsi(at: FieldPath, { driver = '', nodePublishSecretRef: secret }: CSIVolumeSource): void {
+  mustBeName(at.field('driver'), driver.toLowerCase(), 'dns-subdomain');
+  if (driver.length > MAX_DRIVER_BYTES) at.field('driver').tooLong(MAX_DRIVER_BYTES);
+  if (secret === undefined) return;
+  const { name = '' } = secret;
+  if (name === '') at.field('nodePublishSecretRef').field('name').required();
+  else mustBeName(at.field('name'), name, 'dns-subdomain');
+}
 
 const RESERVED_DOMAINS = /(^|\.)(kubernetes|k8s)\.io$/;
 
-const FLEX: VolumeRule = (source, path) =>
-  Object.keys(part(source, 'options'))
-    .filter((key) => RESERVED_DOMAINS.test((key.split('/', 1)[0] ?? '').toLowerCase()))
-    .map((key) =>
-      invalidValue(`${path}.options[${key}]`, key, 'kubernetes.io and k8s.io namespaces are reserved'),
-    );
-
-/** In the order they are looked at: where two are given, the second is the one too many. */
-export const VOLUME_KINDS: ReadonlyMap<string, VolumeRule> = new Map(
-  Object.entries<VolumeRule>({
-    emptyDir: EMPTY_DIR,
-    hostPath: HOST_PATH,
-    gitRepo: GIT_REPO,
-    gcePersistentDisk: PARTITIONED,
-    awsElasticBlockStore: PARTITIONED,
-    secret: keyedFiles('secretName'),
-    nfs: network.validateNfs,
-    iscsi: network.validateIscsi,
-    glusterfs: NOTHING,
-    flocker: validateFlocker,
-    persistentVolumeClaim: NOTHING,
-    rbd: network.validateMonitors,
-    cinder: network.validateSecretReference,
-    cephfs: network.validateMonitors,
-    quobyte: validateQuobyteRegistry,
-    downwardAPI: DOWNWARD_API,
-    fc: network.validateFibreChannel,
-    flexVolume: FLEX,
-    configMap: keyedFiles('name'),
-    azureFile: NOTHING,
-    vsphereVolume: NOTHING,
-    photonPersistentDisk: NOTHING,
-    portworxVolume: NOTHING,
-    azureDisk: network.validateAzureDisk,
-    storageos: network.validateStorageOs,
-    projected: validateProjected,
-    scaleIO: requiredTexts('volumeName'),
-    csi: CSI,
-    ephemeral: EPHEMERAL,
-    image: IMAGE,
-  }),
-);
+function validateFlex(at: FieldPath, { options }: FlexVolumeSource): void {
+  for (const [option, key] of at.field('options').entries(options))
+    if (RESERVED_DOMAINS.test((key.split('/', 1)[0] ?? '').toLowerCase()))
+      option.invalid(key, 'kubernetes.io and k8s.io namespaces are reserved');
+}

@@ -1,31 +1,28 @@
-import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
-import type { FieldError } from '../../../api/status.ts';
-import { forbiddenField, invalidValue } from '../../../object/field-errors.ts';
-import { objectOf, objectsOf, part, text } from '../../../object/parts.ts';
-import { validateName } from '../../validation/values.ts';
-import { CONTAINER_LISTS, containersOf } from '../containers-of.ts';
+import type {
+  Container,
+  EphemeralContainer,
+  PodSpec,
+  WindowsSecurityContextOptions,
+} from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeName } from '../../rules/names.ts';
+import { containersOf } from '../containers-of.ts';
 
 /** What is particular to containers on Windows. */
 
 const MAX_CREDENTIAL_KIB = 64;
 
-export function validateWindowsOptions(options: JsonObject, path: string): FieldError[] {
+export function validateWindowsOptions(at: FieldPath, options: WindowsSecurityContextOptions): void {
   const { gmsaCredentialSpecName: specName, gmsaCredentialSpec: spec, runAsUserName: user } = options;
-  return [
-    ...(specName === undefined
-      ? []
-      : validateName(`${path}.gmsaCredentialSpecName`, text(specName), 'dns-subdomain')),
-    ...(spec === undefined ? [] : validateCredentialSpec(text(spec), `${path}.gmsaCredentialSpec`)),
-    ...(user === undefined
-      ? []
-      : userNameProblems(text(user)).map((why) => invalidValue(`${path}.runAsUserName`, user, why))),
-  ];
+  if (specName !== undefined) mustBeName(at.field('gmsaCredentialSpecName'), specName, 'dns-subdomain');
+  if (spec !== undefined) mustBeCredentialSpec(at.field('gmsaCredentialSpec'), spec);
+  if (user !== undefined) at.field('runAsUserName').invalidFor(user, userNameProblems(user));
 }
 
-function validateCredentialSpec(spec: string, path: string): FieldError[] {
-  if (spec === '') return [invalidValue(path, spec, 'gmsaCredentialSpec cannot be an empty string')];
-  if (Buffer.byteLength(spec) <= MAX_CREDENTIAL_KIB * 1024) return [];
-  return [invalidValue(path, spec, `gmsaCredentialSpec size must be under ${MAX_CREDENTIAL_KIB} KiB`)];
+function mustBeCredentialSpec(at: FieldPath, spec: string): void {
+  if (spec === '') at.invalid(spec, 'gmsaCredentialSpec cannot be an empty string');
+  if (Buffer.byteLength(spec) > MAX_CREDENTIAL_KIB * 1024)
+    at.invalid(spec, `gmsaCredentialSpec size must be under ${MAX_CREDENTIAL_KIB} KiB`);
 }
 
 const MAX_DOMAIN_CHARS = 256;
@@ -66,44 +63,39 @@ function userProblems(user: string): string[] {
   return problems;
 }
 
-const hostProcessOf = (holder: JsonObject): JsonValue | undefined =>
-  objectOf(objectOf(holder.securityContext).windowsOptions).hostProcess;
+const hostProcessOf = (holder: PodSpec | Container | EphemeralContainer): boolean | undefined =>
+  holder.securityContext?.windowsOptions?.hostProcess;
 
-/** Containers that are processes of the host: all of a pod's, or none. */
-export function validateHostProcess(spec: JsonObject, path: string, errors: FieldError[]): void {
+/** Containers that are processes of the host: all of a pod's, or none. `at` is the pod spec. */
+export function validateHostProcess(at: FieldPath, spec: PodSpec): void {
   const ofPod = hostProcessOf(spec);
   let containers = 0;
   let onHost = 0;
-  for (const list of CONTAINER_LISTS) {
-    let at = 0;
-    for (const container of objectsOf(spec[list])) {
-      const own = hostProcessOf(container);
-      containers += 1;
-      if ((own ?? ofPod) === true) onHost += 1;
-      if (ofPod !== undefined && own !== undefined && own !== ofPod) {
-        const why = `pod hostProcess value must be identical if both are specified, was ${ofPod}`;
-        const field = `${path}.${list}[${at}].securityContext.windowsOptions.hostProcess`;
-        errors.push(invalidValue(field, own, why));
-      }
-      at += 1;
-    }
+  for (const { container, at: path } of containersOf(spec, at)) {
+    const own = hostProcessOf(container);
+    containers += 1;
+    if ((own ?? ofPod) === true) onHost += 1;
+    if (ofPod !== undefined && own !== undefined && own !== ofPod)
+      path
+        .field('securityContext')
+        .field('windowsOptions')
+        .field('hostProcess')
+        .invalid(own, `pod hostProcess value must be identical if both are specified, was ${ofPod}`);
   }
-  if (onHost > 0) validateOnHost(spec, path, onHost === containers, errors);
+  if (onHost === 0) return;
+  if (onHost < containers)
+    at.invalid(
+      '',
+      'If pod contains any hostProcess containers then all containers must be HostProcess containers',
+    );
+  if (spec.hostNetwork !== true)
+    at.field('hostNetwork').invalid(
+      false,
+      'hostNetwork must be true if pod contains any hostProcess containers',
+    );
 }
 
-function validateOnHost(spec: JsonObject, path: string, all: boolean, errors: FieldError[]): void {
-  if (!all) {
-    const why =
-      'If pod contains any hostProcess containers then all containers must be HostProcess containers';
-    errors.push(invalidValue(path, '', why));
-  }
-  if (spec.hostNetwork !== true) {
-    const why = 'hostNetwork must be true if pod contains any hostProcess containers';
-    errors.push(invalidValue(`${path}.hostNetwork`, false, why));
-  }
-}
-
-const NOT_OF_PODS = ['hostUsers', 'hostPID', 'hostIPC', 'shareProcessNamespace'];
+const NOT_OF_PODS = ['hostUsers', 'hostPID', 'hostIPC', 'shareProcessNamespace'] as const;
 const NOT_OF_POD_CONTEXTS = [
   'appArmorProfile',
   'seLinuxOptions',
@@ -115,7 +107,7 @@ const NOT_OF_POD_CONTEXTS = [
   'runAsGroup',
   'supplementalGroups',
   'supplementalGroupsPolicy',
-];
+] as const;
 const NOT_OF_CONTAINERS = [
   'appArmorProfile',
   'seLinuxOptions',
@@ -127,29 +119,31 @@ const NOT_OF_CONTAINERS = [
   'procMount',
   'runAsUser',
   'runAsGroup',
-];
+] as const;
 
-const forbidden = (object: JsonObject, fields: readonly string[], path: string): FieldError[] =>
-  fields
-    .filter((field) => object[field] !== undefined)
-    .map((field) => forbiddenField(`${path}.${field}`, 'cannot be set for a windows pod'));
+function refuse<Field extends string>(
+  at: FieldPath,
+  owner: { readonly [name in Field]?: unknown },
+  fields: readonly Field[],
+): void {
+  for (const field of fields)
+    if (owner[field] !== undefined) at.field(field).forbidden('cannot be set for a windows pod');
+}
 
 /** What only Linux has. */
-export function validateWindowsPod(spec: JsonObject, path: string): FieldError[] {
-  return [
-    ...forbidden(part(spec, 'securityContext'), NOT_OF_POD_CONTEXTS, `${path}.securityContext`),
-    ...forbidden(spec, NOT_OF_PODS, path),
-    ...containersOf(spec, path).flatMap(({ container, path: at }) =>
-      forbidden(part(container, 'securityContext'), NOT_OF_CONTAINERS, `${at}.securityContext`),
-    ),
-  ];
+export function validateWindowsPod(at: FieldPath, spec: PodSpec): void {
+  refuse(at.field('securityContext'), spec.securityContext ?? {}, NOT_OF_POD_CONTEXTS);
+  refuse(at, spec, NOT_OF_PODS);
+  for (const { container, at: path } of containersOf(spec, at))
+    refuse(path.field('securityContext'), container.securityContext ?? {}, NOT_OF_CONTAINERS);
 }
 
 /** What only Windows has. */
-export function validateLinuxPod(spec: JsonObject, path: string): FieldError[] {
-  return [{ container: spec, path }, ...containersOf(spec, path)]
-    .filter(({ container }) => part(container, 'securityContext').windowsOptions !== undefined)
-    .map(({ path: at }) =>
-      forbiddenField(`${at}.securityContext.windowsOptions`, 'windows options cannot be set for a linux pod'),
-    );
+export function validateLinuxPod(at: FieldPath, spec: PodSpec): void {
+  for (const { container, at: path } of [{ container: spec, at }, ...containersOf(spec, at)])
+    if (container.securityContext?.windowsOptions !== undefined)
+      path
+        .field('securityContext')
+        .field('windowsOptions')
+        .forbidden('windows options cannot be set for a linux pod');
 }

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { invalidValue, required } from '../../../object/field-errors.ts';
+import { problemsOf } from '../../../object/field-path.ts';
 import { count, text } from '../../../object/parts.ts';
-import { validateNoBacksteps } from '../../pod/validation/paths.ts';
+import { mustNotClimb } from '../../pod/validation/paths.ts';
 import { requireField } from './required-fields.ts';
 
 const MAX_PARTITION = 255;
@@ -17,7 +18,9 @@ export function validateLocal(source: JsonObject, path: string): FieldError[] {
 
 function validatePath(source: JsonObject, path: string): FieldError[] {
   const target = text(source.path);
-  return target === '' ? [required(`${path}.path`)] : validateNoBacksteps(target, `${path}.path`);
+  return target === ''
+    ? [required(`${path}.path`)]
+    : problemsOf((at) => mustNotClimb(at, target), `${path}.path`);
 }
 
 /** Disks of clouds: the disk by an id of the cloud's, and perhaps one partition of it; 0 means the whole disk. */

@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { eachInvalid, forbiddenField, notSupported, required } from '../../../object/field-errors.ts';
+import { problemsOf } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/formats.ts';
 import { part, text } from '../../../object/parts.ts';
 import { validateNodeSelector } from '../../pod/validation/node-selector.ts';
@@ -75,7 +76,7 @@ function validateCapacity(spec: JsonObject, path: string): FieldError[] {
 function validateNodeAffinity(affinity: JsonObject, path: string): FieldError[] {
   return affinity.required === undefined
     ? [required(`${path}.required`, 'must specify required node constraints')]
-    : validateNodeSelector(part(affinity, 'required'), `${path}.required`);
+    : problemsOf((at) => validateNodeSelector(at, part(affinity, 'required')), `${path}.required`);
 }
 
 /** Recycling would empty the whole node. */

@@ -1,0 +1,120 @@
+import type { FieldError } from '../api/status.ts';
+import * as errors from './field-errors.ts';
+
+/**
+ * Where validation stands in an object, together with the list of what it has found so far. A rule takes the path of the
+ * field it judges and adds to the list what is wrong with it:
+ *
+ *   const ports = at.field('ports');
+ *   for (const [port, { containerPort }] of ports.each(container.ports)) {
+ *     if (containerPort === undefined) port.field('containerPort').required();
+ *   }
+ *
+ * adds `spec.containers[0].ports[1].containerPort: Required value`. The texts are Kubernetes' (apimachinery,
+ * util/validation/field).
+ */
+export class FieldPath {
+  readonly #text: string;
+  readonly #found: FieldError[];
+
+  private constructor(text: string, found: FieldError[]) {
+    this.#text = text;
+    this.#found = found;
+  }
+
+  /** The object itself: its fields have paths without a dot before them. */
+  static root(found: FieldError[] = []): FieldPath {
+    return new FieldPath('', found);
+  }
+
+  /** `spec` → `spec.replicas` */
+  field(name: string): FieldPath {
+    return new FieldPath(this.#text === '' ? name : `${this.#text}.${name}`, this.#found);
+  }
+
+  /** `ports` → `ports[0]`. For an entry of a map: `limits` → `limits[cpu]`. */
+  item(key: number | string): FieldPath {
+    return new FieldPath(`${this.#text}[${key}]`, this.#found);
+  }
+
+  /** The items of a list, each with its own path. An absent list has none. */
+  *each<T>(items: readonly T[] | null | undefined): Generator<[FieldPath, T, number]> {
+    if (items === undefined || items === null) return;
+    for (let at = 0; at < items.length; at += 1) yield [this.item(at), items[at] as T, at];
+  }
+
+  /** The entries of a map, each with its own path. */
+  *entries<T>(map: Readonly<Record<string, T>> | null | undefined): Generator<[FieldPath, string, T]> {
+    if (map === undefined || map === null) return;
+    for (const key of Object.keys(map)) yield [this.item(key), key, map[key] as T];
+  }
+
+  /** An absent or empty value that must be there. */
+  required(why = ''): void {
+    this.#found.push(errors.required(this.#text, why));
+  }
+
+  invalid(value: unknown, why: string): void {
+    this.#found.push(errors.invalidValue(this.#text, value, why));
+  }
+
+  /** Each reason as an error of its own. */
+  invalidFor(value: unknown, reasons: readonly string[]): void {
+    for (const why of reasons) this.invalid(value, why);
+  }
+
+  /** A value outside an enumeration. */
+  notSupported(value: unknown, supported: readonly string[]): void {
+    this.#found.push(errors.notSupported(this.#text, value, supported));
+  }
+
+  /** A value that would be good elsewhere, or by itself, but not here. */
+  forbidden(why: string): void {
+    this.#found.push(errors.forbiddenField(this.#text, why));
+  }
+
+  duplicate(value: unknown): void {
+    this.#found.push(errors.duplicate(this.#text, value));
+  }
+
+  /** A reference inside the object to something that the object has not. */
+  notFound(value: unknown): void {
+    this.#found.push(errors.notFoundValue(this.#text, value));
+  }
+
+  tooLong(mostBytes: number): void {
+    this.#found.push(errors.tooLong(this.#text, mostBytes));
+  }
+
+  tooMany(actual: number, most: number): void {
+    this.#found.push(errors.tooMany(this.#text, actual, most));
+  }
+
+  /** A value that is too large to be shown, or none by itself. */
+  invalidUnshown(why: string): void {
+    this.#found.push({ type: 'FieldValueInvalid', field: this.#text, message: `Invalid value: ${why}` });
+  }
+
+  /** Errors that were made elsewhere, with paths of their own. */
+  add(found: readonly FieldError[]): void {
+    for (const error of found) this.#found.push(error);
+  }
+
+  /** How many errors there are so far, anywhere in the object: whether a rule found one is told by the difference. */
+  get found(): number {
+    return this.#found.length;
+  }
+
+  /** The path as messages have it. */
+  toString(): string {
+    return this.#text;
+  }
+}
+
+/** What a rule finds in an object, as a list; or in a part of it, at `path`. */
+export function problemsOf(rule: (at: FieldPath) => void, path = ''): FieldError[] {
+  const found: FieldError[] = [];
+  const root = FieldPath.root(found);
+  rule(path === '' ? root : root.field(path));
+  return found;
+}

@@ -1,0 +1,88 @@
+import type {
+  Container,
+  ContainerPort,
+  EphemeralContainer,
+  Pod,
+  PodSpec,
+  PodTemplateSpec,
+  Volume,
+} from '../../api/types/core/v1.ts';
+import { formatQuantity, parseQuantity } from '../../object/quantity.ts';
+
+/**
+ * Defaults of pods that depend on other fields (Kubernetes: apis/core/v1/defaults.go). Constants are in the IDL. All change
+ * the spec in place.
+ */
+
+/** Of a pod, over what every pod spec gets. A template leaves these open to the pods made of it. */
+export function defaultPod({ spec = {} }: Pod): void {
+  defaultPodSpec(spec);
+  spec.enableServiceLinks ??= true;
+  for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
+    requestLimits(container);
+    if (spec.hostNetwork === true) takeHostPorts(container.ports ?? []);
+  }
+}
+
+/** The pod spec inside of `template`. */
+export function defaultPodTemplate({ template }: { readonly template?: PodTemplateSpec }): void {
+  if (template?.spec !== undefined) defaultPodSpec(template.spec);
+}
+
+/** For pods and the templates of everything that makes pods. */
+export function defaultPodSpec(spec: PodSpec): void {
+  for (const list of ['initContainers', 'containers', 'ephemeralContainers'] as const)
+    for (const container of spec[list] ?? []) defaultContainer(container);
+  const account = spec.serviceAccountName || spec.serviceAccount || '';
+  if (account !== '') {
+    spec.serviceAccountName = account;
+    spec.serviceAccount = account;
+  }
+  for (const volume of spec.volumes ?? []) defaultVolume(volume);
+  if (spec.overhead !== undefined) roundUp(spec.overhead);
+}
+
+function defaultContainer(container: Container | EphemeralContainer): void {
+  const { imagePullPolicy = '', image = '', resources } = container;
+  if (imagePullPolicy === '') container.imagePullPolicy = pullPolicy(image);
+  if (resources?.limits !== undefined) roundUp(resources.limits);
+  if (resources?.requests !== undefined) roundUp(resources.requests);
+}
+
+function defaultVolume(volume: Volume): void {
+  const { name: _, ...source } = volume;
+  if (Object.keys(source).length === 0) volume.emptyDir = {};
+  const { image } = volume;
+  if (image !== undefined && (image.pullPolicy ?? '') === '')
+    image.pullPolicy = pullPolicy(image.reference ?? '');
+}
+
+/** What moves is looked up each time: the tag `latest`, which is meant where neither tag nor digest is given. */
+function pullPolicy(image: string): 'Always' | 'IfNotPresent' {
+  const [name = '', digest = ''] = image.split('@');
+  const tag = /:([^/:]+)$/.exec(name)?.[1] ?? (digest === '' && name !== '' ? 'latest' : '');
+  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+}
+
+const MILLI = 1_000_000n;
+
+/** Nothing is asked for in less than thousandths; canonical quantities show by their suffix that they are finer. */
+function roundUp(amounts: Record<string, string>): void {
+  for (const [name, amount] of Object.entries(amounts)) {
+    const quantity = amount.endsWith('n') || amount.endsWith('u') ? parseQuantity(amount) : undefined;
+    if (quantity === undefined || quantity.nanos <= 0n) continue;
+    amounts[name] = formatQuantity({ ...quantity, nanos: ((quantity.nanos + MILLI - 1n) / MILLI) * MILLI });
+  }
+}
+
+/** A container with a limit and no request asks for all of the limit. */
+function requestLimits({ resources }: Container): void {
+  const { limits = {}, requests } = resources ?? {};
+  if (resources !== undefined && Object.keys(limits).length > 0)
+    resources.requests = { ...limits, ...requests };
+}
+
+function takeHostPorts(ports: readonly ContainerPort[]): void {
+  for (const port of ports)
+    if (port.hostPort === undefined && port.containerPort !== undefined) port.hostPort = port.containerPort;
+}

@@ -1,0 +1,76 @@
+import type { Pod } from '../../api/types/core/v1.ts';
+import { podLog } from '../connect/pod-log.ts';
+import { podAttach, podExec, podPortForward } from '../connect/pod-streams.ts';
+import { podProxy } from '../connect/proxies.ts';
+import { define } from '../define.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { binding } from './binding.ts';
+import { defaultPod } from './defaults.ts';
+import { ephemeralContainers } from './ephemeral-containers.ts';
+import { eviction } from './eviction.ts';
+import { podGracePeriod, preparePod, preparePodStatus } from './preparation.ts';
+import { POD_RATCHETS } from './ratchets.ts';
+import { table } from './table.ts';
+import { validateNewPod, validatePod } from './validation/pod.ts';
+import { validatePodStatus } from './validation/pod-status.ts';
+import { validatePodUpdate } from './validation/pod-update.ts';
+import { podWarnings } from './warnings.ts';
+
+/** Pods: admitted here, placed by a scheduler, run by node agents. */
+export const pods = define<Pod>({
+  group: '',
+  resource: 'pods',
+  kind: 'Pod',
+  namespaced: true,
+  shortNames: ['po'],
+  categories: ['all'],
+  versions: [{ version: 'v1', type: 'core/v1.Pod' }],
+  emptyStatus: { phase: 'Pending', qosClass: 'BestEffort' },
+  prepareStatus: preparePodStatus,
+  validateStatus: checkedUpdate(validatePodStatus),
+  subresources: [
+    podAttach,
+    binding,
+    ephemeralContainers,
+    eviction,
+    podExec,
+    podLog,
+    podPortForward,
+    podProxy,
+  ],
+  table,
+  fields: {
+    paths: {
+      'spec.nodeName': ['spec.nodeName'],
+      'spec.restartPolicy': ['spec.restartPolicy'],
+      'spec.schedulerName': ['spec.schedulerName'],
+      'spec.serviceAccountName': ['spec.serviceAccountName'],
+      'spec.hostNetwork': ['spec.hostNetwork'],
+      'status.phase': ['status.phase'],
+      'status.podIP': ['status.podIPs.0.ip'],
+      // Known as a label, but no pod has a value for it.
+      'status.podIPs': [],
+      'status.nominatedNodeName': ['status.nominatedNodeName'],
+    },
+    absent: { 'spec.hostNetwork': 'false' },
+    aliases: { 'spec.host': 'spec.nodeName' },
+    // Each kubelet lists and watches the pods of its own node (Kubernetes has an index for the same).
+    indexed: ['spec.nodeName'],
+  },
+  ratchets: POD_RATCHETS,
+  strategy: {
+    nameRule: 'dns-subdomain',
+    tracksGeneration: false,
+    allowCreateOnUpdate: false,
+    allowUnconditionalUpdate: true,
+    returnsDeletedObject: true,
+    defaults: defaultPod,
+    prepareForCreate: preparePod,
+    validate: checked(validatePod),
+    validateCreate: checked(validateNewPod),
+    validateUpdate: checkedUpdate(validatePodUpdate),
+    // People seldom write to pods that exist, and everyone else would be told the same again and again.
+    warnings: (pod, old) => (old === undefined ? podWarnings(pod) : []),
+    gracePeriodSeconds: podGracePeriod,
+  },
+});

@@ -1,0 +1,110 @@
+import type {
+  AppArmorProfile,
+  Container,
+  EphemeralContainer,
+  Pod,
+  PodAffinityTerm,
+  PodSpec,
+} from '../../api/types/core/v1.ts';
+import type { LabelSelectorRequirement } from '../../api/types/meta/v1.ts';
+import { equal } from '../../object/equality.ts';
+import { qosClass } from '../../object/pod-qos.ts';
+import { withCondition } from './conditions.ts';
+import { CONTAINER_LISTS } from './containers-of.ts';
+import { APP_ARMOR_PREFIX, fromAnnotation, holdsAppArmor, toAnnotation } from './profiles.ts';
+
+/** What the server makes of a pod before it is stored for the first time (Kubernetes: pod strategy, PrepareForCreate). */
+export function preparePod(pod: Pod): void {
+  const { metadata, spec = {} } = pod;
+  const status = { phase: 'Pending', qosClass: qosClass(spec) };
+  const isGated = (spec.schedulingGates ?? []).length > 0;
+  pod.status = isGated ? withCondition(status, GATED) : status;
+  addLabelKeys(spec, metadata.labels ?? {});
+  if (spec.os?.name !== 'windows') joinAppArmor(pod);
+}
+
+const GATED = {
+  type: 'PodScheduled',
+  status: 'False',
+  reason: 'SchedulingGated',
+  message: 'Scheduling is blocked due to non-empty scheduling gates',
+} as const;
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Keys become expressions with the pod's own values, so that schedulers need not know of keys. */
+function addLabelKeys({ affinity }: PodSpec, labels: Labels): void {
+  for (const one of [affinity?.podAffinity, affinity?.podAntiAffinity]) {
+    for (const { podAffinityTerm } of one?.[PREFERRED] ?? [])
+      if (podAffinityTerm !== undefined) addExpressions(podAffinityTerm, labels);
+    for (const term of one?.[REQUIRED] ?? []) addExpressions(term, labels);
+  }
+}
+
+function addExpressions(term: PodAffinityTerm, labels: Labels): void {
+  const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
+  const toExpressions = (keys: readonly string[], operator: string): LabelSelectorRequirement[] =>
+    keys.flatMap((key) => {
+      const value = labels[key];
+      return value === undefined ? [] : [{ key, operator, values: [value] }];
+    });
+  const added = [...toExpressions(matchLabelKeys, 'In'), ...toExpressions(mismatchLabelKeys, 'NotIn')];
+  if (added.length === 0 || labelSelector === undefined) return;
+  labelSelector.matchExpressions = [...(labelSelector.matchExpressions ?? []), ...added];
+}
+
+/** Nodes of older versions read the annotation, newer ones the field: each gets what was said in the other. */
+function joinAppArmor(pod: Pod): void {
+  const { metadata, spec = {} } = pod;
+  const ofPod = spec.securityContext?.appArmorProfile;
+  for (const list of CONTAINER_LISTS)
+    for (const container of spec[list] ?? []) {
+      const own = container.securityContext?.appArmorProfile;
+      if (own !== undefined || ofPod !== undefined || holdsAppArmor(metadata.annotations))
+        joinProfile(pod, container, ofPod);
+    }
+}
+
+function joinProfile(
+  { metadata }: Pod,
+  container: Container | EphemeralContainer,
+  ofPod: AppArmorProfile | undefined,
+): void {
+  const key = `${APP_ARMOR_PREFIX}${container.name ?? ''}`;
+  const annotation = metadata.annotations?.[key];
+  const own = container.securityContext?.appArmorProfile;
+  if (annotation === undefined) {
+    const said = toAnnotation(own ?? ofPod ?? {});
+    if (said !== undefined) metadata.annotations = { ...metadata.annotations, [key]: said };
+  } else if (own === undefined) {
+    const profile = fromAnnotation(annotation);
+    if (profile === undefined || equal(profile, ofPod)) return;
+    container.securityContext = { ...container.securityContext, appArmorProfile: profile };
+  }
+}
+
+/** What writers of a status leave as it was, and addresses in both of their forms. */
+export function preparePodStatus({ metadata, status = {} }: Pod, old: Pod): void {
+  // Old node agents lose fields of owners they do not know, and with them what the garbage collector goes by.
+  if (old.metadata.ownerReferences === undefined) delete metadata.ownerReferences;
+  else metadata.ownerReferences = old.metadata.ownerReferences;
+  const first = status.podIPs?.[0]?.ip ?? '';
+  const { podIP: single = '' } = status;
+  if (single !== '' && single !== first) status.podIPs = [{ ip: single }];
+  else if (first !== '') status.podIP = first;
+}
+
+/**
+ * How long a pod is given to end: what the caller asks for, or else what the pod itself says. One that was never placed on a
+ * node, or has ended already, goes at once.
+ */
+export function podGracePeriod({ spec = {}, status = {} }: Pod, requested: number | undefined): number {
+  const { phase } = status;
+  if ((spec.nodeName ?? '') === '' || phase === 'Failed' || phase === 'Succeeded') return 0;
+  const seconds = requested ?? Number(spec.terminationGracePeriodSeconds ?? 0);
+  // Below zero was once accepted, and means as soon as can be.
+  return seconds < 0 ? 1 : seconds;
+}

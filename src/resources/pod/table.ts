@@ -1,0 +1,137 @@
+import type {
+  ContainerState,
+  ContainerStateTerminated,
+  ContainerStatus,
+  Pod,
+  PodSpec,
+  PodStatus,
+} from '../../api/types/core/v1.ts';
+import type { Cell } from '../../registry/definition.ts';
+import { age, NONE, since } from '../cells.ts';
+import { column, nameColumn, type Table } from '../define.ts';
+import { hasCondition } from './conditions.ts';
+
+export const table: Table<Pod> = {
+  columns: [
+    nameColumn(),
+    column('Ready'),
+    column('Status'),
+    column('Restarts'),
+    column('Age'),
+    column('IP', 1),
+    column('Node', 1),
+    column('Nominated Node', 1),
+    column('Readiness Gates', 1),
+  ],
+  cells: podCells,
+};
+
+/** A pod's line: its phase, unless its containers tell more (Kubernetes: printers, printPod). */
+function podCells(pod: Pod, now: number): readonly Cell[] {
+  const { metadata, spec = {}, status = {} } = pod;
+  const { ready, restarts, restartedAt, reason } = readContainers(pod);
+  const gates = spec.readinessGates ?? [];
+  const passed = gates.filter(({ conditionType = '' }) => hasCondition(status, conditionType));
+  const counted = (spec.containers ?? []).length + restartableNames(spec).size;
+  return [
+    metadata.name ?? '',
+    `${ready}/${counted}`,
+    reason,
+    restarts > 0 && restartedAt !== '' ? `${restarts} (${since(restartedAt, now)} ago)` : `${restarts}`,
+    age(pod, now),
+    status.podIPs?.[0]?.ip || status.podIP || NONE,
+    spec.nodeName || NONE,
+    status.nominatedNodeName || NONE,
+    gates.length === 0 ? NONE : `${passed.length}/${gates.length}`,
+  ];
+}
+
+/** Init containers that run beside the others. */
+const restartableNames = ({ initContainers = [] }: PodSpec): ReadonlySet<string | undefined> =>
+  new Set(initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always').map(({ name }) => name));
+
+interface Restarts {
+  restarts: number;
+  restartedAt: string;
+}
+
+interface ContainerSummary extends Restarts {
+  ready: number;
+  reason: string;
+}
+
+function readContainers(pod: Pod): ContainerSummary {
+  const { metadata, status = {} } = pod;
+  const summary = { ready: 0, restarts: 0, restartedAt: '', reason: phaseReason(status) };
+  const restartable = { restarts: 0, restartedAt: '' };
+  const isInitializing = readInitContainers(pod, summary, restartable);
+  if (!isInitializing || hasCondition(status, 'Initialized')) {
+    Object.assign(summary, restartable);
+    readMainContainers(status, summary);
+  }
+  if (metadata.deletionTimestamp !== undefined) {
+    if (status.reason === 'NodeLost') summary.reason = 'Unknown';
+    else if (status.phase !== 'Failed' && status.phase !== 'Succeeded') summary.reason = 'Terminating';
+  }
+  return summary;
+}
+
+function phaseReason({ conditions = [], reason, phase }: PodStatus): string {
+  const isGated = conditions.some((one) => one.type === 'PodScheduled' && one.reason === 'SchedulingGated');
+  return isGated ? 'SchedulingGated' : reason || phase || 'Unknown';
+}
+
+/** True when the pod still is at its init containers, and the reason says so: `Init:1/2`. */
+function readInitContainers(
+  { spec = {}, status = {} }: Pod,
+  summary: ContainerSummary,
+  ofRestartable: Restarts,
+): boolean {
+  const restartable = restartableNames(spec);
+  for (const [at, container] of (status.initContainerStatuses ?? []).entries()) {
+    const runsBeside = restartable.has(container.name);
+    addRestarts(container, summary);
+    if (runsBeside) addRestarts(container, ofRestartable);
+    if (container.state?.terminated?.exitCode === 0) continue;
+    if (runsBeside && container.started === true) {
+      if (container.ready === true) summary.ready += 1;
+      continue;
+    }
+    summary.reason = `Init:${initReason(container.state ?? {}, at, (spec.initContainers ?? []).length)}`;
+    return true;
+  }
+  return false;
+}
+
+function initReason({ terminated, waiting }: ContainerState, at: number, total: number): string {
+  if (terminated !== undefined) return endReason(terminated);
+  const reason = waiting?.reason ?? '';
+  return reason === '' || reason === 'PodInitializing' ? `${at}/${total}` : reason;
+}
+
+function readMainContainers(status: PodStatus, summary: ContainerSummary): void {
+  let isRunning = false;
+  for (const container of (status.containerStatuses ?? []).toReversed()) {
+    const { waiting, terminated, running } = container.state ?? {};
+    addRestarts(container, summary);
+    if ((waiting?.reason ?? '') !== '') summary.reason = waiting?.reason ?? '';
+    else if (terminated !== undefined) summary.reason = endReason(terminated);
+    else if (container.ready === true && running !== undefined) {
+      isRunning = true;
+      summary.ready += 1;
+    }
+  }
+  if (summary.reason === 'Completed' && isRunning)
+    summary.reason = hasCondition(status, 'Ready') ? 'Running' : 'NotReady';
+}
+
+function addRestarts({ restartCount = 0, lastState }: ContainerStatus, summary: Restarts): void {
+  summary.restarts += restartCount;
+  const finished = lastState?.terminated?.finishedAt ?? '';
+  if (finished > summary.restartedAt) summary.restartedAt = finished;
+}
+
+function endReason({ reason = '', signal = 0, exitCode = 0 }: ContainerStateTerminated): string {
+  if (reason !== '') return reason;
+  return signal !== 0 ? `Signal:${signal}` : `ExitCode:${exitCode}`;
+}

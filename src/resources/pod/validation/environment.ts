@@ -1,0 +1,67 @@
+import type {
+  ConfigMapKeySelector,
+  EnvFromSource,
+  EnvVar,
+  EnvVarSource,
+  SecretKeySelector,
+} from '../../../api/types/core/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { checkConfigMapKey, checkEnvironmentName } from '../../../object/formats.ts';
+import { mustBeName, mustBeNamed } from '../../rules/names.ts';
+import { FIELDS_OF_VARIABLES, validateFieldRef, validateResourceFieldRef } from './downward-api.ts';
+
+/** Environment variables: one by one, and whole config maps and secrets. */
+
+export function validateEnv(at: FieldPath, variables: readonly EnvVar[] | undefined): void {
+  for (const [path, { name = '', value = '', valueFrom }] of at.each(variables)) {
+    if (name === '') path.field('name').required();
+    else path.field('name').invalidFor(name, checkEnvironmentName(name));
+    if (valueFrom !== undefined) validateSource(path.field('valueFrom'), valueFrom, value !== '');
+  }
+}
+
+function validateSource(at: FieldPath, source: EnvVarSource, hasValue: boolean): void {
+  const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = source;
+  if (fieldRef !== undefined) validateFieldRef(at.field('fieldRef'), fieldRef, FIELDS_OF_VARIABLES);
+  if (resourceFieldRef !== undefined)
+    validateResourceFieldRef(at.field('resourceFieldRef'), resourceFieldRef, 'container');
+  if (configMapKeyRef !== undefined) validateKeySelector(at.field('configMapKeyRef'), configMapKeyRef);
+  if (secretKeyRef !== undefined) validateKeySelector(at.field('secretKeyRef'), secretKeyRef);
+  const given = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef].filter(
+    (one) => one !== undefined,
+  );
+  if (given.length === 0)
+    at.invalid(
+      '',
+      'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`',
+    );
+  else if (hasValue) at.invalid('', 'may not be specified when `value` is not empty');
+  else if (given.length > 1) at.invalid('', 'may not have more than one field specified at a time');
+}
+
+function validateKeySelector(
+  at: FieldPath,
+  { name = '', key = '' }: ConfigMapKeySelector | SecretKeySelector,
+): void {
+  mustBeName(at.field('name'), name, 'dns-subdomain');
+  if (key === '') at.field('key').required();
+  else at.field('key').invalidFor(key, checkConfigMapKey(key));
+}
+
+const WHOLE = ['configMapRef', 'secretRef'] as const;
+
+/** That there is one source is said of the list, not the entry, as in Kubernetes. */
+export function validateEnvFrom(at: FieldPath, sources: readonly EnvFromSource[] | undefined): void {
+  for (const [path, source] of at.each(sources)) {
+    const { prefix = '' } = source;
+    if (prefix !== '') path.field('prefix').invalidFor(prefix, checkEnvironmentName(prefix));
+    const given = WHOLE.filter((name) => source[name] !== undefined);
+    // What is named need not exist yet, so a prefix of a generated name would do as well.
+    for (const kind of given) mustBeNamedPrefix(path.field(kind).field('name'), source[kind]?.name ?? '');
+    if (given.length === 0) at.invalid('', 'must specify one of: `configMapRef` or `secretRef`');
+    if (given.length > 1) at.invalid('', 'may not have more than one field specified at a time');
+  }
+}
+
+const mustBeNamedPrefix = (at: FieldPath, name: string): void =>
+  mustBeNamed(at, name.replace(/-$/, 'a'), 'dns-subdomain');

@@ -1,0 +1,160 @@
+import type { Pod, PodSpec, PodTemplateSpec, Volume } from '../../api/types/core/v1.ts';
+import { FieldPath } from '../../object/field-path.ts';
+import { checkName } from '../../object/formats.ts';
+import { parseQuantity } from '../../object/quantity.ts';
+import { addEnvWarnings, addPortWarnings } from './container-warnings.ts';
+import { containersOf } from './containers-of.ts';
+import { addPlacementWarnings } from './placement-warnings.ts';
+import { APP_ARMOR_PREFIX, holdsSeccomp, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD } from './profiles.ts';
+
+/** What a caller is told of a pod that is accepted, but not what was meant (Kubernetes: api/pod, warnings.go). */
+
+export function podWarnings({ metadata, spec = {} }: Pod): string[] {
+  const said: string[] = [];
+  const wrong = checkName(metadata.name ?? '', 'dns-label');
+  const advice =
+    "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended";
+  if (wrong.length > 0) said.push(`${advice}: [${wrong.join(' ')}]`);
+  addWarnings(said, FieldPath.root(), spec, metadata.annotations ?? {});
+  return said;
+}
+
+/** `path` is `spec.template`, for example. */
+export function podTemplateWarnings({ metadata = {}, spec = {} }: PodTemplateSpec, path: string): string[] {
+  const said: string[] = [];
+  const at = FieldPath.root().field(path);
+  addWarnings(said, at, spec, metadata.annotations ?? {});
+  addAppArmorWarnings(said, at.field('metadata').field('annotations'), spec, metadata.annotations ?? {});
+  return said;
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+const BYTES = ['memory', 'ephemeral-storage'];
+
+/** `at` is the pod or its template. */
+function addWarnings(said: string[], at: FieldPath, spec: PodSpec, annotations: Texts): void {
+  const path = at.field('spec');
+  const ofAnnotations = at.field('metadata').field('annotations');
+  addPlacementWarnings(said, path, spec);
+  for (const [key, why] of DEAD_ANNOTATIONS)
+    if (annotations[key] !== undefined) said.push(`${ofAnnotations.item(key)}: ${why}`);
+  for (const [item, volume] of path.field('volumes').each(spec.volumes))
+    addVolumeWarnings(said, item, volume);
+  addDuplicateWarnings(said, path, spec);
+  addFractionWarnings(said, path.field('overhead'), spec.overhead, BYTES);
+  addSeccompWarnings(said, ofAnnotations, spec, annotations);
+  for (const { container, at: item } of containersOf(spec, path)) {
+    const { limits, requests } = container.resources ?? {};
+    const resources = item.field('resources');
+    addFractionWarnings(said, resources.field('limits'), limits, BYTES);
+    addFractionWarnings(said, resources.field('requests'), requests, BYTES);
+    addEnvWarnings(said, item.field('env'), container.env ?? []);
+  }
+  addPortWarnings(said, path, spec);
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0)
+    said.push(
+      `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
+    );
+}
+
+const DEAD_ANNOTATIONS: readonly (readonly [string, string])[] = [
+  [
+    'scheduler.alpha.kubernetes.io/critical-pod',
+    'non-functional in v1.16+; use the "priorityClassName" field instead',
+  ],
+  ['security.alpha.kubernetes.io/sysctls', 'non-functional in v1.11+; use the "sysctls" field instead'],
+  [
+    'security.alpha.kubernetes.io/unsafe-sysctls',
+    'non-functional in v1.11+; use the "sysctls" field instead',
+  ],
+];
+
+/** The field, how Kubernetes spells it here, and why. */
+const DEPRECATED_VOLUMES = [
+  ['photonPersistentDisk', 'photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['gitRepo', 'gitRepo', 'deprecated in v1.11'],
+  ['scaleIO', 'scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['flocker', 'flocker', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['storageos', 'storageOS', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['quobyte', 'quobyte', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  ['cephfs', 'cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+] as const;
+
+const CLAIMED = ['storage'];
+
+function addVolumeWarnings(said: string[], at: FieldPath, volume: Volume): void {
+  for (const [field, spelling, why] of DEPRECATED_VOLUMES)
+    if (volume[field] !== undefined) said.push(`${at}.${spelling}: ${why}`);
+  if (volume.ephemeral === undefined) return;
+  const { requests, limits } = volume.ephemeral.volumeClaimTemplate?.spec?.resources ?? {};
+  const claim = at.field('ephemeral.volumeClaimTemplate.spec.resources');
+  addFractionWarnings(said, claim.field('requests'), requests, CLAIMED);
+  addFractionWarnings(said, claim.field('limits'), limits, CLAIMED);
+}
+
+const NANO = 1_000_000_000n;
+
+/** There is no part of a byte. */
+function addFractionWarnings(
+  said: string[],
+  at: FieldPath,
+  amounts: Texts | undefined,
+  names: readonly string[],
+): void {
+  if (amounts === undefined) return;
+  for (const name of names) {
+    const amount = amounts[name] ?? '';
+    if (amount === '' || (parseQuantity(amount)?.nanos ?? 0n) % NANO === 0n) continue;
+    said.push(
+      `${at.item(name)}: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`,
+    );
+  }
+}
+
+function addDuplicateWarnings(said: string[], at: FieldPath, spec: PodSpec): void {
+  const secrets = at.field('imagePullSecrets');
+  addRepeated(said, at.field('hostAliases'), spec.hostAliases, 'ip');
+  addRepeated(said, secrets, spec.imagePullSecrets, 'name');
+  for (const [path, { name = '' }] of secrets.each(spec.imagePullSecrets))
+    if (name === '') said.push(`${path}.name: invalid empty name ""`);
+}
+
+function addRepeated<Field extends string>(
+  said: string[],
+  at: FieldPath,
+  items: readonly { readonly [name in Field]?: string }[] | undefined,
+  field: Field,
+): void {
+  const seen = new Set<string>();
+  for (const [path, item] of at.each(items)) {
+    const value = item[field] ?? '';
+    if (seen.has(value)) said.push(`${path}.${field}: duplicate ${field} ${JSON.stringify(value)}`);
+    seen.add(value);
+  }
+}
+
+/** `at` is the annotations. */
+function addSeccompWarnings(said: string[], at: FieldPath, spec: PodSpec, annotations: Texts): void {
+  if (!holdsSeccomp(annotations)) return;
+  const warn = (key: string, { securityContext }: Pick<PodSpec, 'securityContext'>): void => {
+    if (annotations[key] === undefined || securityContext?.seccompProfile !== undefined) return;
+    said.push(`${at.item(key)}: non-functional in v1.27+; use the "seccompProfile" field instead`);
+  };
+  warn(SECCOMP_POD, spec);
+  for (const { container } of containersOf(spec))
+    warn(`${SECCOMP_CONTAINER_PREFIX}${container.name ?? ''}`, container);
+}
+
+/** `at` is the annotations. */
+function addAppArmorWarnings(said: string[], at: FieldPath, spec: PodSpec, annotations: Texts): void {
+  if (spec.securityContext?.appArmorProfile !== undefined) return;
+  for (const { container } of containersOf(spec)) {
+    const key = `${APP_ARMOR_PREFIX}${container.name ?? ''}`;
+    const isInField = container.securityContext?.appArmorProfile !== undefined;
+    if (isInField || annotations[key] === undefined) continue;
+    said.push(`${at.item(key)}: deprecated since v1.30; use the "appArmorProfile" field instead`);
+  }
+}

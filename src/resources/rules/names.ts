@@ -1,0 +1,35 @@
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkName, type NameRule } from '../../object/formats.ts';
+
+export function mustBeName(at: FieldPath, name: string, rule: NameRule): void {
+  at.invalidFor(name, checkName(name, rule));
+}
+
+/** A name that must be there. */
+export function mustBeNamed(at: FieldPath, name: string, rule: NameRule): void {
+  if (name === '') at.required();
+  else mustBeName(at, name, rule);
+}
+
+/** One of an enumeration, in the order in which the message lists it. An absent value is no mistake. */
+export function mustBeOneOf(at: FieldPath, value: string | undefined, supported: readonly string[]): void {
+  if (value !== undefined && !supported.includes(value)) at.notSupported(value, supported);
+}
+
+/** Names that may stand only once in a list: `unique.add(at, name)` for each. An empty one is another rule's mistake. */
+export class UniqueNames {
+  readonly #seen: Set<string>;
+
+  constructor(taken: Iterable<string> = []) {
+    this.#seen = new Set(taken);
+  }
+
+  add(at: FieldPath, name: string): void {
+    if (name !== '' && this.#seen.has(name)) at.duplicate(name);
+    this.#seen.add(name);
+  }
+
+  has(name: string): boolean {
+    return this.#seen.has(name);
+  }
+}
