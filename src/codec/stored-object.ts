@@ -79,10 +79,10 @@ export class HeadSplicer {
   readonly storedLength: number;
   readonly #prefix: string;
 
-  /** `stored` is what the bytes carry, `shown` what the response is to say. */
-  constructor(stored: Head, shown: Head) {
+  /** `stored` is what the bytes carry, `shown` what the response is to say; undefined where its list says it. */
+  constructor(stored: Head, shown: Head | undefined) {
     this.storedLength = Buffer.byteLength(toText(stored));
-    this.#prefix = toText(shown);
+    this.#prefix = shown === undefined ? '{"metadata":{' : toText(shown);
   }
 
   /**

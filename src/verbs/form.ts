@@ -31,7 +31,7 @@ export interface ListHead {
  */
 export interface Form {
   readonly contentType: string;
-  object(stored: Stored): Buffer[];
+  object(stored: Stored): Body;
   /** Waits where making the list takes so long that others should have their turn in between. */
   list(entries: readonly Entry[], head: ListHead): Body | Promise<Body>;
   readonly frames: FrameEncoder;
@@ -55,6 +55,14 @@ export const metadataEndOf = (stored: Pick<Stored, 'json' | 'metadataEnd'>): num
 
 export const versionText = (revision: Revision | undefined): string =>
   revision === undefined ? '' : toResourceVersion(revision);
+
+/** Of {@link versionText}, without making it: lists tell their length before a million of them are written. */
+export function versionLength(revision: Revision | undefined): number {
+  if (revision === undefined || revision > Number.MAX_SAFE_INTEGER) return versionText(revision).length;
+  let length = 1;
+  for (let rest = Number(revision); rest >= 10; rest = Math.floor(rest / 10)) length += 1;
+  return length;
+}
 
 export function servedApiVersion({ definition, version }: ServedResource, dialect: Dialect): string {
   return dialectApiVersion(toApiVersion({ group: definition.group, version: version.version }), dialect);
@@ -104,6 +112,10 @@ export function bookmarkObject({
 /** Whether a view shows the object itself. */
 export const isWhole = (view: ViewSubresource | undefined): boolean =>
   view === undefined || view.name === 'status';
+
+/** Whether the stored bytes are what is shown, but for their head. */
+export const isStored = ({ served, view }: Pick<FormOptions, 'served' | 'view'>): boolean =>
+  served.version.conversion === undefined && isWhole(view);
 
 /** A stored object in the version, dialect and view that the client asked for. */
 export function toServed(

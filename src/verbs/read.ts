@@ -60,7 +60,7 @@ export function objectResponse(form: Form, code: number, stored: Stored): BytesR
     kind: 'bytes',
     code,
     contentType: form.contentType,
-    chunks: form.object(stored),
+    ...form.object(stored),
     compressible: false,
   };
 }

@@ -1,0 +1,17 @@
+import type { JsonObject } from '../../api/object-meta.ts';
+import type { Revision } from '../../storage/revision.ts';
+import type { ListHead, Stored } from '../form.ts';
+
+/** What is shown, as values: for those forms that need the objects themselves. */
+export interface Values {
+  /** The same for all who are shown the same. */
+  readonly id: string;
+  object(stored: Stored): JsonObject;
+  /** The object as one of a list. */
+  item(stored: Stored): JsonObject;
+  /** A list without its items. */
+  list(head: ListHead): JsonObject;
+  /** Where its items are. */
+  readonly itemsField: 'items' | 'rows';
+  bookmark(revision: Revision, initialEventsEnd: boolean): JsonObject;
+}
