@@ -109,9 +109,13 @@ export class WatchCache implements Store, ChangeSink {
     if (freshness.kind === 'exact') return this.#listExact(query, freshness.revision);
     await this.#reach(freshness);
     const cache = this.#cacheOf(query.resource);
-    const snapshot = cache.snapshot(this.#applied);
     const { lookUp } = query;
-    const page = lookUp === undefined ? listTree(snapshot, query) : listFound(cache, snapshot, query, lookUp);
+    const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
+    const snapshot = cache.snapshot(this.#applied);
+    const page =
+      index === undefined || lookUp === undefined
+        ? await listTree(snapshot, query)
+        : listFound(index, lookUp.value, snapshot, query);
     if (page.next !== undefined) cache.remember(snapshot);
     return page;
   }
@@ -121,11 +125,15 @@ export class WatchCache implements Store, ChangeSink {
     const cache = this.#cacheOf(query.resource);
     if (query.start.kind === 'after') return this.#watchAfter(query, cache, query.start.revision, signal);
     await this.#reach(query.start.freshness);
+    const { lookUp, scope } = query;
+    const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
     if (signal.aborted) return;
     const { revision, tree } = cache.snapshot(this.#applied);
     const watcher = this.#watcher(query, cache, revision, signal);
-    const { lookUp, scope } = query;
-    const state = lookUp === undefined ? valuesOf(tree, scope) : valuesFound(cache, lookUp, scope);
+    const state =
+      index === undefined || lookUp === undefined
+        ? valuesOf(tree, scope)
+        : valuesFound(index, lookUp.value, scope);
     query.onStart();
     await watcher.sendState(state);
     query.onInitialized?.();
@@ -255,7 +263,7 @@ export class WatchCache implements Store, ChangeSink {
     const cache = this.#cacheOf(query.resource);
     const snapshot = cache.snapshotAt(revision, this.#applied);
     if (snapshot === undefined) return this.#listHistory(query, revision, cache);
-    const page = listTree(snapshot, query);
+    const page = await listTree(snapshot, query);
     if (page.next !== undefined) cache.remember(snapshot);
     return page;
   }
