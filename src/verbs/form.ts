@@ -92,22 +92,34 @@ export interface BookmarkOptions {
   readonly kind: string;
   readonly apiVersion: string;
   readonly revision: Revision;
-  readonly initialEventsEnd: boolean;
+  /** Of the bookmark that ends the state of a streaming list: the list without items, as it would be answered. */
+  readonly emptyList: Buffer | undefined;
 }
 
-export function bookmarkObject({
-  kind,
-  apiVersion,
-  revision,
-  initialEventsEnd,
-}: BookmarkOptions): JsonObject {
-  const annotations = initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {};
-  return {
-    kind,
-    apiVersion,
-    metadata: { resourceVersion: toResourceVersion(revision), creationTimestamp: null, ...annotations },
+/** Clients put the list together from its events; the empty one says what it would have been (Kubernetes 1.32). */
+export function bookmarkObject({ kind, apiVersion, revision, emptyList }: BookmarkOptions): JsonObject {
+  const metadata = { resourceVersion: toResourceVersion(revision), creationTimestamp: null };
+  if (emptyList === undefined) return { kind, apiVersion, metadata };
+  const annotations = {
+    'k8s.io/initial-events-end': 'true',
+    'kubernetes.io/initial-events-list-blueprint': emptyList.toString('base64'),
   };
+  return { kind, apiVersion, metadata: { ...metadata, annotations } };
 }
+
+/** As Kubernetes has it: a list nobody has put anything into. */
+export const emptyListOf = ({
+  listKind,
+  apiVersion,
+}: {
+  listKind: string;
+  apiVersion: string;
+}): JsonObject => ({
+  kind: listKind,
+  apiVersion,
+  metadata: {},
+  items: null,
+});
 
 /** Whether a view shows the object itself. */
 export const isWhole = (view: ViewSubresource | undefined): boolean =>

@@ -3,6 +3,7 @@ import { parseStoredMetadata } from '../../codec/stored-object.ts';
 import type { Revision } from '../../storage/revision.ts';
 import {
   bookmarkObject,
+  emptyListOf,
   type FormOptions,
   isStored,
   type ListHead,
@@ -14,7 +15,7 @@ import {
   versionText,
 } from '../form.ts';
 import type { Shown } from './shown.ts';
-import type { Values } from './values.ts';
+import type { ListEnd, Values } from './values.ts';
 
 /** Objects, views of them, or their metadata. */
 export class ObjectValues implements Values {
@@ -54,7 +55,7 @@ export class ObjectValues implements Values {
     return { kind: listKind, apiVersion, metadata: toListMeta(head) };
   }
 
-  bookmark(revision: Revision, initialEventsEnd: boolean): JsonObject {
-    return bookmarkObject({ ...this.#shown, revision, initialEventsEnd });
+  bookmark(revision: Revision, end: ListEnd | undefined): JsonObject {
+    return bookmarkObject({ ...this.#shown, revision, emptyList: end?.(emptyListOf(this.#shown)) });
   }
 }

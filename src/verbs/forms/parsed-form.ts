@@ -17,7 +17,10 @@ export class ParsedForm implements Form {
       encode: ({ type, entry, revision }) =>
         encodeLine({ type, object: values.object({ json: entry.json, revision }) }),
       bookmark: (revision, initialEventsEnd) =>
-        encodeLine({ type: 'BOOKMARK', object: values.bookmark(revision, initialEventsEnd) }),
+        encodeLine({
+          type: 'BOOKMARK',
+          object: values.bookmark(revision, initialEventsEnd ? encodeLine : undefined),
+        }),
     };
   }
 

@@ -10,6 +10,7 @@ import type { Entry, FrameEncoder } from '../../storage/store.ts';
 import { Pace } from '../../util/end-turn.ts';
 import {
   bookmarkObject,
+  emptyListOf,
   type Form,
   type FormOptions,
   isStored,
@@ -79,7 +80,9 @@ export class ProtobufForm implements Form {
       encode: ({ type, entry, revision }) =>
         encodeWatchFrame(type, this.#envelope(this.#show(entry, revision))),
       bookmark: (revision, initialEventsEnd) => {
-        const object = bookmarkObject({ ...shown, revision, initialEventsEnd });
+        const listSchema = types.message(`${this.#type}List`);
+        const emptyList = initialEventsEnd ? encodeEnvelope(emptyListOf(shown), listSchema) : undefined;
+        const object = bookmarkObject({ ...shown, revision, emptyList });
         return encodeWatchFrame('BOOKMARK', this.#envelope(object));
       },
     };

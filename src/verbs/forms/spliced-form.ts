@@ -6,6 +6,7 @@ import { HeadSplicer } from '../../codec/stored-object.ts';
 import type { Entry, FrameEncoder, WatchEvent } from '../../storage/store.ts';
 import {
   bookmarkObject,
+  emptyListOf,
   encodeLine,
   type Form,
   type FormOptions,
@@ -48,8 +49,10 @@ export class SplicedForm implements Form {
     this.frames = {
       id: `json ${shown.kind} ${shown.apiVersion}`,
       encode: (event) => this.#frame(event),
-      bookmark: (revision, initialEventsEnd) =>
-        encodeLine({ type: 'BOOKMARK', object: bookmarkObject({ ...shown, revision, initialEventsEnd }) }),
+      bookmark: (revision, initialEventsEnd) => {
+        const emptyList = initialEventsEnd ? encodeLine(emptyListOf(shown)) : undefined;
+        return encodeLine({ type: 'BOOKMARK', object: bookmarkObject({ ...shown, revision, emptyList }) });
+      },
     };
   }
 

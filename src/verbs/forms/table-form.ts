@@ -66,7 +66,7 @@ export class TableForm implements Form {
       // Cells hold ages, which are of the moment: a frame is shared only among watchers of the same change.
       id: `table ${this.#apiVersion} ${includeObject} ${shown}`,
       encode: (event) => this.#frame(event),
-      bookmark: (revision, end) => this.#bookmark(revision, end),
+      bookmark: (revision) => this.#bookmark(revision),
     };
   }
 
@@ -145,11 +145,12 @@ export class TableForm implements Form {
     }
   }
 
-  #bookmark(revision: Revision, initialEventsEnd: boolean): Buffer {
+  /** No streaming list is shown as a table. */
+  #bookmark(revision: Revision): Buffer {
     const { served, dialect } = this.#options;
     const { kind, columns } = served.definition;
     const apiVersion = servedApiVersion(served, dialect);
-    const object = bookmarkObject({ kind, apiVersion, revision, initialEventsEnd });
+    const object = bookmarkObject({ kind, apiVersion, revision, emptyList: undefined });
     const table = {
       kind: 'Table',
       apiVersion: this.#apiVersion,

@@ -52,11 +52,12 @@ export class TableValues implements Values {
     return this.#table(toListMeta(head));
   }
 
-  bookmark(revision: Revision, initialEventsEnd: boolean): JsonObject {
+  /** No streaming list is shown as a table. */
+  bookmark(revision: Revision): JsonObject {
     const { served, dialect } = this.#options;
     const { kind, columns } = served.definition;
     const apiVersion = servedApiVersion(served, dialect);
-    const object = bookmarkObject({ kind, apiVersion, revision, initialEventsEnd });
+    const object = bookmarkObject({ kind, apiVersion, revision, emptyList: undefined });
     const row = { cells: columns.map(() => null), object };
     return { ...this.#table({ resourceVersion: versionText(revision) }), rows: [row] };
   }

@@ -2,6 +2,9 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { ListHead, Stored } from '../form.ts';
 
+/** Writes a list as an answer of its own. */
+export type ListEnd = (list: JsonObject) => Buffer;
+
 /** What is shown, as values: for those forms that need the objects themselves. */
 export interface Values {
   /** The same for all who are shown the same. */
@@ -13,5 +16,6 @@ export interface Values {
   list(head: ListHead): JsonObject;
   /** Where its items are. */
   readonly itemsField: 'items' | 'rows';
-  bookmark(revision: Revision, initialEventsEnd: boolean): JsonObject;
+  /** `end`: it ends the state of a streaming list. */
+  bookmark(revision: Revision, end: ListEnd | undefined): JsonObject;
 }

@@ -25,7 +25,11 @@ export class YamlForm implements Form {
       encode: ({ type, entry, revision }) =>
         encodeFrame(type, values.object({ json: entry.json, revision }), representation),
       bookmark: (revision, initialEventsEnd) =>
-        encodeFrame('BOOKMARK', values.bookmark(revision, initialEventsEnd), representation),
+        encodeFrame(
+          'BOOKMARK',
+          values.bookmark(revision, initialEventsEnd ? toBytes : undefined),
+          representation,
+        ),
     };
   }
 
@@ -55,6 +59,8 @@ export class YamlForm implements Form {
     yield after;
   }
 }
+
+const toBytes = (list: JsonObject): Buffer => Buffer.from(toYaml(list));
 
 /** What stands before the items, their key included, and what stands behind them: keys are in order. */
 function around(list: JsonObject, itemsField: string): [before: string, after: string] {
