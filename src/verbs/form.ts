@@ -60,7 +60,7 @@ export const versionText = (revision: Revision | undefined): string =>
 export function versionLength(revision: Revision | undefined): number {
   if (revision === undefined || revision > Number.MAX_SAFE_INTEGER) return versionText(revision).length;
   let length = 1;
-  for (let rest = Number(revision); rest >= 10; rest = Math.floor(rest / 10)) length += 1;
+  for (let bound = 10, value = Number(revision); value >= bound; bound *= 10) length += 1;
   return length;
 }
 

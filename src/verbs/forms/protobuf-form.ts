@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
-import { type Body, type ItemList, sumBytes } from '../../codec/chunks.ts';
+import type { Body, ItemList } from '../../codec/chunks.ts';
 import { type PackedPage, writePackable } from '../../codec/gzip/packed-pages.ts';
 import { Kept } from '../../codec/kept.ts';
 import { encodeItem, encodeMessage } from '../../codec/protobuf/encoder.ts';
@@ -54,6 +54,15 @@ const packedMetadata = new Kept<PackedPage>(16 * 1024 * 1024);
 /** What one list holds at most, of items that are not kept, until they are sent. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
+/** The same text for the same id always: comparing one with itself looks at no letters, and a list does it for each item. */
+const ids = new Map<string, string>();
+function oneOf(id: string): string {
+  const known = ids.get(id);
+  if (known !== undefined) return known;
+  ids.set(id, id);
+  return id;
+}
+
 /**
  * Protobuf of objects, views and metadata. Items are the same bytes each time, so that those of a list too large to be held
  * may be encoded once for its length and once more when they are sent.
@@ -66,6 +75,7 @@ export class ProtobufForm implements Form {
   /** IDL name of what is shown. */
   readonly #type: string;
   readonly #schema: MessageSchema;
+  readonly #id: string;
 
   constructor(options: FormOptions, shown: Shown) {
     const { representation, view, types } = options;
@@ -75,8 +85,11 @@ export class ProtobufForm implements Form {
     this.#type = shown.metadataOnly ? 'meta/v1.PartialObjectMetadata' : shownType(options);
     this.#schema = types.message(this.#type);
     const version = servedApiVersion(options.served, options.dialect);
+    this.#id = oneOf(
+      `${representation.contentType} ${shown.kind} ${shown.apiVersion} ${version} ${view?.name ?? ''}`,
+    );
     this.frames = {
-      id: `${representation.contentType} ${shown.kind} ${shown.apiVersion} ${version} ${view?.name ?? ''}`,
+      id: this.#id,
       encode: ({ type, entry, revision }) =>
         encodeWatchFrame(type, this.#envelope(this.#show(entry, revision))),
       bookmark: (revision, initialEventsEnd) => {
@@ -95,9 +108,8 @@ export class ProtobufForm implements Form {
   async list(entries: readonly Entry[], head: ListHead): Promise<Body> {
     const { types } = this.#options;
     const { listKind, apiVersion } = this.#shown;
-    const items = await this.#items(entries);
+    const { items, itemBytes } = await this.#items(entries);
     const metadata = encodeMessage({ metadata: toListMeta(head) }, types.message(`${this.#type}List`));
-    const itemBytes = await sumBytes(items, ({ sizeBytes }) => sizeBytes);
     const envelope = envelopeOf({ kind: listKind, apiVersion }, metadata.length + itemBytes);
     const list: ItemList<Item, Buffer> = {
       head: Buffer.concat([envelope.head, metadata]),
@@ -111,31 +123,34 @@ export class ProtobufForm implements Form {
       write: (bytes, writer) => writer.bytes(bytes),
     };
     const kept = this.#shown.metadataOnly ? packedMetadata : packedObjects;
-    return writePackable(list, { kept, form: this.frames.id, stateOf: ({ entry }) => entry });
+    return writePackable(list, { kept, form: this.#id, stateOf: ({ entry }) => entry });
   }
 
   /** The length of the whole is in front of it, so all items are encoded before the first is sent. */
-  async #items(entries: readonly Entry[]): Promise<Item[]> {
+  async #items(entries: readonly Entry[]): Promise<{ items: Item[]; itemBytes: number }> {
     const items: Item[] = [];
-    const pace = new Pace(8);
+    const pace = new Pace(16);
+    let itemBytes = 0;
     let heldBytes = 0;
     for (const entry of entries) {
       if (pace.isOver()) await pace.rest();
       const bytes = this.#encode(entry);
-      const isHeld = heldBytes + bytes.length <= MAX_HELD_BYTES;
-      if (isHeld) heldBytes += bytes.length;
-      items.push({ entry, bytes: isHeld ? bytes : undefined, sizeBytes: bytes.length });
+      const sizeBytes = bytes.length;
+      const isHeld = heldBytes + sizeBytes <= MAX_HELD_BYTES;
+      if (isHeld) heldBytes += sizeBytes;
+      itemBytes += sizeBytes;
+      items.push({ entry, bytes: isHeld ? bytes : undefined, sizeBytes });
     }
-    return items;
+    return { items, itemBytes };
   }
 
   /** As an item of the list; kept, so that the next list has it. */
   #encode(entry: Entry): Buffer {
     const kept = this.#shown.metadataOnly ? keptMetadata : keptObjects;
     const known = kept.get(entry);
-    if (known?.form === this.frames.id) return known.item;
+    if (known?.form === this.#id) return known.item;
     const item = encodeItem(this.#show(entry, entry.revision), this.#schema, ITEMS_FIELD);
-    kept.set(entry, { form: this.frames.id, item, sizeBytes: item.length });
+    kept.set(entry, { form: this.#id, item, sizeBytes: item.length });
     return item;
   }
 
