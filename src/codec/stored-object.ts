@@ -1,4 +1,4 @@
-import type { ApiObject, ObjectMeta } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import { copyJson } from '../object/copy.ts';
 import { hasLongInteger, parseExactly, parseJsonBytes } from '../object/exact-json.ts';
 import { findMetadata } from './metadata-scan.ts';
@@ -50,6 +50,15 @@ export function parseStoredMetadata(json: Buffer, end: number, resourceVersion: 
   if (resourceVersion !== '') metadata.resourceVersion = resourceVersion;
   return metadata;
 }
+
+/** What follows the metadata. */
+export function parseStoredRest(json: Buffer, metadataEnd: number): JsonObject {
+  const hasMore = json[metadataEnd] === COMMA;
+  return hasMore ? (parseJsonBytes(Buffer.concat([OPEN, json.subarray(metadataEnd + 1)])) as JsonObject) : {};
+}
+
+const COMMA = 0x2c;
+const OPEN = Buffer.from('{');
 
 function parseCut(json: Buffer): ApiObject | undefined {
   const cut = cutSets(json.toString());

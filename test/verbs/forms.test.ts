@@ -110,6 +110,34 @@ test.each(Object.entries(SHOWN))('pretty JSON and YAML show what JSON shows: %s'
   }
 });
 
+test('an object too large to be written at once is the same, alone and in a list', async () => {
+  const definition = BUILT_IN_RESOURCES.find(({ kind }) => kind === 'ConfigMap');
+  const [version] = definition?.versions ?? [];
+  if (definition === undefined || version === undefined) throw new Error('there are no config maps');
+  const served = { definition, version };
+  const managedFields = [
+    { manager: 'me', operation: 'Update', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': {} } },
+  ];
+  const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key-${at}`, `value ${at}`]));
+  for (const content of [{ data }, {}]) {
+    const annotations = { large: 'x'.repeat(200_000) };
+    const object = {
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name: 'a', annotations, managedFields },
+      ...content,
+    };
+    const key = { ...definition.storage, namespace: '', name: 'a' };
+    const stored = { key, uid: 'u', revision: toRevision(5), json: toStoredJson(object) };
+    const entry = new CachedEntry(stored, () => ({}));
+    const [compact, yaml] = [formOf(served, 'application/json'), formOf(served, 'application/yaml')];
+    expect(yaml.object(entry).rest).toBeDefined();
+    expect(textOf(yaml.object(entry))).toBe(toYaml(parse(compact.object(entry))));
+    const list = parse(await compact.list([entry, entry], HEAD));
+    expect(textOf(await yaml.list([entry, entry], HEAD))).toBe(toYaml(list));
+  }
+});
+
 test('events say what they hold, and are a line each, or a document', () => {
   for (const served of SERVED) {
     for (const as of [SHOWN.object, SHOWN.metadata]) {

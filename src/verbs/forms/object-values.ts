@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { parseStoredMetadata } from '../../codec/stored-object.ts';
+import { parseStoredMetadata, parseStoredRest } from '../../codec/stored-object.ts';
 import type { Revision } from '../../storage/revision.ts';
 import {
   bookmarkObject,
@@ -42,9 +42,26 @@ export class ObjectValues implements Values {
     return { kind, apiVersion, metadata };
   }
 
-  /** A list of whole objects says once what they are, as Kubernetes' typed lists do. */
   item(stored: Stored): JsonObject {
-    const object = this.object(stored);
+    return this.#asItem(this.object(stored));
+  }
+
+  /** Half of a large object is who manages its fields, which is read apart from the other half. */
+  *inTurns(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject> {
+    if (this.#shown.metadataOnly || !isStored(this.#options)) {
+      return as === 'object' ? this.object(stored) : this.item(stored);
+    }
+    const end = metadataEndOf(stored);
+    const metadata = parseStoredMetadata(stored.json, end, versionText(stored.revision));
+    yield;
+    const rest = parseStoredRest(stored.json, end);
+    yield;
+    const { kind, apiVersion } = this.#shown;
+    return as === 'object' ? { kind, apiVersion, metadata, ...rest } : { metadata, ...rest };
+  }
+
+  /** A list of whole objects says once what they are, as Kubernetes' typed lists do. */
+  #asItem(object: JsonObject): JsonObject {
     if (this.#shown.metadataOnly) return object;
     const { kind: _kind, apiVersion: _apiVersion, ...item } = object;
     return item;

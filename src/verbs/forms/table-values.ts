@@ -48,6 +48,12 @@ export class TableValues implements Values {
     }
   }
 
+  *inTurns(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject> {
+    const made = as === 'object' ? this.object(stored) : this.item(stored);
+    yield;
+    return made;
+  }
+
   list(head: ListHead): JsonObject {
     return this.#table(toListMeta(head));
   }

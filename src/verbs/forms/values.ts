@@ -12,6 +12,8 @@ export interface Values {
   object(stored: Stored): JsonObject;
   /** The object as one of a list. */
   item(stored: Stored): JsonObject;
+  /** One of the two, for an object so large that others have their turn at each yield. */
+  inTurns(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject>;
   /** A list without its items. */
   list(head: ListHead): JsonObject;
   /** Where its items are. */

@@ -34,9 +34,9 @@ export class YamlForm implements Form {
   }
 
   object(stored: Stored): Body {
-    const value = this.#values.object(stored);
-    if (stored.json.length <= LARGE_BYTES) return { chunks: [Buffer.from(toYaml(value))] };
-    return { chunks: [], rest: piecesOf(yamlParts(value)) };
+    if (stored.json.length <= LARGE_BYTES)
+      return { chunks: [Buffer.from(toYaml(this.#values.object(stored)))] };
+    return { chunks: [], rest: piecesOf(this.#largeParts(stored, 'object')) };
   }
 
   async list(entries: readonly Stored[], head: ListHead): Promise<Body> {
@@ -52,11 +52,17 @@ export class YamlForm implements Form {
   *#listParts(before: string, entries: readonly Stored[], after: string): Iterable<string> {
     yield before;
     for (const stored of entries) {
-      const item = this.#values.item(stored);
-      if (stored.json.length > LARGE_BYTES) yield* yamlItemParts(item);
-      else yield toYamlItem(item);
+      if (stored.json.length > LARGE_BYTES) yield* this.#largeParts(stored, 'item');
+      else yield toYamlItem(this.#values.item(stored));
     }
     yield after;
+  }
+
+  *#largeParts(stored: Stored, as: 'object' | 'item'): Iterable<string> {
+    const making = this.#values.inTurns(stored, as);
+    let made = making.next();
+    for (; made.done !== true; made = making.next()) yield '';
+    yield* as === 'object' ? yamlParts(made.value) : yamlItemParts(made.value);
   }
 }
 
