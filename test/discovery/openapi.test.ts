@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonValue } from '../../src/api/object-meta.ts';
@@ -59,19 +58,37 @@ test('who asks while a document is made gets the same one, and others have their
   }
 });
 
+/** CPU time of this thread: what other processes do makes no turn longer. */
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+/** The longest that the event loop stood still while something was made. */
+async function longestTurn(make: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = threadMs();
+  let isDone = false;
+  const tick = (): void => {
+    longest = Math.max(longest, threadMs() - last);
+    last = threadMs();
+    if (!isDone) setImmediate(tick);
+  };
+  setImmediate(tick);
+  await make();
+  isDone = true;
+  return Math.max(longest, threadMs() - last);
+}
+
 test('no turn of making a document is longer than others can wait', async () => {
   const longest: number[] = [];
   for (let round = 0; round < 3; round += 1) {
     const { openApi, keys } = createOpenApi();
-    const delay = monitorEventLoopDelay({ resolution: 1 });
-    delay.enable();
-    await openApi.whole(keys);
-    await openApi.whole(keys, 'protobuf');
-    for (const key of keys) await openApi.groupVersion(key);
-    delay.disable();
-    longest.push(delay.max / 1e6);
+    longest.push(await longestTurn(() => openApi.whole(keys)));
+    longest.push(await longestTurn(() => openApi.whole(keys, 'protobuf')));
   }
-  expect(Math.min(...longest)).toBeLessThan(100);
+  // The first is of a program that nobody has compiled yet.
+  expect(Math.min(...longest.slice(2))).toBeLessThan(50);
 });
 
 test('in turns it is the JSON that it is at once', async () => {
