@@ -4,6 +4,7 @@ import type { JsonValue } from '../../src/api/object-meta.ts';
 import { type DocumentKey, OpenApi } from '../../src/discovery/openapi.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { threadMs } from '../kit/thread-time.ts';
 
 function createOpenApi(): { openApi: OpenApi; keys: DocumentKey[] } {
   const registry = new Registry();
@@ -57,12 +58,6 @@ test('who asks while a document is made gets the same one, and others have their
     expect(turns).toBeGreaterThan(0);
   }
 });
-
-/** CPU time of this thread: what other processes do makes no turn longer. */
-function threadMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
 
 /** The longest that the event loop stood still while something was made. */
 async function longestTurn(make: () => Promise<unknown>): Promise<number> {

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import type { JsonObject, JsonValue } from '../../../src/api/object-meta.ts';
 import { toYaml, toYamlItem, yamlItemParts, yamlParts } from '../../../src/codec/yaml/emitter.ts';
 import { parseYamlText } from '../../../src/codec/yaml-text.ts';
+import { threadMs } from '../../kit/thread-time.ts';
 
 const LONG = `${'word '.repeat(30)}end`;
 
@@ -214,33 +215,33 @@ test('whatever is written reads back the same, by the rules of YAML 1.2 and 1.1'
 /** Without a digit in front there is no number, in no YAML, but for the library's version 1.1. */
 const isMisread = (json: string): boolean => /"[-+]?\.?_*([eE][-+]?\d+)?"/.test(json);
 
-/** The longest that anybody had to wait, in the best of some runs: others use the machine too. */
+/** The longest that anybody had to wait, in the best of some runs: the first is of a program that nobody has compiled yet. */
 function longestTurn(value: JsonValue): number {
   const runs = [1, 2, 3].map(() => {
     let longest = 0;
-    let begun = performance.now();
+    let begun = threadMs();
     let sizeBytes = 0;
     for (const part of yamlParts(value)) {
       sizeBytes += part.length;
       if (part !== '' && sizeBytes < 64 * 1024) continue;
-      longest = Math.max(longest, performance.now() - begun);
+      longest = Math.max(longest, threadMs() - begun);
       sizeBytes = 0;
-      begun = performance.now();
+      begun = threadMs();
     }
-    return Math.max(longest, performance.now() - begun);
+    return Math.max(longest, threadMs() - begun);
   });
   return Math.min(...runs);
 }
 
 test('objects as large as they may be are written in parts that take no longer than others can wait', () => {
   const values: Record<string, JsonValue> = {
-    keys: Object.fromEntries(Array.from({ length: 150_000 }, (_, at) => [`k${(at * 7919) % 150_000}`, ''])),
+    keys: Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${(at * 7919) % 50_000}`, ''])),
     escaped: '\u007f'.repeat(1_500_000),
     tabs: '\t\u0001'.repeat(750_000),
     lines: ' x\n'.repeat(500_000),
     words: 'a '.repeat(750_000),
-    numbers: Array.from({ length: 300_000 }, (_, at) => at),
-    objects: Array.from({ length: 150_000 }, () => ({ a: 1 })),
+    numbers: Array.from({ length: 100_000 }, (_, at) => at),
+    objects: Array.from({ length: 50_000 }, () => ({ a: 1 })),
     quotes: "' ".repeat(750_000),
   };
   for (const [name, value] of Object.entries(values)) {
