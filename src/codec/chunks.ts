@@ -1,4 +1,4 @@
-import { Pace } from '../util/end-turn.ts';
+import { endTurn } from '../util/end-turn.ts';
 
 /**
  * Puts many small pieces together into chunks of a size that sockets like. Sending a list of 10,000 objects as 30,000
@@ -90,15 +90,19 @@ export async function writeItems<Item, Made>(list: ItemList<Item, Made>): Promis
   return list.exact ? { chunks: [], rest, sizeBytes } : { chunks: [], rest };
 }
 
+/** Measured in one go: so many take half a millisecond. */
+const MEASURED_AT_ONCE = 10_000;
+
 /** Of a million items, others have their turn in between. */
 export async function sumBytes<Item>(
   items: readonly Item[],
   sizeOf: (item: Item) => number,
 ): Promise<number> {
-  const pace = new Pace();
   let sizeBytes = 0;
+  let at = 0;
   for (const item of items) {
-    if (pace.isOver()) await pace.rest();
+    at += 1;
+    if (at % MEASURED_AT_ONCE === 0) await endTurn();
     sizeBytes += sizeOf(item);
   }
   return sizeBytes;
