@@ -1,11 +1,8 @@
-import { stringify } from 'yaml';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import type { Representation } from './negotiate.ts';
 import { encodeEnvelope, encodeWatchFrame } from './protobuf/envelope.ts';
-
-/** Texts such as `yes` or `0777` are quoted: readers of YAML 1.1, which Kubernetes' is, take them for something else. */
-const YAML_STYLE = { sortMapEntries: true, lineWidth: 0, compat: 'yaml-1.1' } as const;
+import { toYaml } from './yaml/emitter.ts';
 
 /** A value in the representation's format. Without a schema there is no protobuf form, and the value goes as JSON. */
 export function encodeValue(
@@ -14,7 +11,7 @@ export function encodeValue(
   schema?: MessageSchema,
 ): Buffer {
   if (format === 'protobuf' && schema !== undefined) return encodeEnvelope(value as JsonObject, schema);
-  if (format === 'yaml') return Buffer.from(stringify(value, YAML_STYLE));
+  if (format === 'yaml') return Buffer.from(toYaml(value as JsonObject));
   return Buffer.from(pretty ? `${JSON.stringify(value, undefined, 2)}\n` : `${JSON.stringify(value)}\n`);
 }
 
@@ -29,7 +26,7 @@ export function encodeFrame(
     case 'json':
       return Buffer.from(`${JSON.stringify({ type, object })}\n`);
     case 'yaml':
-      return Buffer.concat([encodeValue({ type, object }, { format, pretty: false }), Buffer.from('---\n')]);
+      return Buffer.from(`---\n${toYaml({ type, object })}`);
     case 'protobuf':
       return encodeWatchFrame(type, encodeValue(object, { format, pretty: false }, schema));
     default:

@@ -1,4 +1,4 @@
-import type { ApiObject, ObjectMeta } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import { copyJson } from '../object/copy.ts';
 import { hasLongInteger, parseExactly, parseJsonBytes } from '../object/exact-json.ts';
 import { findMetadata } from './metadata-scan.ts';
@@ -54,6 +54,15 @@ export function parseStoredMetadata(json: Buffer, end: number, resourceVersion: 
   return metadata;
 }
 
+/** What follows the metadata. */
+export function parseStoredRest(json: Buffer, metadataEnd: number): JsonObject {
+  const hasMore = json[metadataEnd] === COMMA;
+  return hasMore ? (parseJsonBytes(Buffer.concat([OPEN, json.subarray(metadataEnd + 1)])) as JsonObject) : {};
+}
+
+const COMMA = 0x2c;
+const OPEN = Buffer.from('{');
+
 function parseCut(json: Buffer): ApiObject | undefined {
   const cut = cutSets(json.toString());
   if (cut === undefined) return undefined;
@@ -82,10 +91,10 @@ export class HeadSplicer {
   readonly storedLength: number;
   readonly #prefix: string;
 
-  /** `stored` is what the bytes carry, `shown` what the response is to say. */
-  constructor(stored: Head, shown: Head) {
+  /** `stored` is what the bytes carry, `shown` what the response is to say; undefined where its list says it. */
+  constructor(stored: Head, shown: Head | undefined) {
     this.storedLength = Buffer.byteLength(toText(stored));
-    this.#prefix = toText(shown);
+    this.#prefix = shown === undefined ? '{"metadata":{' : toText(shown);
   }
 
   /**

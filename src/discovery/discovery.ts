@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { canonicalGroup, type Dialect, dialectGroup } from '../api/dialect.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject } from '../api/object-meta.ts';
@@ -8,7 +7,7 @@ import { negotiate, wantsPretty } from '../codec/negotiate.ts';
 import { createPages, isUnknown, type Pages } from '../pages/pages.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import { type Document, type DocumentForm, type DocumentKey, OpenApi } from './openapi.ts';
+import { type Document, type DocumentForm, type DocumentKey, OpenApi, toDocument } from './openapi.ts';
 import type { OpenApiVersion } from './openapi-schema.ts';
 import {
   groupVersionOf,
@@ -69,9 +68,11 @@ const CORE = { group: '', dialect: 'k8s.io', name: '', versions: ['v1'], primary
 class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #openApi: OpenApi;
+  readonly #documents = new Map<string, Document>();
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
+    options.registry.onChange(() => this.#documents.clear());
     this.#openApi = new OpenApi({ ...options, gitVersion: options.version.gitVersion });
   }
 
@@ -153,12 +154,22 @@ class Discovery {
     if (match === null) return this.#plain(request, other());
     const [, domain, version = 'v2'] = match;
     const apiVersion = `${dialectGroup('apidiscovery.k8s.io', domain as Dialect)}/${version}`;
-    const bytes = Buffer.from(
-      JSON.stringify(toAggregated({ registry: this.#options.registry, groups, apiVersion })),
-    );
-    const etag = createHash('sha512').update(bytes).digest('hex').toUpperCase();
+    const document = this.#aggregated(apiVersion, groups);
     const contentType = `application/json;g=${dialectGroup('apidiscovery.k8s.io', domain as Dialect)};v=${version};as=APIGroupDiscoveryList`;
-    return withEtag(request, { bytes, etag }, contentType);
+    return withEtag(request, document, contentType);
+  }
+
+  /** The same until the registry changes, for every kubectl that begins. */
+  #aggregated(apiVersion: string, groups: readonly ListedGroup[]): Document {
+    const name = [apiVersion, ...groups.map((group) => group.name)].join(' ');
+    let document = this.#documents.get(name);
+    if (document === undefined) {
+      document = toDocument(
+        Buffer.from(JSON.stringify(toAggregated({ registry: this.#options.registry, groups, apiVersion }))),
+      );
+      this.#documents.set(name, document);
+    }
+    return document;
   }
 
   /** What has a kind of meta/v1 has a protobuf form too. */
@@ -179,31 +190,32 @@ class Discovery {
     return [{ path: 'api/v1', group: '', version: 'v1', dialect: 'k8s.io' }, ...groups];
   }
 
-  openApiV2(request: ApiRequest): Response {
+  async openApiV2(request: ApiRequest): Promise<Response> {
     const { form, contentType } = chooseForm(request, 'v2');
-    return withEtag(request, this.#openApi.whole(this.#documentKeys(), form), contentType);
+    return withEtag(request, await this.#openApi.whole(this.#documentKeys(), form), contentType);
   }
 
   /** The URL names the content, so clients may keep what they got for as long as the name stays. */
-  openApiIndex(request: ApiRequest): Response {
-    const entries = this.#documentKeys().map((key) => {
-      const { etag } = this.#openApi.groupVersion(key);
-      return [key.path, { serverRelativeURL: `/openapi/v3/${key.path}?hash=${etag}` }] as const;
-    });
-    return this.#plain(request, { paths: Object.fromEntries(entries) });
+  async openApiIndex(request: ApiRequest): Promise<Response> {
+    const paths: JsonObject = {};
+    for (const key of this.#documentKeys()) {
+      const { etag } = await this.#openApi.groupVersion(key);
+      paths[key.path] = { serverRelativeURL: `/openapi/v3/${key.path}?hash=${etag}` };
+    }
+    return this.#plain(request, { paths });
   }
 
-  openApiV3(request: ApiRequest, path: string): Response {
+  async openApiV3(request: ApiRequest, path: string): Promise<Response> {
     const key = this.#documentKeys().find((one) => one.path === path);
     if (key === undefined) throw pathNotFound();
-    const document = this.#openApi.groupVersion(key);
+    const document = await this.#openApi.groupVersion(key);
     const asked = request.query.get('hash');
     if (asked !== null && asked !== document.etag) {
       const location = `/openapi/v3/${key.path}?hash=${document.etag}`;
       return new Response(null, { status: 301, headers: { 'content-type': 'text/plain', location } });
     }
     const { form, contentType } = chooseForm(request, 'v3');
-    const response = withEtag(request, this.#openApi.groupVersion(key, form), contentType);
+    const response = withEtag(request, await this.#openApi.groupVersion(key, form), contentType);
     if (asked !== null) response.headers.set('cache-control', 'public, immutable');
     return response;
   }

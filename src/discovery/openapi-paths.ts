@@ -203,16 +203,22 @@ function v2Body(
   parameters: JsonObject[],
 ): JsonObject {
   const consumes = operation === 'patch' ? PATCH_TYPES : ['*/*'];
-  const required = operation === 'create' || operation === 'update' || operation === 'patch';
   const schema = body === undefined ? undefined : schemas.refer(body);
-  const bodies = schema === undefined ? [] : [{ name: 'body', in: 'body', required, schema }];
+  const bodies =
+    schema === undefined ? [] : [{ name: 'body', in: 'body', ...requiredFor(operation), schema }];
   return {
     consumes,
     produces: ['application/json', 'application/yaml'],
     schemes: ['https'],
-    parameters: [...parameters, ...bodies],
+    ...withParameters([...parameters, ...bodies]),
   };
 }
+
+/** Go's types of these documents leave out what is empty or false, and so do we: what is read and written again is the same. */
+const withParameters = (parameters: JsonObject[]): JsonObject =>
+  parameters.length === 0 ? {} : { parameters };
+const requiredFor = (operation: Operation): JsonObject =>
+  operation === 'create' || operation === 'update' || operation === 'patch' ? { required: true } : {};
 
 function v3Body(
   { schemas }: PathWriter,
@@ -220,14 +226,13 @@ function v3Body(
   operation: Operation,
   parameters: JsonObject[],
 ): JsonObject {
-  if (body === undefined) return { parameters };
+  if (body === undefined) return withParameters(parameters);
   const types = operation === 'patch' ? PATCH_TYPES : ['*/*'];
   const schema = schemas.refer(body);
-  const required = operation === 'create' || operation === 'update' || operation === 'patch';
   return {
-    parameters,
+    ...withParameters(parameters),
     requestBody: {
-      required,
+      ...requiredFor(operation),
       content: Object.fromEntries(types.map((type) => [type, { schema }])) as JsonObject,
     },
   };

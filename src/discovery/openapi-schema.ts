@@ -113,7 +113,7 @@ export class SchemaWriter {
       type: 'object',
       ...(doc.description === '' ? {} : { description: doc.description }),
       ...(required.length === 0 ? {} : { required: required.sort() }),
-      properties,
+      ...(Object.keys(properties).length === 0 ? {} : { properties }),
       ...(schema.atomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
       ...(schema.unions.length === 0 ? {} : { 'x-kubernetes-unions': schema.unions.map(toUnion) }),
       ...(kinds.length === 0

@@ -4,10 +4,12 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
+import { Pace } from '../util/end-turn.ts';
 import { writePaths } from './openapi-paths.ts';
 import { encodeOpenApiV2 } from './openapi-protobuf/v2.ts';
 import { encodeOpenApiV3 } from './openapi-protobuf/v3.ts';
 import { type OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
+import { toJsonInTurns } from './turns.ts';
 
 /** Group version as OpenAPI documents are divided: `api/v1`, `apis/apps/v1`. */
 export interface DocumentKey {
@@ -25,14 +27,21 @@ export interface Document {
 
 export type DocumentForm = 'json' | 'protobuf';
 
-const toJson = (document: JsonObject): Buffer => Buffer.from(JSON.stringify(document));
+/** What a document describes, as it was when making it began. */
+interface Described {
+  readonly key: DocumentKey;
+  readonly resources: readonly ServedResource[];
+}
 
-/** Builds OpenAPI documents when they are asked for, and keeps their bytes until the registry changes. */
+/**
+ * Makes OpenAPI documents when they are asked for, and keeps their bytes until the registry changes. The one of everything takes
+ * 150 ms, so others have their turn in between.
+ */
 export class OpenApi {
   readonly #registry: Registry;
   readonly #types: TypeLibrary;
   readonly #gitVersion: string;
-  readonly #documents = new Map<string, Document>();
+  readonly #documents = new Map<string, Promise<Document>>();
 
   constructor(options: { registry: Registry; types: TypeLibrary; gitVersion: string }) {
     this.#registry = options.registry;
@@ -41,39 +50,49 @@ export class OpenApi {
     this.#registry.onChange(() => this.#documents.clear());
   }
 
-  groupVersion(key: DocumentKey, form: DocumentForm = 'json'): Document {
-    const build = (): JsonObject => this.#build('v3', [key]);
-    return this.#once(`${key.path} ${form}`, () =>
-      form === 'json' ? toJson(build()) : encodeOpenApiV3(build()),
-    );
+  groupVersion(key: DocumentKey, form: DocumentForm = 'json'): Promise<Document> {
+    return this.#once(`${key.path} ${form}`, async () => {
+      const document = await this.#build('v3', [key]);
+      return form === 'json' ? toJsonInTurns(document) : encodeOpenApiV3(document);
+    });
   }
 
   /** Everything in one document. */
-  whole(keys: readonly DocumentKey[], form: DocumentForm = 'json'): Document {
-    const build = (): JsonObject => this.#build('v2', keys);
-    return this.#once(`v2 ${form}`, () => (form === 'json' ? toJson(build()) : encodeOpenApiV2(build())));
+  whole(keys: readonly DocumentKey[], form: DocumentForm = 'json'): Promise<Document> {
+    return this.#once(`v2 ${form}`, async () => {
+      const document = await this.#build('v2', keys);
+      return form === 'json' ? toJsonInTurns(document) : encodeOpenApiV2(document);
+    });
   }
 
-  #once(name: string, encode: () => Uint8Array): Document {
+  #once(name: string, encode: () => Promise<Uint8Array>): Promise<Document> {
     let document = this.#documents.get(name);
     if (document === undefined) {
-      const bytes = Buffer.from(encode());
-      document = { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() };
+      document = encode().then(toDocument);
       this.#documents.set(name, document);
+      // Nobody is to be told of this failure again and again.
+      document.catch(() => this.#documents.delete(name));
     }
     return document;
   }
 
-  #build(version: OpenApiVersion, keys: readonly DocumentKey[]): JsonObject {
-    const schemas = new SchemaWriter(this.#types, version, (type) => this.#kindsOf(type, keys));
+  async #build(version: OpenApiVersion, keys: readonly DocumentKey[]): Promise<JsonObject> {
+    const described = keys.map((key) => ({
+      key,
+      resources: [...this.#registry.resources(key.group, key.version)],
+    }));
+    const kinds = kindsByType(described);
+    const schemas = new SchemaWriter(this.#types, version, (type) => kinds.get(type) ?? []);
     const paths: JsonObject = {};
-    for (const key of keys) {
+    const pace = new Pace(1);
+    for (const { key, resources } of described) {
       const kind = (of: GroupVersionKind): GroupVersionKind => ({
         ...of,
         group: dialectGroup(of.group, key.dialect),
       });
       const writer = { version, schemas, root: `/${key.path}`, tag: tagOf(key), kind };
-      for (const served of this.#registry.resources(key.group, key.version)) {
+      for (const served of resources) {
+        if (pace.isOver()) await pace.rest();
         Object.assign(paths, writePaths(writer, this.#types, served));
       }
     }
@@ -82,35 +101,34 @@ export class OpenApi {
       ? { swagger: '2.0', info, paths, definitions: schemas.definitions }
       : { openapi: '3.0.0', info, paths, components: { schemas: schemas.definitions } };
   }
-
-  /** Which kinds a type is served as, in the dialects of the document. */
-  #kindsOf(type: string, keys: readonly DocumentKey[]): GroupVersionKind[] {
-    const kinds: GroupVersionKind[] = [];
-    for (const { group, version, dialect } of keys) {
-      for (const { definition, version: served } of this.#registry.resources(group, version)) {
-        const name = dialectGroup(definition.group, dialect);
-        if (served.type === type) kinds.push({ group: name, version, kind: definition.kind });
-        else if (`${served.type}List` === type)
-          kinds.push({ group: name, version, kind: definition.listKind });
-        else kinds.push(...subresourceKinds(definition.subresources, type, dialect));
-      }
-    }
-    const seen = new Set<string>();
-    return kinds.filter(({ group, version, kind }) => {
-      const key = `${group}/${version}/${kind}`;
-      return seen.size < seen.add(key).size;
-    });
-  }
 }
 
-function subresourceKinds(
-  subresources: ServedResource['definition']['subresources'],
-  type: string,
-  dialect: Dialect,
-): GroupVersionKind[] {
-  return subresources
-    .filter((subresource) => subresource.type === type)
-    .map(({ served }) => ({ ...served, group: dialectGroup(served.group, dialect) }));
+export function toDocument(encoded: Uint8Array): Document {
+  const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.length);
+  return { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() };
+}
+
+/** Which kinds types are served as, in the dialects of the document. */
+function kindsByType(described: readonly Described[]): ReadonlyMap<string, readonly GroupVersionKind[]> {
+  const kinds = new Map<string, Map<string, GroupVersionKind>>();
+  const add = (type: string, { group, version, kind }: GroupVersionKind): void => {
+    const known = kinds.get(type) ?? new Map<string, GroupVersionKind>();
+    known.set(`${group}/${version}/${kind}`, { group, version, kind });
+    kinds.set(type, known);
+  };
+  for (const { key, resources } of described) {
+    for (const { definition, version: served } of resources) {
+      const { kind, listKind, subresources } = definition;
+      const own = { group: dialectGroup(definition.group, key.dialect), version: key.version };
+      add(served.type, { ...own, kind });
+      add(`${served.type}List`, { ...own, kind: listKind });
+      for (const subresource of subresources) {
+        const { served: shown } = subresource;
+        add(subresource.type, { ...shown, group: dialectGroup(shown.group, key.dialect) });
+      }
+    }
+  }
+  return new Map([...kinds].map(([type, known]) => [type, [...known.values()]]));
 }
 
 /** `apis/rbac.authorization.k8s.io/v1` → `RbacAuthorizationV1`. */

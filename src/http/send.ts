@@ -1,5 +1,6 @@
 import { gzipPieces } from '../codec/gzip/gzip-file.ts';
 import type { ApiResponse, BytesResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
+import { endTurn } from '../util/end-turn.ts';
 import { openBody, type StreamBody } from './chunks.ts';
 import type { Answer, AnswerHeaders } from './exchange.ts';
 import type { IncomingRequest } from './incoming-request.ts';
@@ -101,7 +102,7 @@ async function sendPieces(
   const { request, outgoing } = connection;
   for await (const piece of pieces) {
     if (request.departure.aborted) return;
-    await patiently(connection, written(connection, piece));
+    await (piece.length === 0 ? endTurn() : patiently(connection, written(connection, piece)));
   }
   outgoing.end();
 }

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import { badRequest, internalError, StatusError, type StatusReason, unknownError } from '../api/status.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
@@ -10,6 +9,7 @@ import {
   type BackendTransport,
   urlOf,
 } from '../request/backend.ts';
+import { readStart } from './read-start.ts';
 import { streamAnswer } from './stream-answer.ts';
 
 export interface LogOptions {
@@ -47,8 +47,8 @@ async function ask(
   }
 }
 
-/** More of an error's text is of no use to anyone. */
-const MAX_ERROR_CHARACTERS = 50_000;
+/** More of an error's text is of no use to anyone (Kubernetes: the same). */
+const MAX_ERROR_BYTES = 50_000;
 
 /** What an agent's refusal means to a client (Kubernetes: GenericHttpResponseChecker and NewGenericServerResponse). */
 async function toError(
@@ -60,7 +60,7 @@ async function toError(
     body.destroy();
     return unknownError(`Get ${JSON.stringify(urlOf(backend))}: redirects forbidden`);
   }
-  const said = (await text(body).catch(() => '')).slice(0, MAX_ERROR_CHARACTERS);
+  const said = await readStart(body, MAX_ERROR_BYTES);
   if (code === 500) return internalError(said);
   if (code === 400) return badRequest(said);
   const [reason, message] = genericAnswer(code, said);

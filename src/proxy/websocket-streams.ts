@@ -1,5 +1,5 @@
-import { text } from 'node:stream/consumers';
 import type { WebSocket } from 'ws';
+import { readStart } from './read-start.ts';
 import type { SpdySession, SpdyStream } from './spdy-session.ts';
 
 /**
@@ -41,7 +41,7 @@ export async function joinCommand(
   client.on('message', (message: Buffer) => receive(client, message, streams));
   client.resume();
   const [status] = await Promise.all([
-    text(streams.error).catch(() => ''),
+    readStart(streams.error, MAX_STATUS_BYTES),
     copy(streams.stdout, client, Channel.stdout),
     copy(streams.stderr, client, Channel.stderr),
   ]);
@@ -49,6 +49,9 @@ export async function joinCommand(
   client.close(1000);
   session.destroy();
 }
+
+/** How a command ended, as a Status: a code and a sentence. */
+const MAX_STATUS_BYTES = 1024 * 1024;
 
 /** What the client hears when the agent went away without a word about the command. */
 const BROKEN_OFF = JSON.stringify({

@@ -14,7 +14,8 @@ export interface BytesResponse {
   readonly chunks: readonly Buffer[];
   /**
    * What follows them, made while it is sent, so that a large answer begins at once and is never in memory as a whole. A
-   * piece is valid only until the next is asked for; it can be gone through once.
+   * piece is valid only until the next is asked for; it can be gone through once. An empty piece is only there so that others
+   * have their turn.
    */
   readonly rest?: Iterable<Buffer>;
   /** Of all there is, where that is known without making it. To be given only with `rest`. */

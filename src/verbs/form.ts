@@ -31,7 +31,7 @@ export interface ListHead {
  */
 export interface Form {
   readonly contentType: string;
-  object(stored: Stored): Buffer[];
+  object(stored: Stored): Body;
   /** Waits where making the list takes so long that others should have their turn in between. */
   list(entries: readonly Entry[], head: ListHead): Body | Promise<Body>;
   readonly frames: FrameEncoder;
@@ -55,6 +55,14 @@ export const metadataEndOf = (stored: Pick<Stored, 'json' | 'metadataEnd'>): num
 
 export const versionText = (revision: Revision | undefined): string =>
   revision === undefined ? '' : toResourceVersion(revision);
+
+/** Of {@link versionText}, without making it: lists tell their length before a million of them are written. */
+export function versionLength(revision: Revision | undefined): number {
+  if (revision === undefined || revision > Number.MAX_SAFE_INTEGER) return versionText(revision).length;
+  let length = 1;
+  for (let bound = 10, value = Number(revision); value >= bound; bound *= 10) length += 1;
+  return length;
+}
 
 export function servedApiVersion({ definition, version }: ServedResource, dialect: Dialect): string {
   return dialectApiVersion(toApiVersion({ group: definition.group, version: version.version }), dialect);
@@ -84,26 +92,42 @@ export interface BookmarkOptions {
   readonly kind: string;
   readonly apiVersion: string;
   readonly revision: Revision;
-  readonly initialEventsEnd: boolean;
+  /** Of the bookmark that ends the state of a streaming list: the list without items, as it would be answered. */
+  readonly emptyList: Buffer | undefined;
 }
 
-export function bookmarkObject({
-  kind,
-  apiVersion,
-  revision,
-  initialEventsEnd,
-}: BookmarkOptions): JsonObject {
-  const annotations = initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {};
-  return {
-    kind,
-    apiVersion,
-    metadata: { resourceVersion: toResourceVersion(revision), creationTimestamp: null, ...annotations },
+/** Clients put the list together from its events; the empty one says what it would have been (Kubernetes 1.32). */
+export function bookmarkObject({ kind, apiVersion, revision, emptyList }: BookmarkOptions): JsonObject {
+  const metadata = { resourceVersion: toResourceVersion(revision), creationTimestamp: null };
+  if (emptyList === undefined) return { kind, apiVersion, metadata };
+  const annotations = {
+    'k8s.io/initial-events-end': 'true',
+    'kubernetes.io/initial-events-list-blueprint': emptyList.toString('base64'),
   };
+  return { kind, apiVersion, metadata: { ...metadata, annotations } };
 }
+
+/** As Kubernetes has it: a list nobody has put anything into. */
+export const emptyListOf = ({
+  listKind,
+  apiVersion,
+}: {
+  listKind: string;
+  apiVersion: string;
+}): JsonObject => ({
+  kind: listKind,
+  apiVersion,
+  metadata: {},
+  items: null,
+});
 
 /** Whether a view shows the object itself. */
 export const isWhole = (view: ViewSubresource | undefined): boolean =>
   view === undefined || view.name === 'status';
+
+/** Whether the stored bytes are what is shown, but for their head. */
+export const isStored = ({ served, view }: Pick<FormOptions, 'served' | 'view'>): boolean =>
+  served.version.conversion === undefined && isWhole(view);
 
 /** A stored object in the version, dialect and view that the client asked for. */
 export function toServed(

@@ -24,17 +24,20 @@ import { expired, toStatusError } from './storage-status.ts';
 
 /** get and list. */
 
-/** @throws StatusError 406 */
-export const representationFor = ({ headers, query, userAgent }: AuthorizedResourceRequest): Representation =>
-  negotiate(headers.accept, { pretty: wantsPretty(query, userAgent), protobuf: true });
+/** `tables: false` where none can be shown. @throws StatusError 406 */
+export const representationFor = (
+  { headers, query, userAgent }: AuthorizedResourceRequest,
+  { tables } = { tables: true },
+): Representation =>
+  negotiate(headers.accept, { pretty: wantsPretty(query, userAgent), protobuf: true, tables });
 
 export function formFor(
   context: VerbContext,
   request: AuthorizedResourceRequest,
   served: ServedResource,
   view?: ViewSubresource,
+  representation = representationFor(request),
 ): Form {
-  const representation = representationFor(request);
   return createForm({
     served,
     types: context.types,
@@ -60,7 +63,7 @@ export function objectResponse(form: Form, code: number, stored: Stored): BytesR
     kind: 'bytes',
     code,
     contentType: form.contentType,
-    chunks: form.object(stored),
+    ...form.object(stored),
     compressible: false,
   };
 }

@@ -24,8 +24,10 @@ export function watch(
   const options = readListOptions(request.query);
   checkWatchOptions(options, context.watchList);
   const selection = toSelection(options, request.target, served);
-  const representation = representationFor(request);
-  const form = formFor(context, request, served);
+  const isList = options.sendInitialEvents === true && options.allowWatchBookmarks;
+  // The rows of a table are no items of a list, so clients could not put the list together from them.
+  const representation = representationFor(request, { tables: !isList });
+  const form = formFor(context, request, served, undefined, representation);
   const start = toWatchStart(options);
   const timeoutMs = chooseTimeout(context, options);
   const deadline = Date.now() + timeoutMs;
@@ -45,7 +47,7 @@ export function watch(
           encoder: form.frames,
           sink,
           bookmarks: options.allowWatchBookmarks,
-          initialEventsEnd: options.sendInitialEvents === true && options.allowWatchBookmarks,
+          initialEventsEnd: isList,
           deadline,
           onStart: () => sink.open(),
           onInitialized: () => outlet.initialized?.(),

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { CHUNK_BYTES, writeItems } from '../../src/codec/chunks.ts';
 
 /** Copies, because a piece is valid only until the next. */
-function list(
+async function list(
   items: readonly string[],
   exact: boolean,
-): { text: string; pieces: number; sizeBytes?: number } {
-  const body = writeItems<string, string>({
+): Promise<{ text: string; pieces: number; sizeBytes?: number }> {
+  const body = await writeItems<string, string>({
     head: Buffer.from('['),
     tail: Buffer.from(']'),
     separator: ',',
@@ -23,18 +23,18 @@ function list(
   return { text: pieces.join(''), pieces: pieces.length, ...size };
 }
 
-test('few items are made at once, many as they are sent, and both read the same', () => {
-  expect(list([], true)).toEqual({ text: '[]', pieces: 1 });
-  expect(list(['a', 'b'], true).text).toBe('[a,b]');
+test('few items are made at once, many as they are sent, and both read the same', async () => {
+  expect(await list([], true)).toEqual({ text: '[]', pieces: 1 });
+  expect((await list(['a', 'b'], true)).text).toBe('[a,b]');
   const many = Array.from({ length: 30_000 }, (_, at) => `item number ${at}`);
-  const large = list(many, true);
+  const large = await list(many, true);
   expect(large.text).toBe(`[${many.join(',')}]`);
   expect(large.pieces).toBeGreaterThan(1);
   expect(large.sizeBytes).toBe(large.text.length);
 });
 
-test('an item larger than a chunk, and one larger than was thought, are whole', () => {
+test('an item larger than a chunk, and one larger than was thought, are whole', async () => {
   const huge = 'é'.repeat(CHUNK_BYTES);
-  expect(list(['a', huge, 'b', huge], true).text).toBe(`[a,${huge},b,${huge}]`);
-  expect(list(['a', huge, 'b'], false).text).toBe(`[a,${huge},b]`);
+  expect((await list(['a', huge, 'b', huge], true)).text).toBe(`[a,${huge},b,${huge}]`);
+  expect((await list(['a', huge, 'b'], false)).text).toBe(`[a,${huge},b]`);
 });

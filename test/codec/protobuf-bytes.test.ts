@@ -1,10 +1,13 @@
+import protobuf from 'protobufjs/minimal.js';
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import { encodeMessage } from '../../src/codec/protobuf/encoder.ts';
 import { decodeMessage } from '../../src/codec/protobuf/message.ts';
+import { RandomObjects } from './random-object.ts';
 
+const { Reader } = protobuf;
 const types = loadTypes();
 
 /** Bytes by field: numbers are varints, texts and lists of parts are delimited. */
@@ -219,4 +222,26 @@ test('what is neither a schema nor its alternative is refused or dropped, as Kub
     object: { items: { type: 'string' } },
     unknown: [],
   });
+});
+
+/** Numbers of the fields of a message, as they stand on the wire. */
+function numbersOf(bytes: Uint8Array): number[] {
+  const reader = Reader.create(bytes);
+  const numbers: number[] = [];
+  while (reader.pos < bytes.length) {
+    const key = reader.uint32();
+    numbers.push(key >>> 3);
+    reader.skipType(key & 7);
+  }
+  return numbers;
+}
+
+test('fields stand in the order of their numbers, in every type', () => {
+  for (const name of types.names()) {
+    const schema = types.message(name);
+    for (const seed of [1, 2, 3]) {
+      const numbers = numbersOf(encodeMessage(new RandomObjects(seed).object(schema), schema));
+      expect(numbers, name).toEqual([...numbers].sort((a, b) => a - b));
+    }
+  }
 });

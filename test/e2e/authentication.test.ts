@@ -71,7 +71,7 @@ beforeAll(async () => {
       '--authentication-token-webhook-cache-ttl=5s',
       '--api-audiences=cluster,https://cluster.example.com',
     ],
-    await clients.issue({ subject: 'CN=admin, O=system:masters' }),
+    { admin: await clients.issue({ subject: 'CN=admin, O=system:masters' }) },
   );
 });
 

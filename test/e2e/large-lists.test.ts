@@ -96,7 +96,13 @@ test('JSON comes whole over HTTP/2 and HTTP/1.1, with its length', async () => {
 });
 
 test('compressed it is the same, again and after a change', async () => {
-  const forms = [{}, { accept: METADATA }, { accept: 'application/vnd.kubernetes.protobuf' }];
+  const types = [
+    METADATA,
+    'application/vnd.kubernetes.protobuf',
+    'application/yaml',
+    'application/json;pretty=1',
+  ];
+  const forms = [{}, ...types.map((accept) => ({ accept }))];
   for (const turn of ['first', 'again', 'changed']) {
     if (turn === 'changed') {
       const patch = { metadata: { labels: { turn } } };

@@ -31,6 +31,8 @@ export interface Cluster extends AsyncDisposable {
   watch(path: string): Watch;
   /** Everything it has written so far. */
   readonly output: { readonly stdout: string; readonly stderr: string };
+  /** Sends a message to the preloaded module, and answers its next one. */
+  ask(message: string): Promise<unknown>;
   start(): Promise<void>;
   /** Resolves with the exit code when it ends, for whatever reason. */
   ended(): Promise<number | null>;
@@ -60,11 +62,17 @@ export interface Watch {
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const START_TIMEOUT_MS = 90_000;
 
-/** `admin` is a certificate of its administrator, where that is not of the server's own making (--client-ca-file). */
+export interface StartOptions {
+  /** A certificate of its administrator, where that is not of the server's own making (--client-ca-file). */
+  readonly admin?: Pair;
+  /** A module that is loaded before the server's own, and that can be asked over an IPC channel. */
+  readonly preload?: string;
+}
+
 export async function startCluster(
   databaseUrl: string,
   flags: readonly string[] = [],
-  admin?: Pair,
+  options: StartOptions = {},
 ): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-e2e-'));
   const port = await freePort();
@@ -75,16 +83,15 @@ export async function startCluster(
     `--kvstore-servers=${databaseUrl}`,
     ...flags,
   ];
-  const cluster = new ProcessCluster({ folder, port, args, admin });
+  const cluster = new ProcessCluster({ folder, port, args, ...options });
   await cluster.start();
   return cluster;
 }
 
-interface ProcessOptions {
+interface ProcessOptions extends StartOptions {
   readonly folder: string;
   readonly port: number;
   readonly args: readonly string[];
-  readonly admin: Pair | undefined;
 }
 
 class ProcessCluster implements Cluster {
@@ -93,12 +100,14 @@ class ProcessCluster implements Cluster {
   readonly kubeconfig: string;
   readonly #args: readonly string[];
   readonly #admin: Pair | undefined;
+  readonly #preload: string | undefined;
   #child: ChildProcess | undefined;
   #agent: Agent | undefined;
   #log = '';
   readonly output = { stdout: '', stderr: '' };
 
-  constructor({ folder, port, args, admin }: ProcessOptions) {
+  constructor({ folder, port, args, admin, preload }: ProcessOptions) {
+    this.#preload = preload;
     this.folder = folder;
     this.#admin = admin;
     this.port = port;
@@ -107,8 +116,13 @@ class ProcessCluster implements Cluster {
   }
 
   async start(): Promise<void> {
+    const preload = this.#preload;
     const child = onLeash(
-      spawn(process.execPath, [MAIN, ...this.#args], { stdio: ['ignore', 'pipe', 'pipe'] }),
+      spawn(
+        process.execPath,
+        [...(preload === undefined ? [] : ['--import', preload]), MAIN, ...this.#args],
+        { stdio: ['ignore', 'pipe', 'pipe', ...(preload === undefined ? [] : ['ipc' as const])] },
+      ),
     );
     this.#child = child;
     const ready = new Promise<void>((resolve, reject) => {
@@ -144,6 +158,22 @@ class ProcessCluster implements Cluster {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null) return child?.exitCode ?? null;
     return new Promise((resolve) => child.once('exit', resolve));
+  }
+
+  ask(message: string): Promise<unknown> {
+    const child = this.#child;
+    if (child === undefined) throw new Error('the server is not running');
+    return new Promise((resolve, reject) => {
+      const ended = (): void => reject(new Error(`the server ended:\n${this.#log}`));
+      child.once('exit', ended);
+      child.once('message', (answer) => {
+        child.removeListener('exit', ended);
+        resolve(answer);
+      });
+      child.send(message, (error) => {
+        if (error !== null) reject(error);
+      });
+    });
   }
 
   async stop(): Promise<number | null> {

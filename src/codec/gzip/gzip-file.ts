@@ -1,3 +1,4 @@
+import { endTurn } from '../../util/end-turn.ts';
 import { ChunkWriter } from '../chunks.ts';
 import { appendCrc } from './crc32.ts';
 import { Deflater, type PackedPart } from './deflater.ts';
@@ -47,7 +48,10 @@ export const gzipPieces = (pieces: Iterable<Buffer>): AsyncIterable<Buffer> => g
 async function* packAll(pieces: Iterable<Buffer>): AsyncIterable<PackedPart> {
   const deflater = new Deflater();
   try {
-    for (const piece of pieces) yield await deflater.pack(piece);
+    for (const piece of pieces) {
+      if (piece.length === 0) await endTurn();
+      else yield await deflater.pack(piece);
+    }
   } finally {
     deflater.close();
   }

@@ -42,8 +42,11 @@ export interface Packing<Item> {
 }
 
 /** {@link writeItems}, and the same packed for those who accept it. */
-export const writePackable = <Item, Made>(list: ItemList<Item, Made>, packing: Packing<Item>): Body => ({
-  ...writeItems(list),
+export const writePackable = async <Item, Made>(
+  list: ItemList<Item, Made>,
+  packing: Packing<Item>,
+): Promise<Body> => ({
+  ...(await writeItems(list)),
   packed: () => gzipParts(new PackedList(list, packing).parts()),
 });
 

@@ -41,17 +41,21 @@ function encoderOf(schema: MessageSchema): Encode {
   return encode;
 }
 
-/** Fields nested at `depth` come in groups behind the others, one for each message they are nested in. */
+/**
+ * In the order of their numbers, as Kubernetes writes them. Fields nested at `depth` come in groups, one for each message they
+ * are nested in.
+ */
 function compileFields(fields: readonly FieldSchema[], depth: number): Encode {
-  const direct: Encode[] = [];
+  const byNumber = new Map<number, Encode>();
   const nested = new Map<number, FieldSchema[]>();
   for (const field of fields) {
     const outer = field.nesting[depth];
     if (outer !== undefined) nested.set(outer, [...(nested.get(outer) ?? []), field]);
-    else if (field.number !== undefined) direct.push(compileField(field, field.number));
+    else if (field.number !== undefined) byNumber.set(field.number, compileField(field, field.number));
   }
-  const groups = [...nested].map(([number, inner]) => compileGroup(number, compileFields(inner, depth + 1)));
-  const backwards = [...direct, ...groups].reverse();
+  for (const [number, inner] of nested)
+    byNumber.set(number, compileGroup(number, compileFields(inner, depth + 1)));
+  const backwards = [...byNumber].sort(([a], [b]) => b - a).map(([, encode]) => encode);
   return (object) => {
     for (const encode of backwards) encode(object);
   };

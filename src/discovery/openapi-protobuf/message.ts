@@ -1,5 +1,6 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { Pace } from '../../util/end-turn.ts';
 
 /**
  * Building blocks for the protobuf form of OpenAPI documents (github.com/google/gnostic-models): each message is a table from
@@ -86,6 +87,18 @@ export const map =
       one(number, entry(body))(writer, pair as JsonValue);
     return writer.finish();
   };
+
+/** A {@link map} of very many entries, with turns for others in between. */
+export async function mapInTurns(number: number, body: Body, value: JsonObject): Promise<Uint8Array> {
+  const encode = map(number, body);
+  const pace = new Pace(1);
+  const entries: Uint8Array[] = [];
+  for (const [name, item] of Object.entries(value)) {
+    if (pace.isOver()) await pace.rest();
+    entries.push(encode({ [name]: item }));
+  }
+  return Buffer.concat(entries);
+}
 
 /** `extensions`: the field for keys that begin with `x-`. */
 export function message(fields: Readonly<Record<string, Field>>, extensions = 0): Body {

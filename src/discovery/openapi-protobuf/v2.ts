@@ -1,8 +1,19 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { any, type Body, either, flag, many, map, message, one, text, texts } from './message.ts';
+import { any, type Body, either, flag, many, map, mapInTurns, message, one, text, texts } from './message.ts';
 
 /** OpenAPI v2 documents as protobuf (package openapi.v2): as far as the documents of this server go. */
-export function encodeOpenApiV2(document: JsonObject): Uint8Array {
+export async function encodeOpenApiV2(document: JsonObject): Promise<Uint8Array> {
+  const paths = await mapInTurns(2, path, document.paths as JsonObject);
+  const definitions = await mapInTurns(1, schema, document.definitions as JsonObject);
+  const body = message(
+    {
+      swagger: text(1),
+      info: one(2, message({ title: text(1), version: text(2), description: text(3) }, 7)),
+      paths: one(8, () => paths),
+      definitions: one(9, () => definitions),
+    },
+    16,
+  );
   return body(document);
 }
 
@@ -108,14 +119,4 @@ const path = message(
     parameters: many(9, parameterItem),
   },
   10,
-);
-
-const body = message(
-  {
-    swagger: text(1),
-    info: one(2, message({ title: text(1), version: text(2), description: text(3) }, 7)),
-    paths: one(8, map(2, path)),
-    definitions: one(9, map(1, schema)),
-  },
-  16,
 );

@@ -1,8 +1,32 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { any, type Body, double, either, flag, many, map, message, one, text, texts } from './message.ts';
+import {
+  any,
+  type Body,
+  double,
+  either,
+  flag,
+  many,
+  map,
+  mapInTurns,
+  message,
+  one,
+  text,
+  texts,
+} from './message.ts';
 
 /** OpenAPI v3 documents as protobuf (package openapi.v3): as far as the documents of this server go. */
-export function encodeOpenApiV3(document: JsonObject): Uint8Array {
+export async function encodeOpenApiV3(document: JsonObject): Promise<Uint8Array> {
+  const paths = await mapInTurns(1, path, document.paths as JsonObject);
+  const schemas = await mapInTurns(1, schema, (document.components as JsonObject).schemas as JsonObject);
+  const body = message(
+    {
+      openapi: text(1),
+      info: one(2, message({ title: text(1), description: text(2), version: text(6) }, 7)),
+      paths: one(4, () => paths),
+      components: one(5, message({ schemas: one(1, () => schemas) }, 10)),
+    },
+    9,
+  );
   return body(document);
 }
 
@@ -85,14 +109,4 @@ const path = message(
     parameters: many(13, parameter),
   },
   14,
-);
-
-const body = message(
-  {
-    openapi: text(1),
-    info: one(2, message({ title: text(1), description: text(2), version: text(6) }, 7)),
-    paths: one(4, map(1, path)),
-    components: one(5, message({ schemas: one(1, map(1, schema)) }, 10)),
-  },
-  9,
 );

@@ -1,7 +1,12 @@
+import { Pace } from '../../util/end-turn.ts';
 import type { Entry } from '../store.ts';
+import type { CountedTree } from './counted-tree.ts';
 
 /** What is behind the collection by more than that is made anew when it is needed again. */
 const MAX_CHANGED = 4096;
+
+/** After all positions. */
+const END = '\u{10FFFF}';
 
 /**
  * The objects of a resource by the value of one field: each kubelet of a thousand lists its own of 100,000 pods. Made when
@@ -10,15 +15,22 @@ const MAX_CHANGED = 4096;
  */
 export class FieldIndex {
   readonly #field: string;
-  readonly #find: (position: string) => Entry | undefined;
+  readonly #tree: CountedTree<Entry>;
   readonly #byValue = new Map<string, Map<string, Entry>>();
   readonly #values = new Map<string, string>();
   readonly #changed = new Set<string>();
+  #filling: Promise<void> | undefined;
 
-  /** `find` reads the collection as it is now. */
-  constructor(field: string, find: (position: string) => Entry | undefined) {
+  /** `tree` is the collection itself, which changes under the index. */
+  constructor(field: string, tree: CountedTree<Entry>) {
     this.#field = field;
-    this.#find = find;
+    this.#tree = tree;
+  }
+
+  /** Resolves when all objects have been looked at once: reading the field of one takes 50 µs, so others have their turn. */
+  filled(): Promise<void> {
+    this.#filling ??= this.#fill();
+    return this.#filling;
   }
 
   /** False: so much has changed that the index is of no use any more. */
@@ -29,21 +41,32 @@ export class FieldIndex {
 
   /** In the order of their positions. */
   entriesWith(value: string): [position: string, entry: Entry][] {
-    for (const position of this.#changed) this.#update(position);
-    this.#changed.clear();
+    this.#catchUp();
     return [...(this.#byValue.get(value) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  add(position: string, entry: Entry): void {
-    const value = entry.fields[this.#field] ?? '';
-    if (value === '') return;
-    this.#values.set(position, value);
-    const known = this.#byValue.get(value);
-    if (known === undefined) this.#byValue.set(value, new Map([[position, entry]]));
-    else known.set(position, entry);
+  /** What changes before the walk is noted, what changes behind it is met as it is then. */
+  async #fill(): Promise<void> {
+    const pace = new Pace(8);
+    let from = '';
+    const look = (position: string, entry: Entry): boolean => {
+      from = position;
+      if (pace.isOver()) return false;
+      this.#put(position, entry);
+      return true;
+    };
+    while (!this.#tree.visit(from, END, look)) {
+      this.#catchUp();
+      await pace.rest();
+    }
   }
 
-  #update(position: string): void {
+  #catchUp(): void {
+    for (const position of this.#changed) this.#put(position, this.#tree.get(position));
+    this.#changed.clear();
+  }
+
+  #put(position: string, entry: Entry | undefined): void {
     const before = this.#values.get(position);
     if (before !== undefined) {
       const others = this.#byValue.get(before);
@@ -51,7 +74,11 @@ export class FieldIndex {
       if (others?.size === 0) this.#byValue.delete(before);
       this.#values.delete(position);
     }
-    const entry = this.#find(position);
-    if (entry !== undefined) this.add(position, entry);
+    const value = entry?.fields[this.#field] ?? '';
+    if (entry === undefined || value === '') return;
+    this.#values.set(position, value);
+    const known = this.#byValue.get(value);
+    if (known === undefined) this.#byValue.set(value, new Map([[position, entry]]));
+    else known.set(position, entry);
   }
 }

@@ -1,6 +1,8 @@
+import { Pace } from '../../util/end-turn.ts';
 import type { Scope } from '../key.ts';
-import type { Entry, FieldValue, ListPage, ListQuery } from '../store.ts';
-import type { EntryTree, ResourceCache, Snapshot } from './resource-cache.ts';
+import type { Entry, ListPage, ListQuery } from '../store.ts';
+import type { FieldIndex } from './field-index.ts';
+import type { EntryTree, Snapshot } from './resource-cache.ts';
 
 /** What a list, and a watch that begins with the state, finds in a resource. */
 
@@ -22,38 +24,41 @@ export function* valuesOf(tree: EntryTree, scope: Scope): Iterable<Entry> {
   }
 }
 
-export function listTree({ revision, tree }: Snapshot, query: ListQuery): ListPage {
+/** The snapshot must be the caller's own: others have their turn in between, and what they change is not seen. */
+export async function listTree({ revision, tree }: Snapshot, query: ListQuery): Promise<ListPage> {
   const { scope, limit, matches } = query;
   const { low, high } = rangeOf(scope);
-  const start = query.after === undefined ? low : `${query.after}\0`;
   const entries: Entry[] = [];
+  const pace = new Pace();
+  let from = later(query.after === undefined ? low : `${query.after}\0`, low);
   let last: string | undefined;
   let more = false;
-  tree.forRange(later(start, low), high, false, (position, entry) => {
-    if (scope.name !== undefined && entry.name !== scope.name) return undefined;
-    if (matches !== undefined && !matches(entry)) return undefined;
-    if (limit > 0 && entries.length === limit) {
-      more = true;
-      return { break: true };
-    }
+  const look = (position: string, entry: Entry): boolean => {
+    from = position;
+    if (pace.isOver()) return false;
+    if (scope.name !== undefined && entry.name !== scope.name) return true;
+    if (matches !== undefined && !matches(entry)) return true;
+    more = limit > 0 && entries.length === limit;
+    if (more) return false;
     entries.push(entry);
     last = position;
-    return undefined;
-  });
+    return true;
+  };
+  while (!tree.visit(from, high, look) && !more) await pace.rest();
   if (!more || last === undefined) return { revision, entries };
   if (matches !== undefined || scope.name !== undefined) return { revision, entries, next: last };
-  return { revision, entries, next: last, remaining: tree.forRange(`${last}\0`, high, false) };
+  return { revision, entries, next: last, remaining: tree.count(`${last}\0`, high) };
 }
 
 /** The current state, found before this returns: a watch follows from there. */
-export const valuesFound = (cache: ResourceCache, lookUp: FieldValue, scope: Scope): Entry[] =>
-  foundIn(cache, lookUp, scope).map(([, entry]) => entry);
+export const valuesFound = (index: FieldIndex, value: string, scope: Scope): Entry[] =>
+  foundIn(index, value, scope).map(([, entry]) => entry);
 
 /** What an index has in a scope; of the current state. */
-function foundIn(cache: ResourceCache, lookUp: FieldValue, scope: Scope): [string, Entry][] {
+function foundIn(index: FieldIndex, value: string, scope: Scope): [string, Entry][] {
   const { low, high } = rangeOf(scope);
-  return cache
-    .lookUp(lookUp)
+  return index
+    .entriesWith(value)
     .filter(
       ([position, { name }]) =>
         position >= low && position < high && (scope.name === undefined || name === scope.name),
@@ -62,12 +67,12 @@ function foundIn(cache: ResourceCache, lookUp: FieldValue, scope: Scope): [strin
 
 /** {@link listTree} of the current state, by an index. */
 export function listFound(
-  cache: ResourceCache,
+  index: FieldIndex,
+  value: string,
   { revision }: Snapshot,
   { scope, limit, matches, after = '' }: ListQuery,
-  lookUp: FieldValue,
 ): ListPage {
-  const found = foundIn(cache, lookUp, scope).filter(
+  const found = foundIn(index, value, scope).filter(
     ([position, entry]) => position > after && matches?.(entry) !== false,
   );
   const shown = limit === 0 ? found : found.slice(0, limit);

@@ -1,21 +1,17 @@
-import sortedBtree from 'sorted-btree';
 import type { GroupResource } from '../../api/names.ts';
 import type { StorageError } from '../errors.ts';
 import { type Scope, toPosition } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
-import type { Entry, FieldValue } from '../store.ts';
+import type { Entry } from '../store.ts';
 import { CachedEntry, type FieldReader } from './cached-entry.ts';
+import { CountedTree } from './counted-tree.ts';
 import { SharedEvent } from './event.ts';
 import { FieldIndex } from './field-index.ts';
 import { RecentEvents } from './history.ts';
 import type { KeptFrames } from './kept-frames.ts';
 
-/** The package is CommonJS; under ESM its class is one level deeper. */
-const BTree = sortedBtree.default;
-export type EntryTree = InstanceType<typeof BTree<string, Entry>>;
-
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+export type EntryTree = CountedTree<Entry>;
 
 /** Whoever is told of changes (watcher.ts). */
 export interface Audience {
@@ -40,7 +36,7 @@ export class ResourceCache {
   readonly recent: RecentEvents;
   readonly #readFields: FieldReader;
   readonly #frames: KeptFrames;
-  readonly #tree: EntryTree = new BTree<string, Entry>(undefined, byText);
+  readonly #tree: EntryTree = new CountedTree();
   readonly #indexes = new Map<string, FieldIndex>();
   readonly #snapshots: Snapshot[] = [];
   readonly #everywhere = new Set<Audience>();
@@ -108,15 +104,17 @@ export class ResourceCache {
     return event;
   }
 
-  /** The current objects with that value, in order. */
-  lookUp({ field, value }: FieldValue): [position: string, entry: Entry][] {
-    let index = this.#indexes.get(field);
-    if (index === undefined) {
-      index = new FieldIndex(field, (position) => this.#tree.get(position));
-      for (const [position, entry] of this.#tree.entries()) index.add(position, entry);
-      this.#indexes.set(field, index);
+  /** The index of a field, up to date when this resolves; to be used in that same turn. */
+  async indexOf(field: string): Promise<FieldIndex> {
+    for (;;) {
+      let index = this.#indexes.get(field);
+      if (index === undefined) {
+        index = new FieldIndex(field, this.#tree);
+        this.#indexes.set(field, index);
+      }
+      await index.filled();
+      if (this.#indexes.get(field) === index) return index;
     }
-    return index.entriesWith(value);
   }
 
   /** The current state, for as long as the caller likes. Taking it costs the same however many objects there are. */
@@ -126,7 +124,7 @@ export class ResourceCache {
 
   /** The state at an earlier revision, when memory still has it. */
   snapshotAt(revision: Revision, applied: Revision): Snapshot | undefined {
-    if (revision <= applied && revision >= this.#changedAt) return { revision, tree: this.#tree };
+    if (revision <= applied && revision >= this.#changedAt) return { revision, tree: this.#tree.clone() };
     return this.#snapshots.find((snapshot) => snapshot.revision === revision);
   }
 

@@ -116,9 +116,13 @@ export class WatchCache implements Store, ChangeSink {
     if (freshness.kind === 'exact') return this.#listExact(query, freshness.revision);
     await this.#reach(freshness, caller);
     const cache = this.#cacheOf(query.resource);
-    const snapshot = cache.snapshot(this.#applied);
     const { lookUp } = query;
-    const page = lookUp === undefined ? listTree(snapshot, query) : listFound(cache, snapshot, query, lookUp);
+    const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
+    const snapshot = cache.snapshot(this.#applied);
+    const page =
+      index === undefined || lookUp === undefined
+        ? await listTree(snapshot, query)
+        : listFound(index, lookUp.value, snapshot, query);
     if (page.next !== undefined) cache.remember(snapshot);
     return page;
   }
@@ -131,10 +135,15 @@ export class WatchCache implements Store, ChangeSink {
       if (!signal.aborted) throw error;
     });
     if (signal.aborted) return;
+    const { lookUp, scope } = query;
+    const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
+    if (signal.aborted) return;
     const { revision, tree } = cache.snapshot(this.#applied);
     const watcher = this.#watcher(query, cache, revision, signal);
-    const { lookUp, scope } = query;
-    const state = lookUp === undefined ? valuesOf(tree, scope) : valuesFound(cache, lookUp, scope);
+    const state =
+      index === undefined || lookUp === undefined
+        ? valuesOf(tree, scope)
+        : valuesFound(index, lookUp.value, scope);
     query.onStart();
     await watcher.sendState(state);
     query.onInitialized?.();
@@ -278,7 +287,7 @@ export class WatchCache implements Store, ChangeSink {
     const cache = this.#cacheOf(query.resource);
     const snapshot = cache.snapshotAt(revision, this.#applied);
     if (snapshot === undefined) return this.#listHistory(query, revision, cache);
-    const page = listTree(snapshot, query);
+    const page = await listTree(snapshot, query);
     if (page.next !== undefined) cache.remember(snapshot);
     return page;
   }

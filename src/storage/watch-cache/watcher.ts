@@ -1,3 +1,4 @@
+import { Pace } from '../../util/end-turn.ts';
 import type { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
@@ -59,7 +60,9 @@ export class Watcher implements Audience {
   /** The state to begin with, one frame after the other as the client takes them. */
   async sendState(entries: Iterable<Entry>): Promise<void> {
     const { encoder, sink, matches } = this.#query;
+    const pace = new Pace(8);
     for (const entry of entries) {
+      if (pace.isOver()) await pace.rest();
       if (this.#signal.aborted) return;
       if (matches !== undefined && !matches(entry)) continue;
       const full = !sink.write(encoder.encode({ type: 'ADDED', entry, revision: entry.revision }));

@@ -1,21 +1,38 @@
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import { type Form, type FormOptions, isWhole, servedApiVersion, shownApiVersion } from '../form.ts';
+import { type Form, type FormOptions, isStored, servedApiVersion, shownApiVersion } from '../form.ts';
+import { ObjectValues } from './object-values.ts';
 import { ParsedForm } from './parsed-form.ts';
-import { ParsedTableForm } from './parsed-table-form.ts';
+import { PrettyForm } from './pretty-form.ts';
 import { ProtobufForm } from './protobuf-form.ts';
 import type { Shown } from './shown.ts';
 import { SplicedForm } from './spliced-form.ts';
 import { TableForm } from './table-form.ts';
+import { TableValues } from './table-values.ts';
+import { YamlForm } from './yaml-form.ts';
 
 export function createForm(options: FormOptions): Form {
-  const { representation, served, view } = options;
-  const json = representation.format === 'json' && !representation.pretty;
-  if (representation.as === 'table') return json ? new TableForm(options) : new ParsedTableForm(options);
-  const stored = served.version.conversion === undefined && isWhole(view);
-  if (json && stored) return spliced(options);
-  if (representation.format === 'protobuf' && (stored || representation.as === 'object'))
-    return new ProtobufForm(options, shownBy(options));
-  return new ParsedForm(options);
+  const { representation } = options;
+  switch (representation.format) {
+    case 'json':
+      return representation.pretty ? new PrettyForm(compactForm(options)) : compactForm(options);
+    case 'yaml': {
+      const isTable = representation.as === 'table';
+      return new YamlForm(
+        options,
+        isTable ? new TableValues(options) : new ObjectValues(options, shownBy(options)),
+      );
+    }
+    case 'protobuf':
+      return new ProtobufForm(options, shownBy(options));
+    default:
+      return representation.format satisfies never;
+  }
+}
+
+function compactForm(options: FormOptions): Form {
+  if (options.representation.as === 'table') return new TableForm(options);
+  if (isStored(options)) return spliced(options);
+  return new ParsedForm(options, new ObjectValues(options, shownBy(options)));
 }
 
 /** Nearly all requests are answered in a handful of forms, which take as long to make as a small object takes to send. */

@@ -7,14 +7,17 @@ import { encodeItem, encodeMessage } from '../../codec/protobuf/encoder.ts';
 import { encodeEnvelope, encodeWatchFrame, envelopeOf } from '../../codec/protobuf/envelope.ts';
 import { parseStoredMetadata } from '../../codec/stored-object.ts';
 import type { Entry, FrameEncoder } from '../../storage/store.ts';
-import { endTurn } from '../../util/end-turn.ts';
+import { Pace } from '../../util/end-turn.ts';
 import {
   bookmarkObject,
+  emptyListOf,
   type Form,
   type FormOptions,
+  isStored,
   type ListHead,
   metadataEndOf,
   type Stored,
+  servedApiVersion,
   shownType,
   toListMeta,
   toServed,
@@ -22,16 +25,18 @@ import {
 } from '../form.ts';
 import type { Shown } from './shown.ts';
 
-/** An object as an item of its list, of the type it was encoded as. */
+/** An object as an item of its list, in one form. */
 interface Encoded {
-  readonly schema: MessageSchema;
+  readonly form: string;
   readonly item: Buffer;
   readonly sizeBytes: number;
 }
 
 interface Item {
   readonly entry: Entry;
-  readonly bytes: Buffer;
+  /** Undefined: encoded once more when it is sent. */
+  readonly bytes: Buffer | undefined;
+  readonly sizeBytes: number;
 }
 
 /** In all list types. */
@@ -46,10 +51,22 @@ const keptMetadata = new Kept<Encoded>(MAX_KEPT_METADATA_BYTES);
 const packedObjects = new Kept<PackedPage>(64 * 1024 * 1024);
 const packedMetadata = new Kept<PackedPage>(16 * 1024 * 1024);
 
-/** Encoded in one go; then others have their turn. */
-const TURN_BYTES = 256 * 1024;
+/** What one list holds at most, of items that are not kept, until they are sent. */
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-/** Protobuf of objects, views and metadata. */
+/** The same text for the same id always: comparing one with itself looks at no letters, and a list does it for each item. */
+const ids = new Map<string, string>();
+function oneOf(id: string): string {
+  const known = ids.get(id);
+  if (known !== undefined) return known;
+  ids.set(id, id);
+  return id;
+}
+
+/**
+ * Protobuf of objects, views and metadata. Items are the same bytes each time, so that those of a list too large to be held
+ * may be encoded once for its length and once more when they are sent.
+ */
 export class ProtobufForm implements Form {
   readonly contentType: string;
   readonly frames: FrameEncoder;
@@ -58,6 +75,7 @@ export class ProtobufForm implements Form {
   /** IDL name of what is shown. */
   readonly #type: string;
   readonly #schema: MessageSchema;
+  readonly #id: string;
 
   constructor(options: FormOptions, shown: Shown) {
     const { representation, view, types } = options;
@@ -66,70 +84,82 @@ export class ProtobufForm implements Form {
     this.contentType = representation.contentType;
     this.#type = shown.metadataOnly ? 'meta/v1.PartialObjectMetadata' : shownType(options);
     this.#schema = types.message(this.#type);
+    const version = servedApiVersion(options.served, options.dialect);
+    this.#id = oneOf(
+      `${representation.contentType} ${shown.kind} ${shown.apiVersion} ${version} ${view?.name ?? ''}`,
+    );
     this.frames = {
-      id: `${representation.contentType} ${shown.kind} ${shown.apiVersion} ${view?.name ?? ''}`,
+      id: this.#id,
       encode: ({ type, entry, revision }) =>
         encodeWatchFrame(type, this.#envelope(this.#show(entry, revision))),
       bookmark: (revision, initialEventsEnd) => {
-        const object = bookmarkObject({ ...shown, revision, initialEventsEnd });
+        const listSchema = types.message(`${this.#type}List`);
+        const emptyList = initialEventsEnd ? encodeEnvelope(emptyListOf(shown), listSchema) : undefined;
+        const object = bookmarkObject({ ...shown, revision, emptyList });
         return encodeWatchFrame('BOOKMARK', this.#envelope(object));
       },
     };
   }
 
-  object(stored: Stored): Buffer[] {
-    return [this.#envelope(this.#show(stored, stored.revision))];
+  object(stored: Stored): Body {
+    return { chunks: [this.#envelope(this.#show(stored, stored.revision))] };
   }
 
   async list(entries: readonly Entry[], head: ListHead): Promise<Body> {
     const { types } = this.#options;
     const { listKind, apiVersion } = this.#shown;
-    const items = await this.#items(entries);
+    const { items, itemBytes } = await this.#items(entries);
     const metadata = encodeMessage({ metadata: toListMeta(head) }, types.message(`${this.#type}List`));
-    let sizeBytes = metadata.length;
-    for (const { bytes } of items) sizeBytes += bytes.length;
-    const envelope = envelopeOf({ kind: listKind, apiVersion }, sizeBytes);
-    const list: ItemList<Item, Item> = {
+    const envelope = envelopeOf({ kind: listKind, apiVersion }, metadata.length + itemBytes);
+    const list: ItemList<Item, Buffer> = {
       head: Buffer.concat([envelope.head, metadata]),
       tail: envelope.tail,
       separator: '',
       items,
       exact: true,
-      estimateBytes: ({ bytes }) => bytes.length,
-      make: (item) => item,
-      boundBytes: ({ bytes }) => bytes.length,
-      write: ({ bytes }, writer) => writer.bytes(bytes),
+      estimateBytes: ({ sizeBytes }) => sizeBytes,
+      make: ({ bytes, entry }) => bytes ?? this.#encode(entry),
+      boundBytes: (bytes) => bytes.length,
+      write: (bytes, writer) => writer.bytes(bytes),
     };
     const kept = this.#shown.metadataOnly ? packedMetadata : packedObjects;
-    return writePackable(list, { kept, form: this.frames.id, stateOf: ({ entry }) => entry });
+    return writePackable(list, { kept, form: this.#id, stateOf: ({ entry }) => entry });
   }
 
   /** The length of the whole is in front of it, so all items are encoded before the first is sent. */
-  async #items(entries: readonly Entry[]): Promise<Item[]> {
+  async #items(entries: readonly Entry[]): Promise<{ items: Item[]; itemBytes: number }> {
     const items: Item[] = [];
-    const kept = this.#shown.metadataOnly ? keptMetadata : keptObjects;
-    let encodedBytes = 0;
+    const pace = new Pace(16);
+    let itemBytes = 0;
+    let heldBytes = 0;
     for (const entry of entries) {
-      const known = kept.get(entry);
-      if (known !== undefined && known.schema === this.#schema) {
-        items.push({ entry, bytes: known.item });
-        continue;
-      }
-      if (encodedBytes > TURN_BYTES) {
-        encodedBytes = 0;
-        await endTurn();
-      }
-      const item = encodeItem(this.#show(entry, entry.revision), this.#schema, ITEMS_FIELD);
-      kept.set(entry, { schema: this.#schema, item, sizeBytes: item.length });
-      encodedBytes += item.length;
-      items.push({ entry, bytes: item });
+      if (pace.isOver()) await pace.rest();
+      const bytes = this.#encode(entry);
+      const sizeBytes = bytes.length;
+      const isHeld = heldBytes + sizeBytes <= MAX_HELD_BYTES;
+      if (isHeld) heldBytes += sizeBytes;
+      itemBytes += sizeBytes;
+      items.push({ entry, bytes: isHeld ? bytes : undefined, sizeBytes });
     }
-    return items;
+    return { items, itemBytes };
+  }
+
+  /** As an item of the list; kept, so that the next list has it. */
+  #encode(entry: Entry): Buffer {
+    const kept = this.#shown.metadataOnly ? keptMetadata : keptObjects;
+    const known = kept.get(entry);
+    if (known?.form === this.#id) return known.item;
+    const item = encodeItem(this.#show(entry, entry.revision), this.#schema, ITEMS_FIELD);
+    kept.set(entry, { form: this.#id, item, sizeBytes: item.length });
+    return item;
   }
 
   #show(stored: Pick<Stored, 'json' | 'metadataEnd'>, revision: Stored['revision']): JsonObject {
     const { kind, apiVersion, metadataOnly } = this.#shown;
-    if (!metadataOnly) return toServed({ json: stored.json, revision }, this.#options);
+    if (!metadataOnly || !isStored(this.#options)) {
+      const object = toServed({ json: stored.json, revision }, this.#options);
+      return metadataOnly ? { kind, apiVersion, metadata: object.metadata } : object;
+    }
     const metadata = parseStoredMetadata(stored.json, metadataEndOf(stored), versionText(revision));
     return { kind, apiVersion, metadata };
   }

@@ -6,6 +6,7 @@ import { HeadSplicer } from '../../codec/stored-object.ts';
 import type { Entry, FrameEncoder, WatchEvent } from '../../storage/store.ts';
 import {
   bookmarkObject,
+  emptyListOf,
   encodeLine,
   type Form,
   type FormOptions,
@@ -13,6 +14,7 @@ import {
   metadataEndOf,
   type Stored,
   toListMeta,
+  versionLength,
   versionText,
 } from '../form.ts';
 import type { Shown } from './shown.ts';
@@ -30,6 +32,8 @@ export class SplicedForm implements Form {
   readonly contentType: string;
   readonly frames: FrameEncoder;
   readonly #splicer: HeadSplicer;
+  /** Of items: a list of whole objects says once what they are, as Kubernetes' typed lists do. */
+  readonly #itemSplicer: HeadSplicer;
   readonly #shown: Shown;
   /** What follows the stored bytes. */
   readonly #end: string;
@@ -38,28 +42,32 @@ export class SplicedForm implements Form {
     const { kind, storage } = served.definition;
     this.contentType = representation.contentType;
     this.#shown = shown;
-    this.#splicer = new HeadSplicer({ kind, apiVersion: toApiVersion(storage) }, shown);
+    const stored = { kind, apiVersion: toApiVersion(storage) };
+    this.#splicer = new HeadSplicer(stored, shown);
+    this.#itemSplicer = shown.metadataOnly ? this.#splicer : new HeadSplicer(stored, undefined);
     this.#end = shown.metadataOnly ? '}' : '';
     this.frames = {
       id: `json ${shown.kind} ${shown.apiVersion}`,
       encode: (event) => this.#frame(event),
-      bookmark: (revision, initialEventsEnd) =>
-        encodeLine({ type: 'BOOKMARK', object: bookmarkObject({ ...shown, revision, initialEventsEnd }) }),
+      bookmark: (revision, initialEventsEnd) => {
+        const emptyList = initialEventsEnd ? encodeLine(emptyListOf(shown)) : undefined;
+        return encodeLine({ type: 'BOOKMARK', object: bookmarkObject({ ...shown, revision, emptyList }) });
+      },
     };
   }
 
-  object(stored: Stored): Buffer[] {
-    return [this.#between(stored, stored.revision, '', '\n')];
+  object(stored: Stored): Body {
+    return { chunks: [this.#between(stored, stored.revision, '', '\n')] };
   }
 
-  list(entries: readonly Entry[], head: ListHead): Body {
-    const splicer = this.#splicer;
+  list(entries: readonly Entry[], head: ListHead): Promise<Body> {
+    const splicer = this.#itemSplicer;
     const { listKind, apiVersion, metadataOnly } = this.#shown;
     const meta = JSON.stringify(toListMeta(head));
     const open = `{"kind":"${listKind}","apiVersion":"${apiVersion}","metadata":${meta},"items":[`;
     const end = this.#end;
     const sizeOf = ({ json, revision }: Stored): number =>
-      json.length - splicer.storedLength + splicer.headLength(versionText(revision).length) + end.length;
+      json.length - splicer.storedLength + splicer.headLength(versionLength(revision)) + end.length;
     const items: ItemList<Entry, Entry> = {
       head: Buffer.from(open),
       tail: LIST_END,

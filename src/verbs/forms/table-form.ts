@@ -1,5 +1,5 @@
 import { toApiVersion } from '../../api/names.ts';
-import { type Body, ChunkWriter, writeItems } from '../../codec/chunks.ts';
+import { type Body, ChunkWriter, type ItemList, writeAtOnce, writeItems } from '../../codec/chunks.ts';
 import { HeadSplicer } from '../../codec/stored-object.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { FrameEncoder, WatchEvent } from '../../storage/store.ts';
@@ -66,17 +66,17 @@ export class TableForm implements Form {
       // Cells hold ages, which are of the moment: a frame is shared only among watchers of the same change.
       id: `table ${this.#apiVersion} ${includeObject} ${shown}`,
       encode: (event) => this.#frame(event),
-      bookmark: (revision, end) => this.#bookmark(revision, end),
+      bookmark: (revision) => this.#bookmark(revision),
     };
   }
 
-  object(stored: Stored): Buffer[] {
+  object(stored: Stored): Body {
     const meta = { resourceVersion: versionText(stored.revision) };
-    return [...this.#table([stored], this.#head(meta, this.#columns())).chunks];
+    return writeAtOnce(this.#table([stored], this.#head(meta, this.#columns())), stored.json.length);
   }
 
-  list(entries: readonly Stored[], head: ListHead): Body {
-    return this.#table(entries, this.#head(toListMeta(head), this.#columns()));
+  list(entries: readonly Stored[], head: ListHead): Promise<Body> {
+    return writeItems(this.#table(entries, this.#head(toListMeta(head), this.#columns())));
   }
 
   /** Frames after the first go without the definitions of the columns. */
@@ -95,9 +95,9 @@ export class TableForm implements Form {
     return `{"kind":"Table","apiVersion":"${this.#apiVersion}","metadata":${JSON.stringify(meta)},"columnDefinitions":${columns},"rows":[`;
   }
 
-  #table(entries: readonly Stored[], head: string): Body {
+  #table(entries: readonly Stored[], head: string): ItemList<Stored, Row> {
     const now = this.#options.now();
-    return writeItems<Stored, Row>({
+    return {
       head: Buffer.from(head),
       tail: TABLE_END,
       separator: ',',
@@ -107,7 +107,7 @@ export class TableForm implements Form {
       make: (stored) => this.#row(stored, stored, now),
       boundBytes: boundOf,
       write: writeRow,
-    });
+    };
   }
 
   #frame({ type, entry, revision }: WatchEvent): Buffer {
@@ -145,11 +145,12 @@ export class TableForm implements Form {
     }
   }
 
-  #bookmark(revision: Revision, initialEventsEnd: boolean): Buffer {
+  /** No streaming list is shown as a table. */
+  #bookmark(revision: Revision): Buffer {
     const { served, dialect } = this.#options;
     const { kind, columns } = served.definition;
     const apiVersion = servedApiVersion(served, dialect);
-    const object = bookmarkObject({ kind, apiVersion, revision, initialEventsEnd });
+    const object = bookmarkObject({ kind, apiVersion, revision, emptyList: undefined });
     const table = {
       kind: 'Table',
       apiVersion: this.#apiVersion,

@@ -45,13 +45,13 @@ class Collection {
 
   /** The packed list, unpacked, and the list as it is without. */
   async read(items: readonly Item[], form = 'plain'): Promise<{ packed: Buffer; plain: Buffer }> {
-    const { chunks, rest = [], packed = () => [] } = this.body(items, form);
+    const { chunks, rest = [], packed = () => [] } = await this.body(items, form);
     const plain = Buffer.concat([await gather(chunks), await gather(rest)]);
     this.written = 0;
     return { packed: gunzipSync(await gather(packed())), plain };
   }
 
-  body(items: readonly Item[], form: string): Body {
+  body(items: readonly Item[], form: string): Promise<Body> {
     return writePackable(this.#list(items, form), { kept: this.#kept, form, stateOf: (item) => item });
   }
 
@@ -126,7 +126,7 @@ test('items of a history that began anew are not taken for those that had their 
 
 test('whoever stops in the middle leaves pages that are whole', async () => {
   const collection = new Collection(1500, randomNumbers(6));
-  const { packed: start = () => [] } = collection.body(collection.items, 'plain');
+  const { packed: start = () => [] } = await collection.body(collection.items, 'plain');
   for await (const _ of start()) break;
   const { packed, plain } = await collection.read(collection.items);
   expect(packed.equals(plain)).toBe(true);

@@ -13,12 +13,14 @@ const NODES = 5;
 /** Pods that come, go and change their nodes, at random but the same for the same seed. */
 class Pods {
   reads = 0;
+  onRead: () => void = () => {};
   readonly cache = new ResourceCache({
     resource: PODS,
     loadedAt: toRevision(0),
     frames: new KeptFrames(),
     readFields: (object) => {
       this.reads += 1;
+      this.onRead();
       return { node: String(object.node) };
     },
   });
@@ -57,7 +59,7 @@ const onNode = (node: string): Pick<ListQuery, 'lookUp' | 'matches'> => ({
   matches: ({ fields }) => fields.node === node,
 });
 
-test('looking up finds what looking at everything finds, in order, in any scope and chunk', () => {
+test('looking up finds what looking at everything finds, in order, in any scope and chunk', async () => {
   for (const seed of [1, 2, 3]) {
     const pods = new Pods(seed);
     for (let turn = 0; turn < 200; turn += 1) {
@@ -72,35 +74,83 @@ test('looking up finds what looking at everything finds, in order, in any scope 
         ...onNode(`node-${1 + pods.below(NODES)}`),
       };
       const snapshot = pods.cache.snapshot(toRevision(turn));
-      expect(listFound(pods.cache, snapshot, query, query.lookUp ?? { field: '', value: '' })).toEqual(
-        listTree(snapshot, query),
+      const index = await pods.cache.indexOf('node');
+      expect(listFound(index, query.lookUp?.value ?? '', snapshot, query)).toEqual(
+        await listTree(snapshot, query),
       );
     }
   }
 });
 
-test('changes between two looks cost nobody a look at the fields, and what changed is looked at once', () => {
+test('changes between two looks cost nobody a look at the fields, and what changed is looked at once', async () => {
   const pods = new Pods(4);
   for (let changes = 0; changes < 500; changes += 1) pods.change();
   expect(pods.reads).toBe(0);
-  pods.cache.lookUp({ field: 'node', value: 'node-1' });
+  (await pods.cache.indexOf('node')).entriesWith('node-1');
   expect(pods.reads).toBe(pods.cache.size);
   const before = pods.reads;
   pods.change();
   expect(pods.reads).toBe(before);
-  pods.cache.lookUp({ field: 'node', value: 'node-1' });
+  (await pods.cache.indexOf('node')).entriesWith('node-1');
   expect(pods.reads).toBeLessThanOrEqual(before + 1);
 });
 
-test('after more changes than an index keeps up with it is made anew', () => {
+test('after more changes than an index keeps up with it is made anew', async () => {
   const pods = new Pods(5, 4000);
   for (let changes = 0; changes < 100; changes += 1) pods.change();
-  pods.cache.lookUp({ field: 'node', value: 'node-1' });
+  (await pods.cache.indexOf('node')).entriesWith('node-1');
   for (let changes = 0; changes < 10_000; changes += 1) pods.change();
   expect(pods.cache.size).toBeGreaterThan(4096);
-  const found = pods.cache.lookUp({ field: 'node', value: 'node-2' });
-  const expected = [...pods.cache.snapshot(toRevision(1)).tree.values()].filter(
-    ({ fields }) => fields.node === 'node-2',
-  );
+  const found = (await pods.cache.indexOf('node')).entriesWith('node-2');
+  const expected = [...pods.cache.snapshot(toRevision(1)).tree.entries()]
+    .map(([, entry]) => entry)
+    .filter(({ fields }) => fields.node === 'node-2');
   expect(found.map(([, entry]) => entry)).toEqual(expected);
+});
+
+test('while an index is filled others have their turn, and what they change is found', async () => {
+  const pods = new Pods(6, 4000);
+  for (let changes = 0; changes < 10_000; changes += 1) pods.change();
+  // As if each took a while to read.
+  pods.onRead = () => {
+    const end = performance.now() + 0.2;
+    while (performance.now() < end);
+  };
+  let turns = 0;
+  const other = setInterval(() => {
+    turns += 1;
+    for (let changes = 0; changes < 5; changes += 1) pods.change();
+  }, 1);
+  const index = await pods.cache.indexOf('node');
+  clearInterval(other);
+  pods.onRead = () => {};
+  expect(turns).toBeGreaterThan(20);
+  const snapshot = pods.cache.snapshot(toRevision(1));
+  for (const node of ['node-1', 'node-2', 'node-3', 'node-4']) {
+    const expected = [...snapshot.tree.entries()].filter(([, { fields }]) => fields.node === node);
+    expect(index.entriesWith(node)).toEqual(expected);
+  }
+});
+
+test('a list of what is selected lets others have their turn, and shows one moment', async () => {
+  const pods = new Pods(7, 4000);
+  for (let changes = 0; changes < 10_000; changes += 1) pods.change();
+  const then = [...pods.cache.snapshot(toRevision(1)).tree.entries()].map(([, entry]) => entry);
+  let turns = 0;
+  const other = setInterval(() => {
+    turns += 1;
+    pods.change();
+  }, 1);
+  const query: ListQuery = {
+    ...{ resource: PODS, scope: {}, freshness: { kind: 'any' }, limit: 0 },
+    matches: () => {
+      const end = performance.now() + 0.1;
+      while (performance.now() < end);
+      return true;
+    },
+  };
+  const { entries } = await listTree(pods.cache.snapshot(toRevision(1)), query);
+  clearInterval(other);
+  expect(turns).toBeGreaterThan(20);
+  expect(entries).toEqual(then);
 });

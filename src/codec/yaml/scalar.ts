@@ -1,0 +1,185 @@
+import { readsAsOther } from './plain-words.ts';
+
+/**
+ * Texts in YAML, as Kubernetes' writer puts them (libyaml in goyaml.v2): as they are where that reads back, else in quotes,
+ * of several lines as a block; lines of more than 80 characters continue on the next one.
+ */
+
+export interface Place {
+  /** Where continued lines begin. */
+  readonly indent: number;
+  /** Characters on the line before the text. */
+  readonly column: number;
+}
+
+const MAX_COLUMN = 80;
+
+/** Nearly all texts of objects: names, kinds, paths, images. No first letter here begins a number. */
+const SIMPLE = /^[A-Za-z_/][A-Za-z0-9_/.-]*$/;
+
+/** A text that is a value. A block ends with its line, so whatever is returned is to be followed by the end of one. */
+export function toYamlText(text: string, place: Place): string {
+  if (SIMPLE.test(text)) return readsAsOther(text) ? `"${text}"` : text;
+  const shape = analyze(text);
+  if (shape.lines && shape.block) return toBlock(text, place.indent);
+  if (shape.lines || readsAsOther(text)) return toDoubleQuoted(text, place);
+  if (shape.plain) return foldPlain(text, place);
+  return shape.quotable ? toSingleQuoted(text, place) : toDoubleQuoted(text, place);
+}
+
+/** Keys of more bytes stand behind a question mark. */
+const MAX_KEY_BYTES = 128;
+
+/** A text that is a key on the line of its value; undefined where it has to stand by itself. */
+export function toYamlKey(text: string): string | undefined {
+  if (text.length * 3 > MAX_KEY_BYTES && Buffer.byteLength(text) > MAX_KEY_BYTES) return undefined;
+  if (SIMPLE.test(text)) return readsAsOther(text) ? `"${text}"` : text;
+  const { lines, plain, quotable } = analyze(text);
+  if (lines) return undefined;
+  if (readsAsOther(text)) return toDoubleQuoted(text, NOT_FOLDED);
+  if (plain) return text;
+  return quotable ? toSingleQuoted(text, NOT_FOLDED) : toDoubleQuoted(text, NOT_FOLDED);
+}
+
+const NOT_FOLDED: Place = { indent: 0, column: Number.NEGATIVE_INFINITY };
+
+interface Shape {
+  readonly lines: boolean;
+  /** May stand without quotes. */
+  readonly plain: boolean;
+  /** May stand in single quotes. */
+  readonly quotable: boolean;
+  /** May stand as a block of lines. */
+  readonly block: boolean;
+}
+
+/** What must be escaped: what is not printed, line breaks that only some readers know, and what is beyond 16 bits. */
+const SPECIAL = /[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
+/** At the beginning they would begin something else. */
+const INDICATOR = /^(?:[#,[\]{}&*!|>'"%@`]|[?:-](?:[ \n]|$)|---|\.\.\.)/;
+/** In the middle they would end the text: `: `, ` #`. */
+const ENDING = /:(?:[ \n]|$)|[ \n]#/;
+
+function analyze(text: string): Shape {
+  const lines = text.includes('\n');
+  if (SPECIAL.test(text)) return { lines, plain: false, quotable: false, block: false };
+  const edged = text.startsWith(' ') || text.endsWith(' ');
+  const plain = !lines && !edged && !INDICATOR.test(text) && !ENDING.test(text);
+  const block = lines && !text.endsWith(' ') && !text.includes(' \n');
+  return { lines, plain, quotable: !lines, block };
+}
+
+/** `|` and the lines; `-` and `+` say what becomes of the last line breaks, a number that the first line begins with a space. */
+function toBlock(text: string, indent: number): string {
+  const pad = ' '.repeat(indent);
+  const hint = text.startsWith(' ') || text.startsWith('\n') ? '2' : '';
+  const chomp = !text.endsWith('\n') ? '-' : text === '\n' || text.endsWith('\n\n') ? '+' : '';
+  const body = text.endsWith('\n') ? text.slice(0, -1) : text;
+  // Empty lines have no spaces.
+  return `|${hint}${chomp}\n${body.replace(/^(?!\n|$)/gm, pad)}`;
+}
+
+const foldPlain = (text: string, { indent, column }: Place): string =>
+  column + text.length <= MAX_COLUMN ? text : fold(text, { indent, column, isEscaping: false, inner: 0 });
+
+function toSingleQuoted(text: string, { indent, column }: Place): string {
+  const inner = text.includes("'") ? text.replaceAll("'", "''") : text;
+  const folded = fold(inner, { indent, column: column + 1, isEscaping: false, inner: 1 });
+  return `'${folded}'`;
+}
+
+function toDoubleQuoted(text: string, { indent, column }: Place): string {
+  const folded = fold(escapeText(text), { indent, column: column + 1, isEscaping: true, inner: 1 });
+  return `"${folded}"`;
+}
+
+interface Folding extends Place {
+  /** A backslash keeps the spaces that a line begins with. */
+  readonly isEscaping: boolean;
+  /** How far from its ends a text is not folded. */
+  readonly inner: number;
+}
+
+/** Lines end at the first single space behind the 80th character. */
+function fold(text: string, { indent, column, isEscaping, inner }: Folding): string {
+  if (column + text.length <= MAX_COLUMN) return text;
+  const lineEnd = `\n${' '.repeat(indent)}`;
+  let folded = '';
+  let from = 0;
+  let begin = column;
+  for (;;) {
+    let at = text.indexOf(' ', Math.max(from + MAX_COLUMN + 1 - begin, inner));
+    while (at >= 0 && !endsLine(text, at, isEscaping)) at = text.indexOf(' ', at + 1);
+    if (at < 0 || at >= text.length - inner) return folded + text.slice(from);
+    folded += text.slice(from, at) + lineEnd;
+    begin = indent;
+    if (text.charCodeAt(at + 1) === SPACE) {
+      folded += '\\';
+      begin += 1;
+    }
+    from = at + 1;
+  }
+}
+
+const SPACE = 0x20;
+
+const endsLine = (text: string, at: number, isEscaping: boolean): boolean =>
+  text.charCodeAt(at - 1) !== SPACE && (isEscaping || text.charCodeAt(at + 1) !== SPACE);
+
+/** Where JSON escapes what YAML escapes, and in the same way: nearly everywhere, and ten times as fast. */
+const JSON_WILL_DO = /^[\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
+
+const NAMED: ReadonlyMap<number, string> = new Map([
+  [0x00, '0'],
+  [0x07, 'a'],
+  [0x08, 'b'],
+  [0x09, 't'],
+  [0x0a, 'n'],
+  [0x0b, 'v'],
+  [0x0c, 'f'],
+  [0x0d, 'r'],
+  [0x1b, 'e'],
+  [0x22, '"'],
+  [0x5c, '\\'],
+  [0x85, 'N'],
+  [0x2028, 'L'],
+  [0x2029, 'P'],
+]);
+
+function escapeText(text: string): string {
+  if (JSON_WILL_DO.test(text)) return JSON.stringify(text).slice(1, -1);
+  // Into bytes: a text of a million such characters, put together from a million pieces, takes half a second.
+  const bytes = Buffer.allocUnsafe(text.length * MAX_ESCAPED);
+  let at = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.codePointAt(index) ?? 0;
+    const known = LOW[code];
+    if (known === undefined) at += bytes.write(escapeHigh(code), at);
+    else for (let digit = 0; digit < known.length; digit += 1) bytes[at++] = known.charCodeAt(digit);
+    if (code > 0xffff) index += 1;
+  }
+  return bytes.toString('utf8', 0, at);
+}
+
+const toHex = (code: number, width: number): string => code.toString(16).toUpperCase().padStart(width, '0');
+
+/** Bytes that a code unit takes at most. */
+const MAX_ESCAPED = 6;
+
+const LOW: readonly string[] = Array.from({ length: 0xa0 }, (_, code) => escapeLow(code));
+
+function escapeLow(code: number): string {
+  const name = NAMED.get(code);
+  if (name !== undefined) return `\\${name}`;
+  return code >= 0x20 && code <= 0x7e ? String.fromCharCode(code) : `\\x${toHex(code, 2)}`;
+}
+
+function escapeHigh(code: number): string {
+  // Half a pair has no form in UTF-8.
+  if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
+  if (code > 0xffff) return `\\U${toHex(code, 8)}`;
+  const name = NAMED.get(code);
+  if (name !== undefined) return `\\${name}`;
+  const text = String.fromCharCode(code);
+  return SPECIAL.test(text) ? `\\u${toHex(code, 4)}` : text;
+}

@@ -1,0 +1,90 @@
+import type { JsonObject } from '../../api/object-meta.ts';
+import { type Body, sumBytes } from '../../codec/chunks.ts';
+import { encodeFrame } from '../../codec/encode.ts';
+import { toYaml, toYamlItem, yamlItemParts, yamlParts } from '../../codec/yaml/emitter.ts';
+import type { FrameEncoder } from '../../storage/store.ts';
+import type { Form, FormOptions, ListHead, Stored } from '../form.ts';
+import type { Values } from './values.ts';
+
+/** Pieces that are sent at a time, in characters. */
+const PIECE_CHARACTERS = 64 * 1024;
+/** Objects of more bytes are written in parts. */
+const LARGE_BYTES = 128 * 1024;
+
+/** YAML, one item after the other. */
+export class YamlForm implements Form {
+  readonly contentType: string;
+  readonly frames: FrameEncoder;
+  readonly #values: Values;
+
+  constructor({ representation }: FormOptions, values: Values) {
+    this.contentType = representation.contentType;
+    this.#values = values;
+    this.frames = {
+      id: `yaml ${values.id}`,
+      encode: ({ type, entry, revision }) =>
+        encodeFrame(type, values.object({ json: entry.json, revision }), representation),
+      bookmark: (revision, initialEventsEnd) =>
+        encodeFrame(
+          'BOOKMARK',
+          values.bookmark(revision, initialEventsEnd ? toBytes : undefined),
+          representation,
+        ),
+    };
+  }
+
+  object(stored: Stored): Body {
+    if (stored.json.length <= LARGE_BYTES)
+      return { chunks: [Buffer.from(toYaml(this.#values.object(stored)))] };
+    return { chunks: [], rest: piecesOf(this.#largeParts(stored, 'object')) };
+  }
+
+  async list(entries: readonly Stored[], head: ListHead): Promise<Body> {
+    const { itemsField } = this.#values;
+    const list = this.#values.list(head);
+    if (entries.length === 0) return { chunks: [Buffer.from(toYaml({ ...list, [itemsField]: [] }))] };
+    const [before, after] = around(list, itemsField);
+    const pieces = piecesOf(this.#listParts(before, entries, after));
+    const sizeBytes = await sumBytes(entries, ({ json }) => json.length);
+    return sizeBytes <= LARGE_BYTES ? { chunks: [...pieces] } : { chunks: [], rest: pieces };
+  }
+
+  *#listParts(before: string, entries: readonly Stored[], after: string): Iterable<string> {
+    yield before;
+    for (const stored of entries) {
+      if (stored.json.length > LARGE_BYTES) yield* this.#largeParts(stored, 'item');
+      else yield toYamlItem(this.#values.item(stored));
+    }
+    yield after;
+  }
+
+  *#largeParts(stored: Stored, as: 'object' | 'item'): Iterable<string> {
+    const making = this.#values.inTurns(stored, as);
+    let made = making.next();
+    for (; made.done !== true; made = making.next()) yield '';
+    yield* as === 'object' ? yamlParts(made.value) : yamlItemParts(made.value);
+  }
+}
+
+const toBytes = (list: JsonObject): Buffer => Buffer.from(toYaml(list));
+
+/** What stands before the items, their key included, and what stands behind them: keys are in order. */
+function around(list: JsonObject, itemsField: string): [before: string, after: string] {
+  const keys = Object.keys(list);
+  const pick = (chosen: readonly string[]): string =>
+    chosen.length === 0 ? '' : toYaml(Object.fromEntries(chosen.map((key) => [key, list[key]])));
+  const before = pick(keys.filter((key) => key < itemsField));
+  return [`${before}${itemsField}:\n`, pick(keys.filter((key) => key > itemsField))];
+}
+
+/** Parts put together; an empty one is a pause, and then so is the piece. */
+function* piecesOf(parts: Iterable<string>): Iterable<Buffer> {
+  let text = '';
+  for (const part of parts) {
+    text += part;
+    if (part !== '' && text.length < PIECE_CHARACTERS) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(text);
+}

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { loadTypes } from '../../src/api/idl/types.ts';
+import type { JsonValue } from '../../src/api/object-meta.ts';
+import { type DocumentKey, OpenApi } from '../../src/discovery/openapi.ts';
+import { Registry } from '../../src/registry/registry.ts';
+import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { threadMs } from '../kit/thread-time.ts';
+
+function createOpenApi(): { openApi: OpenApi; keys: DocumentKey[] } {
+  const registry = new Registry();
+  for (const definition of BUILT_IN_RESOURCES) registry.add(definition, () => true);
+  const keys = registry.groups().flatMap(({ group, versions }) =>
+    versions.map((version): DocumentKey => {
+      const path = group === '' ? `api/${version}` : `apis/${group}/${version}`;
+      return { path, group, version, dialect: 'k8s.io' };
+    }),
+  );
+  return { openApi: new OpenApi({ registry, types: loadTypes(), gitVersion: 'v1' }), keys };
+}
+
+const parse = (bytes: Buffer): JsonValue => JSON.parse(bytes.toString()) as JsonValue;
+
+/** Schemas may be empty, and mean anything then; defaults and extensions are values. */
+const MAY_BE_EMPTY = new Set(['schema', 'items', 'additionalProperties', 'default', 'enum']);
+
+/** What Go's types would leave out when they write what they have read: their fields are omitempty. */
+function* lostIn(value: JsonValue | undefined, path: string, name = ''): Iterable<string> {
+  if (MAY_BE_EMPTY.has(name) || name.startsWith('x-')) return;
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  if (isEmpty || value === false || value === '' || value === null || value === 0) yield path;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, item] of Object.entries(value)) yield* lostIn(item, `${path}.${key}`, key);
+}
+
+test('no document has an empty member, which Go would lose', async () => {
+  const { openApi, keys } = createOpenApi();
+  expect(keys.length).toBeGreaterThan(20);
+  const documents = await Promise.all(keys.map((key) => openApi.groupVersion(key)));
+  for (const [at, { bytes }] of documents.entries()) {
+    expect([...lostIn(parse(bytes), keys[at]?.path ?? '')]).toEqual([]);
+  }
+  expect([...lostIn(parse((await openApi.whole(keys)).bytes), 'v2')]).toEqual([]);
+});
+
+test('who asks while a document is made gets the same one, and others have their turn meanwhile', async () => {
+  for (const form of ['json', 'protobuf'] as const) {
+    const { openApi, keys } = createOpenApi();
+    let turns = 0;
+    let isDone = false;
+    const other = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(other);
+    };
+    setImmediate(other);
+    const [first, second] = await Promise.all([openApi.whole(keys, form), openApi.whole(keys, form)]);
+    isDone = true;
+    expect(first).toBe(second);
+    expect(turns).toBeGreaterThan(0);
+  }
+});
+
+/** The longest that the event loop stood still while something was made. */
+async function longestTurn(make: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = threadMs();
+  let isDone = false;
+  const tick = (): void => {
+    longest = Math.max(longest, threadMs() - last);
+    last = threadMs();
+    if (!isDone) setImmediate(tick);
+  };
+  setImmediate(tick);
+  await make();
+  isDone = true;
+  return Math.max(longest, threadMs() - last);
+}
+
+test('no turn of making a document is longer than others can wait', async () => {
+  const longest: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const { openApi, keys } = createOpenApi();
+    longest.push(await longestTurn(() => openApi.whole(keys)));
+    longest.push(await longestTurn(() => openApi.whole(keys, 'protobuf')));
+  }
+  // The first is of a program that nobody has compiled yet.
+  expect(Math.min(...longest.slice(2))).toBeLessThan(50);
+});
+
+test('in turns it is the JSON that it is at once', async () => {
+  const { openApi, keys } = createOpenApi();
+  const text = (await openApi.whole(keys)).bytes.toString();
+  expect(text).toBe(JSON.stringify(JSON.parse(text)));
+});

@@ -1,0 +1,171 @@
+import { expect, test } from 'vitest';
+import { loadTypes } from '../../src/api/idl/types.ts';
+import { toApiVersion } from '../../src/api/names.ts';
+import type { JsonObject, ObjectMeta } from '../../src/api/object-meta.ts';
+import type { Body } from '../../src/codec/chunks.ts';
+import { decodeObject } from '../../src/codec/decode.ts';
+import { negotiate } from '../../src/codec/negotiate.ts';
+import { decodeEnvelope } from '../../src/codec/protobuf/envelope.ts';
+import { toStoredJson } from '../../src/codec/stored-object.ts';
+import { toYaml } from '../../src/codec/yaml/emitter.ts';
+import type { ResourceDefinition } from '../../src/registry/definition.ts';
+import type { ServedResource } from '../../src/registry/registry.ts';
+import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { toRevision } from '../../src/storage/revision.ts';
+import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
+import { type Form, toServed } from '../../src/verbs/form.ts';
+import { createForm } from '../../src/verbs/forms/create-form.ts';
+import { RandomObjects } from '../codec/random-object.ts';
+
+const types = loadTypes();
+const HEAD = { resourceVersion: '7', continue: 'more', remainingItemCount: 3 };
+const NOW = Date.parse('2030-01-01T00:00:00Z');
+
+function entriesOf(definition: ResourceDefinition): CachedEntry[] {
+  const schema = types.message(definition.storage.type);
+  return [1, 2, 3].map((seed) => {
+    const { object } = decodeObject(new RandomObjects(seed).object(schema), schema);
+    const json = toStoredJson({
+      ...object,
+      kind: definition.kind,
+      apiVersion: toApiVersion(definition.storage),
+      metadata: (object.metadata ?? {}) as ObjectMeta,
+    });
+    const key = { ...definition.storage, namespace: '', name: `n-${seed}` };
+    return new CachedEntry({ key, uid: `u-${seed}`, revision: toRevision(seed), json }, () => ({}));
+  });
+}
+
+function formOf(served: ServedResource, accept: string, pretty = false): Form {
+  const representation = negotiate(accept, { pretty, protobuf: true });
+  return createForm({
+    ...{ served, types, representation },
+    dialect: 'k8s.io',
+    includeObject: 'Metadata',
+    now: () => NOW,
+  });
+}
+
+function bytesOf({ chunks, rest = [] }: Body): Buffer {
+  const pieces = [...chunks];
+  for (const piece of rest) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+}
+
+const textOf = (body: Body): string => bytesOf(body).toString();
+const parse = (body: Body): JsonObject => JSON.parse(textOf(body)) as JsonObject;
+const withoutType = ({ kind: _kind, apiVersion: _apiVersion, ...rest }: JsonObject): JsonObject => rest;
+
+/** Every resource in every version it is served in. */
+const SERVED: readonly ServedResource[] = BUILT_IN_RESOURCES.filter(
+  ({ storage }) => types.has(storage.type) && types.has(`${storage.type}List`),
+).flatMap((definition) => definition.versions.map((version) => ({ definition, version })));
+
+test('a list says once what its items are, and metadata says it for each', async () => {
+  for (const served of SERVED) {
+    const entries = entriesOf(served.definition);
+    const whole = entries.map((entry) => toServed(entry, { served, dialect: 'k8s.io' }));
+    const list = parse(await formOf(served, 'application/json').list(entries, HEAD));
+    expect(Object.keys(list)).toEqual(['kind', 'apiVersion', 'metadata', 'items']);
+    expect(list.kind).toBe(served.definition.listKind);
+    expect(list.items).toEqual(whole.map(withoutType));
+    const partial = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
+    expect(parse(await formOf(served, partial).list(entries, HEAD)).items).toEqual(
+      whole.map(({ metadata }) => ({
+        kind: 'PartialObjectMetadata',
+        apiVersion: 'meta.k8s.io/v1',
+        metadata,
+      })),
+    );
+    const alone = entries.map((entry) => parse(formOf(served, 'application/json').object(entry)));
+    expect(alone).toEqual(whole);
+  }
+});
+
+const SHOWN = {
+  object: '',
+  table: ';as=Table;v=v1;g=meta.k8s.io',
+  metadata: ';as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
+};
+
+test.each(Object.entries(SHOWN))('pretty JSON and YAML show what JSON shows: %s', async (_, as) => {
+  for (const served of SERVED) {
+    const entries = entriesOf(served.definition);
+    const [compact, pretty, yaml] = [
+      formOf(served, `application/json${as}`),
+      formOf(served, `application/json${as}`, true),
+      formOf(served, `application/yaml${as}`),
+    ];
+    const lists = [entries, entries.slice(0, 1), []];
+    for (const shown of lists) {
+      const list = parse(await compact.list(shown, HEAD));
+      expect(textOf(await pretty.list(shown, HEAD))).toBe(`${JSON.stringify(list, undefined, 2)}\n`);
+      expect(textOf(await yaml.list(shown, HEAD)), served.definition.kind).toBe(toYaml(list));
+    }
+    for (const entry of entries) {
+      const object = parse(compact.object(entry));
+      expect(textOf(pretty.object(entry))).toBe(`${JSON.stringify(object, undefined, 2)}\n`);
+      expect(textOf(yaml.object(entry))).toBe(toYaml(object));
+    }
+  }
+});
+
+test('an object too large to be written at once is the same, alone and in a list', async () => {
+  const definition = BUILT_IN_RESOURCES.find(({ kind }) => kind === 'ConfigMap');
+  const [version] = definition?.versions ?? [];
+  if (definition === undefined || version === undefined) throw new Error('there are no config maps');
+  const served = { definition, version };
+  const managedFields = [
+    { manager: 'me', operation: 'Update', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': {} } },
+  ];
+  const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key-${at}`, `value ${at}`]));
+  for (const content of [{ data }, {}]) {
+    const annotations = { large: 'x'.repeat(200_000) };
+    const object = {
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name: 'a', annotations, managedFields },
+      ...content,
+    };
+    const key = { ...definition.storage, namespace: '', name: 'a' };
+    const stored = { key, uid: 'u', revision: toRevision(5), json: toStoredJson(object) };
+    const entry = new CachedEntry(stored, () => ({}));
+    const [compact, yaml] = [formOf(served, 'application/json'), formOf(served, 'application/yaml')];
+    expect(yaml.object(entry).rest).toBeDefined();
+    expect(textOf(yaml.object(entry))).toBe(toYaml(parse(compact.object(entry))));
+    const list = parse(await compact.list([entry, entry], HEAD));
+    expect(textOf(await yaml.list([entry, entry], HEAD))).toBe(toYaml(list));
+  }
+});
+
+test('events say what they hold, and are a line each, or a document', () => {
+  for (const served of SERVED) {
+    for (const as of [SHOWN.object, SHOWN.metadata]) {
+      const [entry] = entriesOf(served.definition);
+      if (entry === undefined) continue;
+      const event = { type: 'MODIFIED' as const, entry, revision: toRevision(9) };
+      const compact = formOf(served, `application/json${as}`).frames.encode(event).toString();
+      const shown = JSON.parse(compact) as { object: JsonObject; type: string };
+      expect(compact).toBe(`${JSON.stringify(shown)}\n`);
+      expect(shown.object.kind).toBe(as === '' ? served.definition.kind : 'PartialObjectMetadata');
+      const pretty = formOf(served, `application/json${as}`, true).frames;
+      expect(pretty.encode(event).toString()).toBe(compact);
+      const yaml = formOf(served, `application/yaml${as}`).frames;
+      expect(yaml.encode(event).toString()).toBe(`---\n${toYaml(shown)}`);
+    }
+  }
+});
+
+test('metadata as protobuf is what it is as JSON', async () => {
+  const accept = ';as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
+  const schema = types.message('meta/v1.PartialObjectMetadataList');
+  for (const served of SERVED) {
+    const entries = entriesOf(served.definition);
+    const form = formOf(served, `application/vnd.kubernetes.protobuf${accept}`);
+    const list = decodeEnvelope(bytesOf(await form.list(entries, HEAD)), schema);
+    const json = parse(await formOf(served, `application/json${accept}`).list(entries, HEAD));
+    const read = (object: JsonObject): JsonObject =>
+      withoutType(decodeObject(object, types.message('meta/v1.PartialObjectMetadata')).object);
+    expect((list.items as JsonObject[]).map(read)).toEqual((json.items as JsonObject[]).map(read));
+  }
+});
