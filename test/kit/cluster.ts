@@ -29,6 +29,8 @@ export interface Cluster extends AsyncDisposable {
   watch(path: string): Watch;
   /** Everything it has written so far. */
   readonly output: { readonly stdout: string; readonly stderr: string };
+  /** Sends a message to the preloaded module, and answers its next one. */
+  ask(message: string): Promise<unknown>;
   start(): Promise<void>;
   /** SIGTERM, and waits for the end. Answers the exit code. */
   stop(): Promise<number | null>;
@@ -56,16 +58,30 @@ export interface Watch {
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const START_TIMEOUT_MS = 30_000;
 
-export async function startCluster(databaseUrl: string, flags: readonly string[] = []): Promise<Cluster> {
+export interface StartOptions {
+  /** A module that is loaded before the server's own, and that can be asked over an IPC channel. */
+  readonly preload?: string;
+}
+
+export async function startCluster(
+  databaseUrl: string,
+  flags: readonly string[] = [],
+  options: StartOptions = {},
+): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-e2e-'));
   const port = await freePort();
-  const cluster = new ProcessCluster(folder, port, [
-    `--data-dir=${folder}`,
-    '--bind-address=127.0.0.1',
-    `--secure-port=${port}`,
-    `--kvstore-servers=${databaseUrl}`,
-    ...flags,
-  ]);
+  const cluster = new ProcessCluster(
+    folder,
+    port,
+    [
+      `--data-dir=${folder}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${port}`,
+      `--kvstore-servers=${databaseUrl}`,
+      ...flags,
+    ],
+    options,
+  );
   await cluster.start();
   return cluster;
 }
@@ -75,12 +91,14 @@ class ProcessCluster implements Cluster {
   readonly port: number;
   readonly kubeconfig: string;
   readonly #args: readonly string[];
+  readonly #options: StartOptions;
   #child: ChildProcess | undefined;
   #agent: Agent | undefined;
   #log = '';
   readonly output = { stdout: '', stderr: '' };
 
-  constructor(folder: string, port: number, args: readonly string[]) {
+  constructor(folder: string, port: number, args: readonly string[], options: StartOptions) {
+    this.#options = options;
     this.folder = folder;
     this.port = port;
     this.kubeconfig = join(folder, 'admin.kubeconfig');
@@ -88,7 +106,12 @@ class ProcessCluster implements Cluster {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [MAIN, ...this.#args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const { preload } = this.#options;
+    const child = spawn(
+      process.execPath,
+      [...(preload === undefined ? [] : ['--import', preload]), MAIN, ...this.#args],
+      { stdio: ['ignore', 'pipe', 'pipe', ...(preload === undefined ? [] : ['ipc' as const])] },
+    );
     this.#child = child;
     const ready = new Promise<void>((resolve, reject) => {
       const collect = (chunk: Buffer): void => {
@@ -116,6 +139,22 @@ class ProcessCluster implements Cluster {
       cert: read('admin.crt'),
       key: read('admin.key'),
       keepAlive: true,
+    });
+  }
+
+  ask(message: string): Promise<unknown> {
+    const child = this.#child;
+    if (child === undefined) throw new Error('the server is not running');
+    return new Promise((resolve, reject) => {
+      const ended = (): void => reject(new Error(`the server ended:\n${this.#log}`));
+      child.once('exit', ended);
+      child.once('message', (answer) => {
+        child.removeListener('exit', ended);
+        resolve(answer);
+      });
+      child.send(message, (error) => {
+        if (error !== null) reject(error);
+      });
     });
   }
 
