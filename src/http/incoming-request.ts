@@ -12,6 +12,7 @@ import type {
   ResourceTarget,
 } from '../request/api-request.ts';
 import type { Incoming } from './exchange.ts';
+import { Warnings } from './warnings.ts';
 
 /** A request as the http layer received it, in the words of the layers below. */
 export class IncomingRequest implements ApiRequest {
@@ -21,7 +22,7 @@ export class IncomingRequest implements ApiRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly receivedAt = new Date();
-  readonly warnings = new Set<string>();
+  readonly warnings = new Warnings();
   /** Headers that every response to this request has. */
   readonly addedHeaders: Record<string, string> = {};
   audit: AuditTrail | undefined = undefined;

@@ -9,6 +9,7 @@ import {
   applyConfig,
   describeConflicts,
   describeOwner,
+  MAX_DESCRIBED,
 } from '../object/managed-fields/apply-config.ts';
 import { checkConfig } from '../object/managed-fields/check-config.ts';
 import { formatPath } from '../object/managed-fields/field-set.ts';
@@ -122,7 +123,7 @@ function applied(context: VerbContext, application: Application, live: ApiObject
 }
 
 function toStatus(error: ApplyConflict): StatusError {
-  const causes = error.conflicts.map(({ owner, path }) => ({
+  const causes = error.conflicts.slice(0, MAX_DESCRIBED).map(({ owner, path }) => ({
     reason: 'FieldManagerConflict',
     message: `conflict with ${describeOwner(owner)}`,
     field: formatPath(path),

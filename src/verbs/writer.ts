@@ -5,6 +5,7 @@ import { type FieldError, invalid, notFound, StatusError } from '../api/status.t
 import { copyStored, parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { copyJson } from '../object/copy.ts';
 import { equalExcept } from '../object/equality.ts';
+import { boundedProblems } from '../object/problem-bounds.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { GatedFields } from '../registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
@@ -174,10 +175,11 @@ export class ObjectWriter {
     const { strategy } = definition;
     this.#gatedFields.drop(definition, object);
     strategy.prepareForCreate?.(object, context.user);
-    refuse(definition, object, [
+    const errors = boundedProblems(() => [
       ...validateObject(definition, object, this.#types),
       ...(strategy.validateCreate?.(object) ?? []),
     ]);
+    refuse(definition, object, errors);
     await this.#admission.validate(toAttributes(context, 'CREATE', object, undefined));
     for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
     return this.#commitCreate(context, object);
@@ -238,11 +240,11 @@ export class ObjectWriter {
     if (strategy.tracksGeneration && !equalExcept(object, old, ['metadata', 'status'])) {
       object.metadata.generation = (old.metadata.generation ?? 0) + 1;
     }
-    const errors = [
+    const errors = boundedProblems(() => [
       ...validateObject(definition, object, this.#types, old),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(change.validate?.(object, old) ?? strategy.validateUpdate?.(object, old) ?? []),
-    ];
+    ]);
     refuse(definition, object, errors);
   }
 

@@ -42,6 +42,7 @@ class Probe {
     const now = threadMs();
     this.#longestMs = Math.max(this.#longestMs, now - this.#lastMs);
     this.#lastMs = now;
+    this.#peakBytes = Math.max(this.#peakBytes, usedBytes());
   }
 
   end(): ProbeReading {

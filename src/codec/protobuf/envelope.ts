@@ -1,6 +1,7 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
+import { StatusError } from '../../api/status.ts';
 import type { Head } from '../stored-object.ts';
 import { encodeMessage } from './encoder.ts';
 import { decodeMessage } from './message.ts';
@@ -54,6 +55,7 @@ export function decodeEnvelope(bytes: Buffer, schema: MessageSchema): JsonObject
       ...decodeMessage(raw, schema),
     };
   } catch (cause) {
+    if (cause instanceof StatusError) throw cause;
     throw new SyntaxError(
       `the protobuf message is malformed: ${cause instanceof Error ? cause.message : String(cause)}`,
     );

@@ -185,6 +185,9 @@ export function describeOwner({ manager, operation, apiVersion, subresource, tim
   return `${name} using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
 }
 
+/** More are counted, not named. */
+export const MAX_DESCRIBED = 1000;
+
 /** Every conflict of one manager below its name. */
 export function describeConflicts(conflicts: readonly Conflict[]): string {
   const [first, ...more] = conflicts;
@@ -192,7 +195,7 @@ export function describeConflicts(conflicts: readonly Conflict[]): string {
   if (more.length === 0) {
     return `Apply failed with 1 conflict: conflict with ${describeOwner(first.owner)}: ${formatPath(first.path)}`;
   }
-  const byOwner = Map.groupBy(conflicts, ({ owner }) => describeOwner(owner));
+  const byOwner = Map.groupBy(conflicts.slice(0, MAX_DESCRIBED), ({ owner }) => describeOwner(owner));
   const parts = [...byOwner]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, own]) =>
