@@ -67,7 +67,8 @@ function hasRepeatedKeys(bytes: Buffer): boolean {
       if (bytes[at + 1] === QUOTE) at = endOfString(bytes, at + 2);
     } else if (byte === COMMA) values += 1;
     else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      values += 1;
+      // Brackets are two apart in ASCII.
+      if (bytes[at + 1] !== byte + 2) values += 2;
       openKeys.open();
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
       if (openKeys.closeHasRepeated()) repeated = true;

@@ -1,26 +1,38 @@
 import { isMap, isScalar, LineCounter, type Pair, parseAllDocuments, visit } from 'yaml';
 import type { JsonValue } from '../api/object-meta.ts';
+import { StatusError } from '../api/status.ts';
+import {
+  assertWithinLimits,
+  joinPath,
+  MAX_PROBLEMS,
+  tooDeep,
+  tooManyValues,
+} from '../object/document-limits.ts';
 import { toExact } from '../object/exact-json.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
+import { answerFor, parseAsJson } from './yaml-aside.ts';
 
 /**
  * YAML bodies, read as Kubernetes reads them: YAML 1.1 rules for scalars (yes, no, on, off, octal), keys become strings,
- * one document. Aliases may not blow the document up.
- * @throws SyntaxError
+ * one document. Aliases may not blow the document up. Bytes from a client are to be read aside first (yaml-aside.ts): this
+ * parser is too slow to let others wait for it.
+ * @throws SyntaxError, StatusError 413
  */
 export function parseYamlText(bytes: Buffer): ParsedDocument {
-  return parseAsJson(bytes) ?? parseAsYaml(bytes);
-}
-
-const OPEN_OBJECT = 0x7b;
-
-/** JSON is YAML, and what programs send; reading it as YAML takes ten times as long. */
-function parseAsJson(bytes: Buffer): ParsedDocument | undefined {
-  if (bytes[0] !== OPEN_OBJECT) return undefined;
-  try {
-    return parseJsonText(bytes);
-  } catch {
-    return undefined;
+  const answer = answerFor(bytes);
+  switch (answer?.kind) {
+    case undefined:
+      return parseAsJson(bytes) ?? parseAsYaml(bytes);
+    case 'json':
+      return answer.document;
+    case 'read':
+      return { ...parseJsonText(Buffer.from(answer.json)), duplicates: answer.duplicates };
+    case 'malformed':
+      throw new SyntaxError(answer.message);
+    case 'too-many-values':
+      throw tooManyValues();
+    default:
+      return answer satisfies never;
   }
 }
 
@@ -43,34 +55,40 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
   const duplicates = findDuplicates(document.contents);
   try {
     const value = toJson(document.toJS({ maxAliasCount: 100, mapAsMap: false }));
+    assertWithinLimits(value);
     return { value, duplicates, fresh: true };
   } catch (cause) {
+    if (cause instanceof StatusError) throw cause;
+    if (cause instanceof RangeError) throw tooDeep();
     const text = cause instanceof Error ? cause.message : String(cause);
     throw new SyntaxError(`error converting YAML to JSON: yaml: ${text}`);
   }
 }
 
+/** Paths, {@link MAX_PROBLEMS} at most. */
 function findDuplicates(node: unknown): string[] {
-  const found: string[] = [];
+  const found = new Set<string>();
   visit(node as Parameters<typeof visit>[0], {
     Map(_key, map, ancestors) {
       const seen = new Set<string>();
       for (const { key } of map.items) {
         const name = isScalar(key) ? String(key.value) : String(key);
-        if (seen.has(name)) found.push([...pathOf(ancestors), name].join('.'));
+        if (seen.has(name)) found.add(pathOf(ancestors, name));
+        if (found.size >= MAX_PROBLEMS) return visit.BREAK;
         seen.add(name);
       }
+      return undefined;
     },
   });
-  return found;
+  return [...found];
 }
 
-function pathOf(ancestors: readonly unknown[]): string[] {
-  const path: string[] = [];
+function pathOf(ancestors: readonly unknown[], last: string): string {
+  let path = '';
   for (const ancestor of ancestors) {
-    if (isPair(ancestor) && isScalar(ancestor.key)) path.push(String(ancestor.key.value));
+    if (isPair(ancestor) && isScalar(ancestor.key)) path = joinPath(path, `${String(ancestor.key.value)}.`);
   }
-  return path;
+  return joinPath(path, last);
 }
 
 const isPair = (node: unknown): node is Pair =>

@@ -25,6 +25,7 @@ export class IncomingRequest implements ApiRequest {
   readonly warnings = new Warnings();
   /** Headers that every response to this request has. */
   readonly addedHeaders: Record<string, string> = {};
+  receivedBytes = 0;
   audit: AuditTrail | undefined = undefined;
   readonly #info: RequestInfo;
   readonly #incoming: Incoming;
@@ -140,6 +141,7 @@ export class IncomingRequest implements ApiRequest {
       this.#incoming.receive({
         data: (chunk) => {
           sizeBytes += chunk.length;
+          this.receivedBytes = sizeBytes;
           if (sizeBytes <= limitBytes) chunks.push(chunk);
           else reject(tooLarge(limitBytes));
         },

@@ -21,10 +21,11 @@ import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { type Expected, expectedOf, toObject } from './body.ts';
-import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
+import { toWriteContext, type VerbContext } from './context.ts';
 import { assertMayCreate } from './create-instead.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
+import { receive } from './receive.ts';
 import type { Change, WriteContext } from './writing.ts';
 
 /** Server-side apply: a PATCH whose body is what its manager wants the object to be. */
@@ -145,7 +146,7 @@ async function readConfig(
   options: MutationOptions,
   { expected, view }: { expected: Expected; view?: ViewSubresource },
 ): Promise<JsonObject> {
-  const { value, duplicates } = parse(await request.body(MAX_BODY_BYTES));
+  const { value, duplicates } = parse(await receive(request));
   if (!isObject(value)) throw badRequest('error decoding YAML: the configuration must be an object');
   request.audit?.requestObject(value);
   reportDuplicates(request, duplicates, options);

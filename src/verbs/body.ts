@@ -11,8 +11,9 @@ import { parseBytes } from '../codec/parse-bytes.ts';
 import { isObject } from '../object/merge-patch.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
-import { MAX_BODY_BYTES } from './context.ts';
+import { breathe, isLarge } from './breathe.ts';
 import type { FieldValidation } from './mutation-options.ts';
+import { receive } from './receive.ts';
 
 /** From the bytes of a request to an object of the right type. */
 
@@ -34,8 +35,9 @@ export async function readObject(
   validation: FieldValidation,
 ): Promise<ApiObject> {
   const format = bodyFormat(request.headers['content-type']);
-  const bytes = await request.body(MAX_BODY_BYTES);
+  const bytes = await receive(request);
   const document = parseDocument(bytes, format, expected);
+  await breathe(isLarge(bytes.length));
   const object = toObject(request, document, expected, validation);
   request.audit?.requestObject(object);
   return object;
@@ -52,7 +54,7 @@ export async function readReplacement(
   validation: FieldValidation,
 ): Promise<Replacement> {
   const format = bodyFormat(request.headers['content-type']);
-  const bytes = await request.body(MAX_BODY_BYTES);
+  const bytes = await receive(request);
   const decode = (): ApiObject =>
     toObject(request, parseDocument(bytes, format, expected), expected, validation);
   const first = decode();

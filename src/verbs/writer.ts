@@ -17,6 +17,7 @@ import type { Entry, Freshness, Store } from '../storage/store.ts';
 import { toAttributes } from './admission-attributes.ts';
 import type { ValueAllocator } from './allocator.ts';
 import { assignAndFinish, holdsOf } from './assigning.ts';
+import { breathe, isLarge } from './breathe.ts';
 import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import { toDeleteOptionsObject } from './operation-options.ts';
@@ -149,7 +150,9 @@ export class ObjectWriter {
     const { metadata } = object;
     placeInNamespace(metadata, definition, context.namespace);
     strategy.defaults?.(object);
+    await breathe(context.large);
     if (context.ownership === 'track') this.#ownership.track(context, object, undefined);
+    await breathe(context.large);
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
     giveName(object.metadata);
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
@@ -173,6 +176,7 @@ export class ObjectWriter {
   async #finishCreate(context: WriteContext, object: ApiObject): Promise<Written> {
     const { definition } = context;
     const { strategy } = definition;
+    await breathe(context.large);
     this.#gatedFields.drop(definition, object);
     strategy.prepareForCreate?.(object, context.user);
     const errors = boundedProblems(() => [
@@ -180,8 +184,10 @@ export class ObjectWriter {
       ...(strategy.validateCreate?.(object) ?? []),
     ]);
     refuse(definition, object, errors);
+    await breathe(context.large);
     await this.#admission.validate(toAttributes(context, 'CREATE', object, undefined));
     for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
+    await breathe(context.large);
     return this.#commitCreate(context, object);
   }
 
@@ -213,20 +219,28 @@ export class ObjectWriter {
   async #updateOnce(context: WriteContext, read: Read, change: Change): Promise<Written> {
     const { definition } = context;
     const { entry } = read;
+    const large = context.large === true || isLarge(entry.json.length);
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
+    await breathe(large);
     const copy = change.leavesCopy === true ? old : copyStored(old);
+    await breathe(large);
     const object = await change.apply(copy);
+    await breathe(large);
     checkVersion(definition, object, entry);
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
     if (context.ownership === 'track') this.#ownership.track(context, object, old);
+    await breathe(large);
     if (context.admitted !== true) await this.#admission.mutate(toAttributes(context, 'UPDATE', object, old));
     keepSystemMetadata(object, old);
     const finish = async (complete: ApiObject): Promise<Written> => {
+      await breathe(large);
       this.#prepareUpdate(definition, complete, old, change);
+      await breathe(large);
       if (context.admitted !== true)
         await this.#admission.validate(toAttributes(context, 'UPDATE', complete, old));
       for (const text of definition.strategy.warnings?.(complete, old) ?? []) context.warn(text);
+      await breathe(large);
       return this.#commitUpdate(context, read, complete, old);
     };
     return change.validate === undefined ? this.#withAssigned(context, object, old, finish) : finish(object);

@@ -24,6 +24,7 @@ class Probe {
   #longestMs = 0;
   #lastMs = threadMs();
   #baseBytes = 0;
+  #baseHeapBytes = 0;
   #peakBytes = 0;
   #profiler: GCProfiler | undefined;
 
@@ -31,6 +32,7 @@ class Probe {
     this.#profiler?.stop();
     collect();
     this.#baseBytes = usedBytes();
+    this.#baseHeapBytes = getHeapStatistics().used_heap_size;
     this.#peakBytes = this.#baseBytes;
     this.#profiler = new GCProfiler();
     this.#profiler.start();
@@ -42,12 +44,13 @@ class Probe {
     const now = threadMs();
     this.#longestMs = Math.max(this.#longestMs, now - this.#lastMs);
     this.#lastMs = now;
-    this.#peakBytes = Math.max(this.#peakBytes, usedBytes());
+    this.#peakBytes = Math.max(this.#peakBytes, this.#baseHeapBytes + getHeapStatistics().external_memory);
   }
 
   end(): ProbeReading {
     this.tick();
-    for (const { afterGC } of this.#profiler?.stop()?.statistics ?? []) {
+    for (const { gcType, afterGC } of this.#profiler?.stop()?.statistics ?? []) {
+      if (gcType !== 'MarkSweepCompact') continue;
       const { usedHeapSize, externalMemory } = afterGC.heapStatistics;
       this.#peakBytes = Math.max(this.#peakBytes, usedHeapSize + externalMemory);
     }

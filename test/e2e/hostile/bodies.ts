@@ -7,19 +7,20 @@ const RULES = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
 const ACCESS = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
-/** As many of the pieces as fit, commas between them. */
-export function fill(
-  before: string,
-  piece: (at: number) => string,
-  after: string,
-  maxBytes = MAX_BYTES,
-): string {
+/** A little below what a document may have: a refusal is cheap, what is just let in is what counts. */
+const MANY_VALUES = 48_500;
+
+/** As many of the pieces as the limits admit, commas between them. */
+export function fill(before: string, piece: (at: number) => string, after: string): string {
   const pieces: string[] = [];
-  let room = maxBytes - before.length - after.length;
+  let room = MAX_BYTES - before.length - after.length;
+  let values = MANY_VALUES;
   for (let at = 0; ; at += 1) {
     const next = piece(at);
     room -= next.length + 1;
-    if (room < 0) return before + pieces.join(',') + after;
+    values -=
+      1 + (next.match(/,|\[(?!\])|\{(?!\})/g) ?? []).length + (next.match(/\[(?!\])|\{(?!\})/g) ?? []).length;
+    if (room < 0 || values < 0) return before + pieces.join(',') + after;
     pieces.push(next);
   }
 }
@@ -41,6 +42,7 @@ export const BODIES: readonly HostileRequest[] = [
   post('unknown fields', REVIEW, (): string => fill('{', (at) => `"field${at}":1`, '}')),
   post('unknown fields below a long list', RULES, () => fill('{"spec":{"x":[', () => '{"y":1}', ']}}')),
   post('empty objects', REVIEW, () => fill('{"a":[', () => '{}', ']}')),
+  post('more values than there may be', REVIEW, () => `{"a":[${'[],'.repeat(1_000_000)}[]]}`),
   post('empty lists', REVIEW, () => fill('{"a":[', () => '[]', ']}')),
   post('objects of one field each its own', REVIEW, () => fill('{"a":[', (at) => `{"k${at}":1}`, ']}')),
   post('numbers', REVIEW, () => fill('{"a":[', () => '1', ']}')),
