@@ -6,7 +6,7 @@ import { parseYamlText } from '../codec/yaml-text.ts';
 import { copyJson } from '../object/copy.ts';
 import {
   ApplyConflict,
-  applyConfig,
+  applyInSteps,
   describeConflicts,
   describeOwner,
   MAX_DESCRIBED,
@@ -20,6 +20,7 @@ import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
+import { atOnce, inTurns } from '../util/steps.ts';
 import { type Expected, expectedOf, toObject } from './body.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
 import { assertMayCreate } from './create-instead.ts';
@@ -75,10 +76,11 @@ interface Application {
 
 function applyChange(context: VerbContext, application: Application): Change {
   const { served, view, request } = application;
-  const applyTo = (live: ApiObject): ApiObject => toStorage(applied(context, application, live), served);
+  const applyTo = async (live: ApiObject): Promise<ApiObject> =>
+    toStorage(await applied(context, application, live), served);
   if (view !== undefined) {
     return {
-      apply: (copy) => view.write(viewOf(applyTo(toSeen(copy, served)), view), copy),
+      apply: async (copy) => view.write(viewOf(await applyTo(toSeen(copy, served)), view), copy),
       validate: (next, old) => view.validate?.(next, old) ?? [],
     };
   }
@@ -86,7 +88,7 @@ function applyChange(context: VerbContext, application: Application): Change {
     apply: (copy) => applyTo(toSeen(copy, served)),
     create: async () => {
       await assertMayCreate(context.authorizer, request);
-      const created = applyTo(blank(application));
+      const created = await applyTo(blank(application));
       checkNameMatches(created.metadata.name ?? request.target.name, request.target.name);
       return created;
     },
@@ -110,10 +112,11 @@ function blank({ expected, served }: Application): ApiObject {
 }
 
 /** @throws StatusError 409 */
-function applied(context: VerbContext, application: Application, live: ApiObject): ApiObject {
+async function applied(context: VerbContext, application: Application, live: ApiObject): Promise<ApiObject> {
   const { request, expected, config, options, writing } = application;
   try {
-    const object = applyConfig(live, config, context.ownership.describe(writing), options);
+    const steps = applyInSteps(live, config, context.ownership.describe(writing), options);
+    const object = writing.large === true ? await inTurns(steps) : atOnce(steps);
     checkNameMatches(object.metadata.name ?? request.target.name, request.target.name);
     const stored = live.metadata.uid !== undefined && application.served.version.conversion === undefined;
     const document = { value: object, duplicates: [], ...(stored ? { known: live } : {}) };
