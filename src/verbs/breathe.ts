@@ -1,4 +1,5 @@
 import { endTurn } from '../util/end-turn.ts';
+import { atOnce, inTurns, type Steps } from '../util/steps.ts';
 
 /**
  * A write has many steps, and each of them looks at all of an object. For one of the usual size they take less than a
@@ -7,6 +8,13 @@ import { endTurn } from '../util/end-turn.ts';
 const LARGE_BYTES = 64 * 1024;
 
 export const isLarge = (sizeBytes: number): boolean => sizeBytes > LARGE_BYTES;
+
+/** Undefined, which is not to be waited for, when all was done at once. */
+export function stepwise(large: boolean | undefined, steps: Steps<void>): Promise<void> | undefined {
+  if (large === true) return inTurns(steps);
+  atOnce(steps);
+  return undefined;
+}
 
 /** Between two steps. Undefined, which is not to be waited for, when there is no need. */
 export const breathe = (large: boolean | undefined): Promise<void> | undefined =>

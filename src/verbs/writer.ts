@@ -17,7 +17,7 @@ import type { Entry, Freshness, Store } from '../storage/store.ts';
 import { toAttributes } from './admission-attributes.ts';
 import type { ValueAllocator } from './allocator.ts';
 import { assignAndFinish, holdsOf } from './assigning.ts';
-import { breathe, isLarge } from './breathe.ts';
+import { breathe, isLarge, stepwise } from './breathe.ts';
 import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import { toDeleteOptionsObject } from './operation-options.ts';
@@ -151,7 +151,8 @@ export class ObjectWriter {
     placeInNamespace(metadata, definition, context.namespace);
     strategy.defaults?.(object);
     await breathe(context.large);
-    if (context.ownership === 'track') this.#ownership.track(context, object, undefined);
+    if (context.ownership === 'track')
+      await stepwise(context.large, this.#ownership.track(context, object, undefined));
     await breathe(context.large);
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
     giveName(object.metadata);
@@ -229,7 +230,7 @@ export class ObjectWriter {
     checkVersion(definition, object, entry);
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
-    if (context.ownership === 'track') this.#ownership.track(context, object, old);
+    if (context.ownership === 'track') await stepwise(large, this.#ownership.track(context, object, old));
     await breathe(large);
     if (context.admitted !== true) await this.#admission.mutate(toAttributes(context, 'UPDATE', object, old));
     keepSystemMetadata(object, old);

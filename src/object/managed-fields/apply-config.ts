@@ -104,15 +104,17 @@ function* applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force
   const last = owners.find((owner) => isSameOwner(owner, identity));
   const wanted = without(fieldsOf(config, version.shape), reset);
   yield;
+  yield;
   const claimed = withOwner(owners, { ...identity, time: last?.time, fields: wanted });
   const merged = mergeConfig(before, config, version.shape);
   yield;
   const dropped = last !== undefined && dropsFields(last, wanted, writing);
   const object = dropped ? pruneOld(merged, last, claimed, writing) : merged;
   yield;
-  const left = settle({ before, object, writing, force, claimed, identity });
+  const left = yield* settle({ before, object, writing, force, claimed, identity });
   yield;
   const fields = sorted(withoutServerFields(wanted));
+  yield;
   yield;
   const changed = !equal(before, object) || last === undefined || !equal(last.fields, fields);
   const result = { ...object, metadata: object.metadata ?? {} } as ApiObject;
@@ -171,18 +173,23 @@ interface Settlement {
 }
 
 /** The other owners, without what they lose. @throws ApplyConflict */
-function settle({ before, object, writing, force, claimed, identity }: Settlement): Owner[] {
+function* settle({ before, object, writing, force, claimed, identity }: Settlement): Steps<Owner[]> {
   const others = claimed.filter((owner) => !isSameOwner(owner, identity));
   const conflicts: Conflict[] = [];
-  const left = others.flatMap((owner) => {
+  const left: Owner[] = [];
+  for (const owner of others) {
     const version = writing.findVersion(owner.apiVersion);
-    if (version === undefined) return [];
+    if (version === undefined) continue;
     const { convert } = between(writing.version, version);
-    const changes = restrict(compare(convert(before), convert(object), version.shape), writing.reset);
+    const compared = compare(convert(before), convert(object), version.shape);
+    yield;
+    const changes = restrict(compared, writing.reset);
+    yield;
     const taken = intersection(owner.fields, changes.written);
     if (!isEmpty(taken)) for (const path of pathsOf(taken)) conflicts.push({ owner, path });
-    return [loseFields(owner, changes)];
-  });
+    yield;
+    left.push(loseFields(owner, changes));
+  }
   if (conflicts.length > 0 && !force) throw new ApplyConflict(conflicts);
   return left;
 }
