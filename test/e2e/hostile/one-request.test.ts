@@ -4,6 +4,7 @@ import { type Cluster, startCluster } from '../../kit/cluster.ts';
 import { expectHarmless } from '../../kit/hostile-request.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { BODIES } from './bodies.ts';
+import { CERTIFICATES } from './certificates.ts';
 import { OBJECTS } from './objects.ts';
 import { PATCHES } from './patches.ts';
 import { QUERIES } from './queries.ts';
@@ -33,6 +34,7 @@ describe.each([
   ['objects of many parts', OBJECTS],
   ['patches', PATCHES],
   ['queries and headers', QUERIES],
+  ['requests for certificates', CERTIFICATES],
 ])('%s', (_what, requests) => {
   test.each(requests)('$name: nobody else is held up', (request) => expectHarmless(cluster, request), 60_000);
 });
