@@ -42,6 +42,8 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
     uniqueKeys: false,
     merge: true,
     intAsBigInt: true,
+    // What a client writes is nothing for the log.
+    logLevel: 'error',
     lineCounter: new LineCounter(),
   } as const;
   const documents = parseAllDocuments(bytes.toString('utf8'), options);

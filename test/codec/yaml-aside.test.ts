@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readYamlAside } from '../../src/codec/yaml-aside.ts';
 import { parseYamlText } from '../../src/codec/yaml-text.ts';
 
@@ -65,3 +65,11 @@ test('more than some waiting documents are too many', async () => {
   expect(refused.length).toBeLessThan(40);
   expect((refused[0] as PromiseRejectedResult).reason).toMatchObject({ status: { code: 429 } });
 }, 30_000);
+
+test('what a client writes in YAML is no warning of this process', async () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  await read('? [a, b]\n: c\n').catch(() => {});
+  await read('a: !unknown b\n').catch(() => {});
+  expect(warned).not.toHaveBeenCalled();
+  warned.mockRestore();
+});

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Cluster } from '../../kit/cluster.ts';
 import type { HostileRequest } from '../../kit/hostile-request.ts';
 import { fill } from './bodies.ts';
@@ -9,57 +10,59 @@ const MERGE = 'application/merge-patch+json';
 const STRATEGIC = 'application/strategic-merge-patch+json';
 const APPLY = 'application/apply-patch+yaml';
 
-const create = (path: string, object: object) => (cluster: Cluster) => cluster.request('POST', path, object);
+type Fields = Readonly<Record<string, unknown>>;
 
-const patch = (
-  name: string,
-  type: string,
-  path: string,
-  body: () => string,
-  before?: (cluster: Cluster) => Promise<unknown>,
-): HostileRequest => ({
-  name,
-  method: 'PATCH',
-  path,
-  headers: { 'content-type': type },
-  body,
-  ...(before === undefined ? {} : { before }),
-});
+/** As it was, whatever an earlier patch has made of it. */
+const restore =
+  (path: string, object: { metadata: { name: string } & Fields } & Fields) =>
+  async (cluster: Cluster): Promise<void> => {
+    const { code } = await cluster.request('PUT', `${path}/${object.metadata.name}`, object);
+    if (code !== 404) expect(code).toBe(200);
+    else expect((await cluster.request('POST', path, object)).code).toBe(201);
+  };
 
-const small = create(MAPS, { metadata: { name: 'small' }, data: { a: 'x' } });
-const wide = create(MAPS, {
-  metadata: { name: 'wide', finalizers: Array.from({ length: 5000 }, (_, at) => `a.b/${at}`) },
-  data: Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, 'x'])),
-});
-const pod = create('/api/v1/namespaces/default/pods', {
-  metadata: { name: 'pod' },
-  spec: { containers: [{ name: 'c', image: 'i' }] },
-});
+const POD = '/api/v1/namespaces/default/pods/pod';
+
+/** What is there before each patch of it; everything else is made by its patch. */
+const THERE: ReadonlyMap<string, (cluster: Cluster) => Promise<void>> = new Map([
+  [`${MAPS}/small`, restore(MAPS, { metadata: { name: 'small' }, data: { a: 'x' } })],
+  [
+    `${MAPS}/wide`,
+    restore(MAPS, {
+      metadata: { name: 'wide', finalizers: Array.from({ length: 5000 }, (_, at) => `a.b/${at}`) },
+      data: Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, 'x'])),
+    }),
+  ],
+  [
+    POD,
+    restore('/api/v1/namespaces/default/pods', {
+      metadata: { name: 'pod' },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    }),
+  ],
+]);
+
+function patch(name: string, type: string, path: string, body: () => string): HostileRequest {
+  const before = THERE.get(path.replace(/\?.*/, ''));
+  const headers = { 'content-type': type };
+  return { name, method: 'PATCH', path, headers, body, ...(before === undefined ? {} : { before }) };
+}
 
 const operations = (one: (at: number) => object, count = 10_000): string =>
   JSON.stringify(Array.from({ length: count }, (_, at) => one(at)));
 
 export const PATCHES: readonly HostileRequest[] = [
-  patch(
-    '10,000 operations that add',
-    JSON_PATCH,
-    `${MAPS}/small`,
-    () => operations((at) => ({ op: 'add', path: `/data/k${at}`, value: 'x' })),
-    small,
+  patch('10,000 operations that add', JSON_PATCH, `${MAPS}/small`, () =>
+    operations((at) => ({ op: 'add', path: `/data/k${at}`, value: 'x' })),
   ),
   patch('copies that double', JSON_PATCH, `${MAPS}/small`, () =>
     operations((at) => ({ op: 'copy', from: '/data', path: `/data/c${at}` })),
   ),
-  patch(
-    'additions to the front of a long list',
-    JSON_PATCH,
-    `${MAPS}/wide`,
-    () =>
-      JSON.stringify([
-        { op: 'add', path: '/metadata/finalizers', value: Array(100_000).fill('a.b/c') },
-        ...Array.from({ length: 9000 }, () => ({ op: 'add', path: '/metadata/finalizers/0', value: 'a' })),
-      ]),
-    wide,
+  patch('additions to the front of a long list', JSON_PATCH, `${MAPS}/wide`, () =>
+    JSON.stringify([
+      { op: 'add', path: '/metadata/finalizers', value: Array(100_000).fill('a.b/c') },
+      ...Array.from({ length: 9000 }, () => ({ op: 'add', path: '/metadata/finalizers/0', value: 'a' })),
+    ]),
   ),
   patch('removals and additions in the middle of a long list', JSON_PATCH, `${MAPS}/wide`, () =>
     JSON.stringify([
@@ -106,21 +109,14 @@ export const PATCHES: readonly HostileRequest[] = [
   patch('a strategic merge of many finalizers', STRATEGIC, `${MAPS}/wide`, () =>
     fill('{"metadata":{"finalizers":[', (at) => `"a.b/c${at}"`, ']}}'),
   ),
-  patch(
-    'a strategic merge of many containers',
-    STRATEGIC,
-    '/api/v1/namespaces/default/pods/pod',
-    () => fill('{"spec":{"containers":[', (at) => `{"name":"c${at}"}`, ']}}'),
-    pod,
+  patch('a strategic merge of many containers', STRATEGIC, POD, () =>
+    fill('{"spec":{"containers":[', (at) => `{"name":"c${at}"}`, ']}}'),
   ),
-  patch('a strategic merge that orders many elements', STRATEGIC, '/api/v1/namespaces/default/pods/pod', () =>
+  patch('a strategic merge that orders many elements', STRATEGIC, POD, () =>
     fill('{"spec":{"$setElementOrder/containers":[', (at) => `{"name":"c${at}"}`, ']}}'),
   ),
-  patch(
-    'a strategic merge that deletes many elements',
-    STRATEGIC,
-    '/api/v1/namespaces/default/pods/pod',
-    () => fill('{"spec":{"containers":[', (at) => `{"name":"c${at}","$patch":"delete"}`, ']}}'),
+  patch('a strategic merge that deletes many elements', STRATEGIC, POD, () =>
+    fill('{"spec":{"containers":[', (at) => `{"name":"c${at}","$patch":"delete"}`, ']}}'),
   ),
   patch('a strategic merge that deletes many scalars', STRATEGIC, `${MAPS}/wide`, () =>
     fill('{"metadata":{"$deleteFromPrimitiveList/finalizers":[', (at) => `"a.b/c${at}"`, ']}}'),
