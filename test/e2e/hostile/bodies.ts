@@ -74,6 +74,24 @@ export const BODIES: readonly HostileRequest[] = [
       '}}}',
     ),
   ),
+  post('a token of three megabytes', '/apis/authentication.k8s.io/v1/tokenreviews', () =>
+    JSON.stringify({ spec: { token: 'a.'.repeat(1_500_000) } }),
+  ),
+  post('many audiences of a token', '/apis/authentication.k8s.io/v1/tokenreviews', () =>
+    fill('{"spec":{"token":"x","audiences":[', (at) => `"a${at}"`, ']}}'),
+  ),
+  {
+    name: 'options of a delete, wide',
+    method: 'DELETE',
+    path: `${MAPS}/nothing`,
+    body: () => fill('{"dryRun":[', () => '"x"', ']}'),
+  },
+  {
+    name: 'options of a delete of all, in fields that nobody knows',
+    method: 'DELETE',
+    path: `${MAPS}?labelSelector=a%3Dnobody`,
+    body: () => fill('{', (at) => `"u${at}":{}`, '}'),
+  },
   post('protobuf that is no protobuf', REVIEW, () => Buffer.alloc(MAX_BYTES, 0xff)),
   {
     ...post('protobuf of empty fields', REVIEW, () =>
