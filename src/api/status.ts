@@ -143,13 +143,18 @@ export const forbidden = (resource: GroupResource, name: string, why: string): S
     details: named(resource, name),
   });
 
+/** An answer that lists more is read by nobody. */
+const MAX_SHOWN = 1000;
+
 /** `kind` carries its group as `Kind.group`, or `Kind` alone in the core group. */
 export function invalid(
   kind: { kind: string; group: string },
   name: string,
   errors: readonly FieldError[],
 ): StatusError {
-  const texts = errors.map((error) => `${error.field}: ${error.message}`);
+  const shown = errors.length > MAX_SHOWN ? errors.slice(0, MAX_SHOWN) : errors;
+  const texts = shown.map((error) => `${error.field}: ${error.message}`);
+  if (errors.length > shown.length) texts.push('and more');
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   const qualified = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
   return new StatusError({
@@ -160,7 +165,7 @@ export function invalid(
       ...(name === '' ? {} : { name }),
       ...(kind.group === '' ? {} : { group: kind.group }),
       ...(kind.kind === '' ? {} : { kind: kind.kind }),
-      causes: errors.map(({ type, field, message }) => ({
+      causes: shown.map(({ type, field, message }) => ({
         reason: type,
         message,
         field,

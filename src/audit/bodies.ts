@@ -3,7 +3,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import { bodyFormat } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/parse-bytes.ts';
 import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
-import { parseJson } from '../object/exact-json.ts';
+import { parseJsonBytes } from '../object/exact-json.ts';
 import type { BytesResponse } from '../request/api-response.ts';
 
 /** Bodies of requests and responses as the JSON text that events carry, on one line. */
@@ -31,7 +31,7 @@ export function readResponse(
   const text = bytes.toString().trim();
   // Only line breaks of layout can be there: those in strings are escaped.
   if (!omitManagedFields && !text.includes('\n')) return text;
-  return toBodyText(parseJson(text), omitManagedFields);
+  return toBodyText(parseJsonBytes(bytes), omitManagedFields);
 }
 
 const STATUS = 'meta/v1.Status';

@@ -1,3 +1,5 @@
+import { joinPath } from '../object/document-limits.ts';
+
 /** The way from an object to one of its values, for messages. */
 export class DecodePath {
   readonly #steps: (string | number)[] = [];
@@ -22,8 +24,8 @@ export class DecodePath {
   /** `spec.containers[0].imagee`: the field `last` of the value at hand. */
   textOf(last: string): string {
     return [...this.#steps, last].reduce<string>((path, step) => {
-      if (typeof step === 'number') return `${path}[${step}]`;
-      return path === '' ? step : `${path}.${step}`;
+      if (typeof step === 'number') return joinPath(path, `[${step}]`);
+      return joinPath(path, path === '' ? step : `.${step}`);
     }, '');
   }
 

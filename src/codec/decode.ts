@@ -7,6 +7,7 @@ import {
   type SchemaUnionKind,
 } from '../api/schema.ts';
 import { copyJson } from '../object/copy.ts';
+import { MAX_PROBLEMS } from '../object/document-limits.ts';
 import { isObject } from '../object/merge-patch.ts';
 import { zeroScalar } from '../object/zero-value.ts';
 import { DecodeError, nameOf } from './decode-error.ts';
@@ -23,7 +24,7 @@ import { goName, goScalar, goType, shortName } from './go-names.ts';
  */
 export interface Decoded {
   readonly object: JsonObject;
-  /** Paths such as `spec.containers[0].imagee`. */
+  /** Paths such as `spec.containers[0].imagee`; {@link MAX_PROBLEMS} at most. */
   readonly unknown: readonly string[];
 }
 
@@ -165,7 +166,7 @@ class Decoder {
       if (schema.fields.has(key) || value[key] === undefined) continue;
       if (schema.typed && (key === 'kind' || key === 'apiVersion')) continue;
       if (schema.preserveUnknownFields) setOwn(out, key, value[key]);
-      else this.unknown.push(this.#path.textOf(key));
+      else if (this.unknown.length < MAX_PROBLEMS) this.unknown.push(this.#path.textOf(key));
     }
   }
 

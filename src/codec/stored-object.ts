@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import { copyJson } from '../object/copy.ts';
-import { hasLongInteger, parseExactly, parseJsonBytes } from '../object/exact-json.ts';
+import { hasLongInteger, parseExactly, parseJsonBytes, parsePlainly } from '../object/exact-json.ts';
 import { findMetadata } from './metadata-scan.ts';
 import { cutSets, putSets, stringify } from './stored-sets.ts';
 
@@ -66,7 +66,7 @@ const OPEN = Buffer.from('{');
 function parseCut(json: Buffer): ApiObject | undefined {
   const cut = cutSets(json.toString());
   if (cut === undefined) return undefined;
-  const object = (hasLongInteger(json) ? parseExactly(cut.text) : JSON.parse(cut.text)) as ApiObject;
+  const object = (hasLongInteger(json) ? parseExactly(cut.text) : parsePlainly(cut.text)) as ApiObject;
   return putSets(object, cut.sets) ? object : undefined;
 }
 

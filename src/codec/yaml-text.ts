@@ -1,29 +1,40 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
 import type { JsonValue } from '../api/object-meta.ts';
+import { StatusError } from '../api/status.ts';
+import { assertWithinLimits, tooDeep, tooManyValues } from '../object/document-limits.ts';
 import { toExact } from '../object/exact-json.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
+import { answerFor, parseAsJson } from './yaml-aside.ts';
 import { yamlSyntaxError, yamlValueError } from './yaml-error.ts';
 import { jsonRepeatedKeys, yamlRepeatedKeys } from './yaml-repeated-keys.ts';
 
 /**
  * YAML bodies, read as Kubernetes reads them: YAML 1.1 rules for scalars (yes, no, on, off, octal), keys become strings,
- * one document. Aliases may not blow the document up. Repeated fields are told by their lines.
- * @throws SyntaxError
+ * one document. Aliases may not blow the document up. Repeated fields are told by their lines. Bytes from a client are to be
+ * read aside first (yaml-aside.ts): this parser is too slow to let others wait for it.
+ * @throws SyntaxError, StatusError 413
  */
 export function parseYamlText(bytes: Buffer): ParsedDocument {
-  return parseAsJson(bytes) ?? parseAsYaml(bytes);
-}
-
-const OPEN_OBJECT = 0x7b;
-
-/** JSON is YAML, and what programs send; reading it as YAML takes ten times as long. */
-function parseAsJson(bytes: Buffer): ParsedDocument | undefined {
-  if (bytes[0] !== OPEN_OBJECT) return undefined;
-  try {
-    const { value, duplicates } = parseJsonText(bytes);
-    return { value, duplicates: jsonRepeatedKeys(duplicates), fresh: true };
-  } catch {
-    return undefined;
+  const answer = answerFor(bytes);
+  switch (answer?.kind) {
+    case undefined: {
+      const document = parseAsJson(bytes);
+      return document === undefined ? parseAsYaml(bytes) : fromJson(document);
+    }
+    case 'json':
+      return fromJson(answer.document);
+    case 'read':
+      return {
+        value: parseJsonText(Buffer.from(answer.json)).value,
+        duplicates: answer.duplicates,
+        fresh: true,
+      };
+    case 'malformed':
+      throw new SyntaxError(answer.message);
+    case 'too-many-values':
+      throw tooManyValues();
+    default:
+      return answer satisfies never;
   }
 }
 
@@ -33,6 +44,8 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
     uniqueKeys: false,
     merge: true,
     intAsBigInt: true,
+    // What a client writes is nothing for the log.
+    logLevel: 'error',
     lineCounter: new LineCounter(),
   } as const;
   const text = bytes.toString('utf8');
@@ -45,11 +58,21 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
   const duplicates = yamlRepeatedKeys(document.contents, options.lineCounter);
   try {
     const value = toJson(document.toJS({ maxAliasCount: 100, mapAsMap: false }));
+    assertWithinLimits(value);
     return { value, duplicates, fresh: true };
   } catch (cause) {
+    if (cause instanceof StatusError) throw cause;
+    if (cause instanceof RangeError) throw tooDeep();
     throw new SyntaxError(yamlValueError(cause), { cause });
   }
 }
+
+/** JSON that was sent as YAML: what is said of it is said as of YAML. */
+const fromJson = ({ value, duplicates }: ParsedDocument): ParsedDocument => ({
+  value,
+  duplicates: jsonRepeatedKeys(duplicates),
+  fresh: true,
+});
 
 /**
  * What YAML has and JSON has not: dates come as text, binary as base64, infinities are refused. What has an alias is there

@@ -8,6 +8,7 @@ import {
 import { PassThrough, type Readable } from 'node:stream';
 import type { Answer, AnswerHeaders, Incoming, Receiver } from './exchange.ts';
 import { type Peer, peerOf } from './peer.ts';
+import { Uploads, type WaitingUpload } from './uploads.ts';
 
 /**
  * Calls `serve` for every stream, instead of Node's layer that makes them look like HTTP/1.1: that one costs a quarter of what
@@ -17,14 +18,31 @@ import { type Peer, peerOf } from './peer.ts';
 export function acceptStreams(server: Http2SecureServer, serve: (exchange: Http2Exchange) => void): void {
   // Who listens for requests, as one must for those of HTTP/1.1, gets that layer: it listens for streams.
   server.removeAllListeners('stream');
+  const uploads = new Uploads();
   server.on(
     'stream',
     (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw: string[]) => {
       // What breaks a stream closes it, too.
       stream.on('error', () => {});
-      if (expects(stream, headers)) serve(new Http2Exchange(stream, headers, raw));
+      if (!expects(stream, headers)) return;
+      const upload = stream.endAfterHeaders ? NO_UPLOAD : beginUpload(uploads, stream, headers);
+      // Nothing was done for it yet, so that clients may send it again (RFC 9113, section 8.7).
+      if (upload === undefined) stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      else serve(new Http2Exchange(stream, headers, raw, upload));
     },
   );
+}
+
+const NO_UPLOAD: WaitingUpload = { end: () => {} };
+
+function beginUpload(
+  uploads: Uploads,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+): WaitingUpload | undefined {
+  const upload = uploads.begin(stream.session ?? stream, headers['content-length']);
+  if (upload !== undefined) stream.once('close', () => upload.end());
+  return upload;
 }
 
 /** RFC 9110, section 10.1.1: whoever asks is told to send the body; what else is asked for cannot be met. */
@@ -50,11 +68,18 @@ export class Http2Exchange implements Incoming, Answer {
   readonly session: Http2Session | undefined;
   readonly isComplete = true;
   readonly #stream: ServerHttp2Stream;
+  readonly #upload: WaitingUpload;
   #body: Readable | undefined;
   #ended = false;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: readonly string[]) {
+  constructor(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    rawHeaders: readonly string[],
+    upload: WaitingUpload = NO_UPLOAD,
+  ) {
     this.#stream = stream;
+    this.#upload = upload;
     this.headers = headers;
     this.rawHeaders = rawHeaders;
     this.session = stream.session;
@@ -78,12 +103,14 @@ export class Http2Exchange implements Incoming, Answer {
 
   /** A stream of its own: what breaks while the body is handed on must not take the answer with it. */
   get body(): Readable {
+    this.#upload.end();
     this.#body ??= this.#stream.pipe(new PassThrough());
     return this.#body;
   }
 
   receive(receiver: Receiver): void {
     const stream = this.#stream;
+    this.#upload.end();
     if (stream.endAfterHeaders) receiver.end();
     else if (this.#isClosed) receiver.broken();
     else {

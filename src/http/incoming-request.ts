@@ -12,6 +12,7 @@ import type {
   ResourceTarget,
 } from '../request/api-request.ts';
 import type { Incoming } from './exchange.ts';
+import { Warnings } from './warnings.ts';
 
 /** A request as the http layer received it, in the words of the layers below. */
 export class IncomingRequest implements ApiRequest {
@@ -21,9 +22,10 @@ export class IncomingRequest implements ApiRequest {
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly receivedAt = new Date();
-  readonly warnings = new Set<string>();
+  readonly warnings = new Warnings();
   /** Headers that every response to this request has. */
   readonly addedHeaders: Record<string, string> = {};
+  receivedBytes = 0;
   audit: AuditTrail | undefined = undefined;
   readonly #info: RequestInfo;
   readonly #incoming: Incoming;
@@ -157,6 +159,7 @@ export class IncomingRequest implements ApiRequest {
       this.#incoming.receive({
         data: (chunk) => {
           sizeBytes += chunk.length;
+          this.receivedBytes = sizeBytes;
           if (sizeBytes <= limitBytes) chunks.push(chunk);
           else reject(tooLarge(limitBytes));
         },

@@ -46,7 +46,8 @@ function headersOf(request: IncomingRequest, response: BytesResponse | StreamRes
   for (const [name, value] of Object.entries(response.headers ?? {})) {
     headers[name] = typeof value === 'string' ? value : [...value];
   }
-  if (request.warnings.size > 0) headers.warning = [...request.warnings].map(toWarning);
+  const warnings = request.warnings.shown();
+  if (warnings.length > 0) headers.warning = warnings.map(toWarning);
   return headers;
 }
 

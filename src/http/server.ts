@@ -18,6 +18,7 @@ import { type SendOptions, send } from './send.ts';
 import { Throttle } from './throttle.ts';
 import { type ServingTls, toContextOptions } from './tls/serving-tls.ts';
 import { acceptUpgrades } from './upgrade.ts';
+import { WINDOW_BYTES } from './uploads.ts';
 
 export interface HttpOptions {
   readonly tls: ServingTls;
@@ -146,7 +147,7 @@ function createHttp2Server(
     settings: {
       maxConcurrentStreams: http2.maxStreams === 0 ? MAX_STREAMS : http2.maxStreams,
       maxHeaderListSize: MAX_HEADER_BYTES,
-      initialWindowSize: 1024 * 1024,
+      initialWindowSize: WINDOW_BYTES,
     },
   });
 }

@@ -1,4 +1,6 @@
 import type { JsonValue } from '../api/object-meta.ts';
+import { assertWithinLimits } from './document-limits.ts';
+import { parseFaithfully } from './faithful-keys.ts';
 
 /**
  * JSON whose integers keep their digits. Where a number would lose some, beyond 2^53, the value is a bigint; all others are
@@ -29,16 +31,22 @@ const INTEGER = /^-?\d+$/;
 /** @throws SyntaxError */
 export function parseJsonBytes(bytes: Buffer): JsonValue {
   const text = bytes.toString('utf8');
-  return hasLongInteger(bytes) ? parseExactly(text) : (JSON.parse(text) as JsonValue);
+  return hasLongInteger(bytes) ? parseExactly(text) : parsePlainly(text);
 }
 
-/** For short texts, such as annotations. @throws SyntaxError */
+/** For JSON inside of a document, such as an annotation or a field of protobuf. @throws SyntaxError, StatusError 413 */
 export function parseJson(text: string): JsonValue {
-  return /\d{16}/.test(text) ? parseExactly(text) : (JSON.parse(text) as JsonValue);
+  return parseFaithfully(text, /\d{16}/.test(text) ? readExactly : readPlainly, assertWithinLimits);
 }
 
 /** Whatever its integers are. @throws SyntaxError */
-export const parseExactly = (text: string): JsonValue => JSON.parse(text, revive) as JsonValue;
+export const parseExactly = (text: string): JsonValue => parseFaithfully(text, readExactly);
+
+/** A text that has no long integers. @throws SyntaxError */
+export const parsePlainly = (text: string): JsonValue => parseFaithfully(text, readPlainly);
+
+const readExactly = (text: string): JsonValue => JSON.parse(text, revive) as JsonValue;
+const readPlainly = (text: string): JsonValue => JSON.parse(text) as JsonValue;
 
 function revive(_key: string, value: unknown, { source }: { source?: string } = {}): unknown {
   if (typeof value !== 'number' || source === undefined || source.length < MIN_DIGITS) return value;

@@ -18,5 +18,6 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 /** A key from a client, `__proto__` included, becomes a field like any other. */
 export function setField(object: JsonObject, key: string, value: JsonValue): void {
-  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  if (key !== '__proto__') object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }

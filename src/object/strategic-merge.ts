@@ -119,7 +119,8 @@ function mergeElements(
   key: string,
   schema: Fields,
 ): JsonValue[] {
-  let out = base;
+  const out: (JsonValue | undefined)[] = base;
+  const places = placesById(base, key);
   for (const element of patch) {
     if (!isObject(element))
       throw new PatchError('unmergeable', `expected a ${goTypeOf({})}, but received a ${goTypeOf(element)}`);
@@ -128,14 +129,29 @@ function mergeElements(
       const shown = goPlain(element, SHOWN_LETTERS);
       throw new PatchError('unmergeable', `map: ${shown} does not contain declared merge key: ${key}`);
     }
-    const at = out.findIndex((item) => isObject(item) && item[key] === id);
-    const found = out[at];
+    const known = places.get(id);
+    const found = known === undefined ? undefined : out[known[0] ?? 0];
     const merged = mergeObject(isObject(found) ? found : {}, element, schema);
-    if (merged === undefined) out = out.filter((item) => !(isObject(item) && item[key] === id));
-    else if (at >= 0) out = out.with(at, merged);
-    else out = [...out, merged];
+    if (merged === undefined) {
+      for (const at of known ?? []) out[at] = undefined;
+      places.delete(id);
+    } else if (known !== undefined) out[known[0] ?? 0] = merged;
+    else places.set(id, [out.push(merged) - 1]);
   }
-  return out;
+  return out.filter((item) => item !== undefined);
+}
+
+/** Where the elements with each value of the merge key are. */
+function placesById(list: readonly JsonValue[], key: string): Map<JsonValue, number[]> {
+  const places = new Map<JsonValue, number[]>();
+  for (const [at, item] of list.entries()) {
+    const id = isObject(item) ? item[key] : undefined;
+    if (id === undefined) continue;
+    const known = places.get(id);
+    if (known === undefined) places.set(id, [at]);
+    else known.push(at);
+  }
+  return places;
 }
 
 /**
@@ -165,8 +181,10 @@ function place(
   order: readonly (JsonValue | undefined)[],
   idOf: (item: JsonValue | undefined) => JsonValue | undefined,
 ): JsonValue[] {
-  const rank = (item: JsonValue): number => order.indexOf(idOf(item));
-  const oldPlace = (item: JsonValue): number => before.findIndex((other) => idOf(other) === idOf(item));
+  const ranks = firstPlaces(order);
+  const oldPlaces = firstPlaces(before.map(idOf));
+  const rank = (item: JsonValue): number => ranks.get(idOf(item)) ?? -1;
+  const oldPlace = (item: JsonValue): number => oldPlaces.get(idOf(item)) ?? -1;
   const listed = merged.filter((item) => rank(item) >= 0).sort((a, b) => rank(a) - rank(b));
   const others = merged.filter((item) => rank(item) < 0);
   const out: JsonValue[] = [];
@@ -183,15 +201,22 @@ function place(
   return [...out, ...others.slice(next)];
 }
 
+function firstPlaces(ids: readonly (JsonValue | undefined)[]): Map<JsonValue | undefined, number> {
+  const places = new Map<JsonValue | undefined, number>();
+  for (const [at, id] of ids.entries()) if (!places.has(id)) places.set(id, at);
+  return places;
+}
+
 function deleteFromList(out: JsonObject, key: string, gone: JsonValue): void {
   if (!Array.isArray(gone)) throw new PatchError('malformed', 'invalid patch format of primitive list');
   const current = out[key];
-  if (Array.isArray(current))
-    setField(
-      out,
-      key,
-      current.filter((item) => !gone.includes(item)),
-    );
+  if (!Array.isArray(current)) return;
+  const values = new Set(gone);
+  setField(
+    out,
+    key,
+    current.filter((item) => !values.has(item)),
+  );
 }
 
 /** An order without changes of the list itself still reorders it. */

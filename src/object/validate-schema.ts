@@ -2,6 +2,8 @@ import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
 import type { FieldError } from '../api/status.ts';
 import { equal } from './equality.ts';
+import { required } from './field-errors.ts';
+import { counted } from './problem-bounds.ts';
 
 /**
  * What a type's description alone can say is wrong: required fields that are empty and values outside an enumeration.
@@ -144,7 +146,7 @@ function validateField(
   errors: FieldError[],
 ): void {
   if (mustBeThere(field) && isMissing(value, field)) {
-    errors.push({ type: 'FieldValueRequired', field: path, message: 'Required value' });
+    errors.push(required(path));
   } else if (value !== undefined && value !== null) validateValue(value, field.value, path, errors);
 }
 
@@ -182,10 +184,12 @@ function validateValue(value: JsonValue, schema: ValueSchema, path: string, erro
       return;
     default:
       if (schema.enum === undefined || isAllowed(value, schema.enum)) return;
-      errors.push({
-        type: 'FieldValueNotSupported',
-        field: path,
-        message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${schema.enum.map((one) => JSON.stringify(one)).join(', ')}`,
-      });
+      errors.push(
+        counted({
+          type: 'FieldValueNotSupported',
+          field: path,
+          message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${schema.enum.map((one) => JSON.stringify(one)).join(', ')}`,
+        }),
+      );
   }
 }

@@ -10,6 +10,12 @@ export const offeredProtocols = ({ headers }: ApiRequest): string[] =>
     .map((protocol) => protocol.trim())
     .filter((protocol) => protocol !== '');
 
+/**
+ * A message is held until it is complete. kubectl sends a command's input 32 kB at a time, and a forwarded port's in what one
+ * read gives it; Go's own websockets, which Kubernetes serves, take 32 MB, which a client could have held for nothing.
+ */
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+
 /** Answers the handshake and takes the connection. Undefined: the handshake was no good, and has been answered so. */
 export function acceptWebSocket(
   request: ApiRequest,
@@ -20,6 +26,7 @@ export function acceptWebSocket(
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: () => protocol,
   });
   return new Promise((resolve) => {

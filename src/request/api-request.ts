@@ -80,6 +80,8 @@ export interface ApiRequest {
    * @throws StatusError 413 when it is larger than `limitBytes`, 400 when the client broke off
    */
   body(limitBytes: number): Promise<Buffer>;
+  /** Bytes of the body that have been received. */
+  readonly receivedBytes: number;
   /** For whoever hands the request on to another server. */
   readonly raw: RawRequest;
   /** Adds a Warning header to the response, once a text. To be called before the response is returned. */

@@ -11,9 +11,10 @@ import { copyJson } from '../object/copy.ts';
 import { cutAfter, MAX_NAME_LETTERS } from '../object/go-plain.ts';
 import {
   ApplyConflict,
-  applyConfig,
+  applyInSteps,
   describeConflicts,
   describeOwner,
+  MAX_DESCRIBED,
 } from '../object/managed-fields/apply-config.ts';
 import { checkConfig } from '../object/managed-fields/check-config.ts';
 import { formatPath } from '../object/managed-fields/field-set.ts';
@@ -24,12 +25,14 @@ import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
+import { atOnce, inTurns } from '../util/steps.ts';
 import { expectedOf, type Refusal, toObject } from './body.ts';
-import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
+import { toWriteContext, type VerbContext } from './context.ts';
 import { assertMayCreate } from './create-instead.ts';
 import type { Expected } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
+import { receive } from './receive.ts';
 import type { Change, WriteContext } from './writing.ts';
 
 /** Server-side apply: a PATCH whose body is what its manager wants the object to be. */
@@ -79,11 +82,12 @@ interface Application {
 
 function applyChange(context: VerbContext, application: Application): Change {
   const { served, view, request } = application;
-  const applyTo = (live: ApiObject): ApiObject => toStorage(applied(context, application, live), served);
+  const applyTo = async (live: ApiObject): Promise<ApiObject> =>
+    toStorage(await applied(context, application, live), served);
   if (view !== undefined) {
     return {
       uidIs: 'field',
-      apply: (copy) => view.write(viewOf(applyTo(toSeen(copy, served)), view), copy),
+      apply: async (copy) => view.write(viewOf(await applyTo(toSeen(copy, served)), view), copy),
       validate: (next, old) => view.validate?.(next, old) ?? [],
     };
   }
@@ -92,7 +96,7 @@ function applyChange(context: VerbContext, application: Application): Change {
     apply: (copy) => applyTo(toSeen(copy, served)),
     create: async () => {
       await assertMayCreate(context.authorizer, request);
-      const created = applyTo(blank(application));
+      const created = await applyTo(blank(application));
       checkNameMatches(created.metadata.name ?? request.target.name, request.target.name);
       return created;
     },
@@ -116,10 +120,11 @@ function blank({ expected, served }: Application): ApiObject {
 }
 
 /** @throws StatusError 409 */
-function applied(context: VerbContext, application: Application, live: ApiObject): ApiObject {
+async function applied(context: VerbContext, application: Application, live: ApiObject): Promise<ApiObject> {
   const { request, expected, config, options, writing } = application;
   try {
-    const object = applyConfig(live, config, context.ownership.describe(writing), options);
+    const steps = applyInSteps(live, config, context.ownership.describe(writing), options);
+    const object = writing.large === true ? await inTurns(steps) : atOnce(steps);
     checkNameMatches(object.metadata.name ?? request.target.name, request.target.name);
     const stored = live.metadata.uid !== undefined && application.served.version.conversion === undefined;
     const refusal: Refusal = (why) => unconvertible({ ...object }, why, expected);
@@ -131,7 +136,7 @@ function applied(context: VerbContext, application: Application, live: ApiObject
 }
 
 function toStatus(error: ApplyConflict): StatusError {
-  const causes = error.conflicts.map(({ owner, path }) => ({
+  const causes = error.conflicts.slice(0, MAX_DESCRIBED).map(({ owner, path }) => ({
     reason: 'FieldManagerConflict',
     message: `conflict with ${describeOwner(owner)}`,
     field: formatPath(path),
@@ -153,7 +158,7 @@ async function readConfig(
   options: MutationOptions,
   { expected, view }: { expected: Expected; view?: ViewSubresource },
 ): Promise<JsonObject> {
-  const { value, duplicates } = parse(await request.body(MAX_BODY_BYTES));
+  const { value, duplicates } = parse(await receive(request));
   request.audit?.requestBody(value);
   const own = view?.toParent === undefined;
   checkType(value, own ? expected : { ...expected, ...view.served });

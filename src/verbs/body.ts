@@ -12,9 +12,10 @@ import { repeatedKeysError, warningsOf } from '../codec/yaml-repeated-keys.ts';
 import { isObject } from '../object/merge-patch.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
-import { MAX_BODY_BYTES } from './context.ts';
+import { breathe, isLarge } from './breathe.ts';
 import { declaredType, type Expected, headError, inHead, mismatchOf } from './declared-type.ts';
 import type { FieldValidation } from './mutation-options.ts';
+import { receive } from './receive.ts';
 import { unreadable, unrecognized } from './unreadable.ts';
 
 /** From the bytes of a request to an object of the right type. */
@@ -39,8 +40,10 @@ export async function readObject(
   validation: FieldValidation,
 ): Promise<ApiObject> {
   const format = bodyFormat(request.headers['content-type']);
-  const bytes = await request.body(MAX_BODY_BYTES);
-  const object = toObject(request, readDocument(bytes, format, expected), expected, validation);
+  const bytes = await receive(request);
+  const document = readDocument(bytes, format, expected);
+  await breathe(isLarge(bytes.length));
+  const object = toObject(request, document, expected, validation);
   request.audit?.requestObject(object);
   return object;
 }
@@ -56,7 +59,7 @@ export async function readReplacement(
   validation: FieldValidation,
 ): Promise<Replacement> {
   const format = bodyFormat(request.headers['content-type']);
-  const bytes = await request.body(MAX_BODY_BYTES);
+  const bytes = await receive(request);
   const decode = (): ApiObject =>
     toObject(request, readDocument(bytes, format, expected), expected, validation);
   const first = decode();

@@ -6,6 +6,7 @@ import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { BackendTransport } from '../request/backend.ts';
 import type { Store } from '../storage/store.ts';
+import { isLarge } from './breathe.ts';
 import type { Ownership } from './ownership.ts';
 import type { VirtualHandlers } from './virtual/handler.ts';
 import type { ObjectWriter } from './writer.ts';
@@ -74,6 +75,7 @@ export function toWriteContext(
     },
     ownership: 'track',
     caller: request,
+    large: isLarge(request.receivedBytes),
     query: request.query,
     warn: (text) => request.warn(text),
     annotate: (key, value) => request.audit?.annotate(key, value),

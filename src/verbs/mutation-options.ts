@@ -1,5 +1,6 @@
 import { badRequest, type FieldError, invalid } from '../api/status.ts';
 import { forbiddenField, invalidValue, notSupported, required, tooLong } from '../object/field-errors.ts';
+import { boundedProblems } from '../object/problem-bounds.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import { readBoolean, readString } from './query-values.ts';
 
@@ -27,7 +28,8 @@ export function readMutationOptions(request: ApiRequest, kind: OptionsKind, appl
   if (!['', 'Ignore', 'Strict', 'Warn'].includes(fieldValidation)) {
     errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']));
   }
-  errors.push(...checkFieldManager(fieldManager), ...checkDryRun(query));
+  // Each bad character is told with the whole name around it.
+  errors.push(...boundedProblems(() => checkFieldManager(fieldManager)), ...checkDryRun(query));
   if (kind === 'PatchOptions' && !apply && query.has('force')) {
     errors.push(forbiddenField('force', 'may not be specified for non-apply patch'));
   }

@@ -3,9 +3,10 @@ import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { setOf } from '../object/managed-fields/field-set.ts';
 import { shapeOfMessage } from '../object/managed-fields/shape.ts';
-import { type OwnedVersion, trackUpdate, type Writing } from '../object/managed-fields/track.ts';
+import { type OwnedVersion, trackInSteps, type Writing } from '../object/managed-fields/track.ts';
 import type { ServedVersion } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { Steps } from '../util/steps.ts';
 import { toTimestamp } from './object-metadata.ts';
 import type { WriteContext } from './writing.ts';
 
@@ -23,8 +24,8 @@ export class Ownership {
   }
 
   /** `object` and `old` are in the stored form. */
-  track(context: WriteContext, object: ApiObject, old: ApiObject | undefined): void {
-    trackUpdate(object, old, this.describe(context));
+  track(context: WriteContext, object: ApiObject, old: ApiObject | undefined): Steps<void> {
+    return trackInSteps(object, old, this.describe(context));
   }
 
   describe({ definition, version, subresource, attribution }: WriteContext): Writing {

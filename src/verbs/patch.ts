@@ -12,6 +12,7 @@ import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { APPLY_PATCH, apply } from './apply.ts';
 import { type Refusal, toObject } from './body.ts';
+import { breathe, isLarge } from './breathe.ts';
 import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
 import type { Expected } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
@@ -76,11 +77,13 @@ function patchChange(work: PatchWork): Change {
   return {
     // The patched scale of a Scale is checked by nobody else.
     uidIs: own ? 'field' : 'precondition',
-    apply: (copy) => {
+    apply: async (copy) => {
       const seen = own ? toSeen(copy, served) : (view?.read(copy) ?? copy);
       // A view of another kind, or another version, is made up and not in a form to be kept.
       const known = own && served.version.conversion === undefined ? { known: seen } : {};
-      const patched = decodePatched(applyTo(seen, work), known, work);
+      const value = applyTo(seen, work);
+      await breathe(isLarge(request.receivedBytes));
+      const patched = decodePatched(value, known, work);
       checkNameMatches(patched.metadata.name, request.target.name);
       const stored = own ? toStorage(patched, served) : patched;
       return view === undefined ? stored : view.write(stored, copy);

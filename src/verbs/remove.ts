@@ -11,13 +11,14 @@ import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Entry } from '../storage/store.ts';
-import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
+import { toWriteContext, type VerbContext } from './context.ts';
 import { headError, inHead } from './declared-type.ts';
 import { checkDeleteOptions, type DeleteOptions } from './deletion.ts';
 import { checkListOptions, readListOptions } from './list-options.ts';
 import { isDryRun, managerFromUserAgent } from './mutation-options.ts';
 import { readBoolean, readInteger } from './query-values.ts';
 import { formFor, objectResponse, readPage, representationFor } from './read.ts';
+import { receive } from './receive.ts';
 
 /** delete and deletecollection. */
 
@@ -127,7 +128,7 @@ async function readDeleteOptions(
   context: VerbContext,
   request: AuthorizedResourceRequest,
 ): Promise<DeleteOptions> {
-  const bytes = await request.body(MAX_BODY_BYTES);
+  const bytes = await receive(request);
   const options = bytes.length === 0 ? fromQuery(request.query) : fromBody(context, request, bytes);
   checkDeleteOptions(options);
   return options;

@@ -6,6 +6,7 @@ import { copyStored, parseStored, toStoredJson } from '../codec/stored-object.ts
 import { copyJson } from '../object/copy.ts';
 import { equalExcept } from '../object/equality.ts';
 import { nextGeneration } from '../object/generation.ts';
+import { boundedProblems } from '../object/problem-bounds.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { GatedFields } from '../registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../registry/validate-metadata.ts';
@@ -18,6 +19,7 @@ import type { Entry, Freshness, Store } from '../storage/store.ts';
 import { toAttributes } from './admission-attributes.ts';
 import type { ValueAllocator } from './allocator.ts';
 import { assignAndFinish, holdsOf } from './assigning.ts';
+import { breathe, isLarge, stepwise } from './breathe.ts';
 import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import { toDeleteOptionsObject } from './operation-options.ts';
@@ -148,7 +150,10 @@ export class ObjectWriter {
     const { metadata } = object;
     placeInNamespace(metadata, definition, context.namespace);
     strategy.defaults?.(object);
-    if (context.ownership === 'track') this.#ownership.track(context, object, undefined);
+    await breathe(context.large);
+    if (context.ownership === 'track')
+      await stepwise(context.large, this.#ownership.track(context, object, undefined));
+    await breathe(context.large);
     await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
     giveName(object.metadata);
     initializeMetadata(object, strategy.tracksGeneration, this.#now());
@@ -172,14 +177,18 @@ export class ObjectWriter {
   async #finishCreate(context: WriteContext, object: ApiObject): Promise<Written> {
     const { definition } = context;
     const { strategy } = definition;
+    await breathe(context.large);
     this.#gatedFields.drop(definition, object);
     strategy.prepareForCreate?.(object, context.user);
-    refuse(definition, object, [
+    const errors = boundedProblems(() => [
       ...validateObject(definition, object, this.#types),
       ...(strategy.validateCreate?.(object) ?? []),
     ]);
+    refuse(definition, object, errors);
+    await breathe(context.large);
     await this.#admission.validate(toAttributes(context, 'CREATE', object, undefined));
     for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
+    await breathe(context.large);
     return this.#commitCreate(context, object);
   }
 
@@ -211,20 +220,28 @@ export class ObjectWriter {
   async #updateOnce(context: WriteContext, read: Read, change: Change): Promise<Written> {
     const { definition } = context;
     const { entry } = read;
+    const large = context.large === true || isLarge(entry.json.length);
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
+    await breathe(large);
     const copy = change.leavesCopy === true ? old : copyStored(old);
+    await breathe(large);
     const object = await change.apply(copy);
+    await breathe(large);
     checkVersion(definition, object, entry, change.uidIs);
     placeInNamespace(object.metadata, definition, context.namespace);
     if (change.validate === undefined) definition.strategy.defaults?.(object);
-    if (context.ownership === 'track') this.#ownership.track(context, object, old);
+    if (context.ownership === 'track') await stepwise(large, this.#ownership.track(context, object, old));
+    await breathe(large);
     if (context.admitted !== true) await this.#admission.mutate(toAttributes(context, 'UPDATE', object, old));
     keepSystemMetadata(object, old);
     const finish = async (complete: ApiObject): Promise<Written> => {
+      await breathe(large);
       this.#prepareUpdate(definition, complete, old, change);
+      await breathe(large);
       if (context.admitted !== true)
         await this.#admission.validate(toAttributes(context, 'UPDATE', complete, old));
       for (const text of definition.strategy.warnings?.(complete, old) ?? []) context.warn(text);
+      await breathe(large);
       return this.#commitUpdate(context, read, complete, old);
     };
     return change.validate === undefined ? this.#withAssigned(context, object, old, finish) : finish(object);
@@ -238,11 +255,11 @@ export class ObjectWriter {
     if (strategy.tracksGeneration && !equalExcept(object, old, ['metadata', 'status'])) {
       object.metadata.generation = nextGeneration(old.metadata);
     }
-    const errors = [
+    const errors = boundedProblems(() => [
       ...validateObject(definition, object, this.#types, old),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       ...(change.validate?.(object, old) ?? strategy.validateUpdate?.(object, old) ?? []),
-    ];
+    ]);
     refuse(definition, object, errors);
   }
 

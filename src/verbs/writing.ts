@@ -19,6 +19,8 @@ export interface WriteContext {
   readonly attribution: Attribution;
   /** `leave`: metadata.managedFields is as the write means it to be. */
   readonly ownership: 'track' | 'leave';
+  /** What is written is large: others have their turn between two steps. */
+  readonly large?: boolean;
   /** Part of something that admission has let pass: it is not asked again. */
   readonly admitted?: true;
   /** Whoever waits for the write, if anybody does: when they have gone it is not committed. */

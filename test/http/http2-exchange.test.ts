@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type ClientHttp2Session,
   connect,
+  constants,
   createSecureServer,
   type Http2SecureServer,
   type IncomingHttpHeaders,
@@ -180,4 +181,34 @@ test('a request of HTTP/1.1 is served once, on the same port', async () => {
   const [response] = (await once(asking, 'response')) as [IncomingMessage];
   expect(await text(response)).toBe('undefined');
   expect(served).toBe(1);
+});
+
+test('requests whose bodies nobody reads yet are refused when too much waits, and taken again when it is read', async () => {
+  const waiting: Incoming[] = [];
+  serve = (incoming) => void waiting.push(incoming);
+  const begin = () =>
+    streams.session.request({ ':method': 'POST', ':path': '/upload' }, { endStream: false });
+  const sent = Array.from({ length: 99 }, begin);
+  const second = connect(`https://127.0.0.1:${(streams.server.address() as AddressInfo).port}`, {
+    rejectUnauthorized: false,
+  });
+  // The bound is a connection's own.
+  const ended: number[] = [];
+  const more = Array.from({ length: 60 }, begin);
+  for (const stream of [...sent, ...more]) {
+    stream.on('error', () => {});
+    stream.once('close', () => ended.push(stream.rstCode));
+  }
+  await expect.poll(() => waiting.length + ended.length).toBe(159);
+  expect(waiting).toHaveLength(128);
+  expect(new Set(ended)).toEqual(new Set([constants.NGHTTP2_REFUSED_STREAM]));
+  const other = second.request({ ':method': 'POST', ':path': '/upload' }, { endStream: false });
+  other.on('error', () => {});
+  await expect.poll(() => waiting.length).toBe(129);
+  waiting[0]?.receive({ data: () => {}, end: () => {}, broken: () => {} });
+  const next = begin();
+  next.on('error', () => {});
+  await expect.poll(() => waiting.length).toBe(130);
+  for (const stream of [...sent, ...more, next]) stream.close();
+  second.destroy();
 });

@@ -13,7 +13,8 @@ export interface ProbeReading {
   readonly grownBytes: number;
 }
 
-export type ProbeCommand = 'begin' | 'end';
+/** `spend`: the probe itself does what it is to notice. */
+export type ProbeCommand = 'begin' | 'end' | 'spend';
 
 const TICK_MS = 2;
 
@@ -59,6 +60,18 @@ class Probe {
   }
 }
 
+const SPENT_MS = 150;
+const SPENT_BYTES = 100 * 1024 * 1024;
+
+/** Works without a pause, and needs memory when the heap is looked at. */
+function spend(): void {
+  const held: string[][] = [];
+  for (let bytes = 0; bytes < SPENT_BYTES; bytes += 8 * 1024 * 1024) held.push(Array(1024 * 1024).fill('x'));
+  collect();
+  const until = threadMs() + SPENT_MS;
+  while (threadMs() < until) held.reverse();
+}
+
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -76,8 +89,9 @@ process.on('message', (command: ProbeCommand) => {
     process.send?.(probe.end());
     return;
   }
-  probe.begin();
-  process.send?.('begun');
+  if (command === 'begin') probe.begin();
+  else spend();
+  process.send?.('done');
 });
 // The channel must not keep the server from ending.
 process.channel?.unref();

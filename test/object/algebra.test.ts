@@ -143,7 +143,7 @@ test.each([
 });
 
 test('a JSON patch shares what it does not touch, and copies what it copies', () => {
-  const object = { kept: { x: 1 }, list: [{ n: 1 }] };
+  const object = { kept: { x: 1 }, list: [{ n: 1, text: 'x'.repeat(100) }] };
   const patched = applyJsonPatch(object, [
     { op: 'replace', path: '/absent', value: null },
     { op: 'copy', from: '/list/0', path: '/list/-' },

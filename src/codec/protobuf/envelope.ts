@@ -1,6 +1,7 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
+import { StatusError } from '../../api/status.ts';
 import { MalformedMessage } from '../decode-error.ts';
 import type { Head } from '../stored-object.ts';
 import { encodeMessage } from './encoder.ts';
@@ -64,6 +65,7 @@ function openEnvelope(bytes: Buffer): ReturnType<typeof readUnknown> {
   try {
     return readUnknown(bytes.subarray(MAGIC.length));
   } catch (cause) {
+    if (cause instanceof StatusError) throw cause;
     throw cause instanceof SyntaxError ? cause : new SyntaxError(wireError(cause), { cause });
   }
 }

@@ -1,6 +1,7 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, SchemaUnion, ValueSchema } from '../../api/schema.ts';
+import { assertWithinLimits, MAX_DEPTH, tooDeep } from '../../object/document-limits.ts';
 import { isJsonObject, readScalar, type WireReader } from './scalars.ts';
 
 /**
@@ -11,12 +12,18 @@ import { isJsonObject, readScalar, type WireReader } from './scalars.ts';
 
 const { Reader } = protobuf;
 
-/** @throws RangeError for bytes that end too early */
+/** @throws RangeError for bytes that end too early, SyntaxError for what is nested too deep, StatusError 413 for too much */
 export function decodeMessage(bytes: Uint8Array, schema: MessageSchema): JsonObject {
   const out: JsonObject = {};
+  depth = 0;
   readInto(Reader.create(bytes), bytes.length, wireFields(schema), out);
+  // JSON inside of it has been held to the limits by itself, not together with what is around it.
+  assertWithinLimits(out);
   return out;
 }
+
+/** Of the message that is being read: reading waits for nothing, and starts anew with each document. */
+let depth = 0;
 
 /** What stands at each field number: a field, or a message whose fields are this one's in JSON. */
 type WireFields = ReadonlyMap<number, FieldSchema | WireFields>;
@@ -104,7 +111,10 @@ function readUnion(reader: WireReader, { kind, message }: SchemaUnion): JsonValu
 
 function readMessage(reader: WireReader, message: MessageSchema): JsonObject {
   const out: JsonObject = {};
+  depth += 1;
+  if (depth > MAX_DEPTH) throw tooDeep();
   readInto(reader, reader.uint32() + reader.pos, wireFields(message), out);
+  depth -= 1;
   return out;
 }
 

@@ -4,6 +4,7 @@ import { equal } from '../equality.ts';
 import { invalidValue, tooMany } from '../field-errors.ts';
 import { matchesPattern } from '../go-pattern.ts';
 import { goAny } from '../go-value.ts';
+import { counted } from '../problem-bounds.ts';
 import { isOfFormat } from './formats.ts';
 
 /** Lengths, ranges and patterns. `name` is how the texts call the value. */
@@ -24,7 +25,9 @@ export function validateString(value: string, schema: JsonObject, { field, name 
   const chars = most === undefined && least === undefined ? 0 : [...value].length;
   const errors: FieldError[] = [];
   if (most !== undefined && chars > most)
-    errors.push({ type: 'FieldValueTooLong', field, message: `Too long: may not be longer than ${most}` });
+    errors.push(
+      counted({ type: 'FieldValueTooLong', field, message: `Too long: may not be longer than ${most}` }),
+    );
   if (least !== undefined && chars < least)
     errors.push(invalidValue(field, value, `${name} should be at least ${least} chars long`));
   if (typeof pattern === 'string' && pattern !== '' && !matchesPattern(pattern, value))

@@ -3,6 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../equality.ts';
 import { notSupported, required } from '../field-errors.ts';
 import { goAny } from '../go-value.ts';
+import { counted } from '../problem-bounds.ts';
 import { validateClauses } from './clauses.ts';
 import { validateArray, validateNumber, validateObject, validateString } from './limits.ts';
 import { below, fieldOf, itemOf, type Where } from './where.ts';
@@ -26,7 +27,7 @@ function validateType(value: JsonValue, schema: JsonObject, where: Where): Field
   if (expected.length === 0 || expected.includes(actual)) return [];
   if (actual === 'integer' && expected.includes('number')) return [];
   const message = `Invalid value: ${JSON.stringify(actual)}: ${where.path} in body must be of type ${expected.join(',')}: ${JSON.stringify(actual)}`;
-  return [{ type: 'FieldValueTypeInvalid', field: fieldOf(where), message }];
+  return [counted({ type: 'FieldValueTypeInvalid', field: fieldOf(where), message })];
 }
 
 function typesOf(schema: JsonObject): string[] {

@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { atOnce, type Steps } from '../../util/steps.ts';
 import { equal } from '../equality.ts';
 import { fieldsOf } from './applied-set.ts';
 import { type Changes, compare } from './compare.ts';
@@ -59,30 +60,38 @@ const KUBECTL = 'kubectl';
  * when there is none. The inputs are not changed.
  * @throws ApplyConflict unless `force`
  */
-export function applyConfig(
+export const applyConfig = (
+  live: ApiObject,
+  config: JsonObject,
+  writing: Writing,
+  options: ApplyOptions,
+): ApiObject => atOnce(applyInSteps(live, config, writing, options));
+
+/** The same, for objects that take long. */
+export function* applyInSteps(
   live: ApiObject,
   config: JsonObject,
   writing: Writing,
   { force }: ApplyOptions,
-): ApiObject {
-  const applied = tryApply(live, config, writing, force);
+): Steps<ApiObject> {
+  const applied = yield* tryApply(live, config, writing, force);
   if (writing.manager === KUBECTL) keepLastApplied(applied, config);
   return applied;
 }
 
-function tryApply(live: ApiObject, config: JsonObject, writing: Writing, force: boolean): ApiObject {
+function* tryApply(live: ApiObject, config: JsonObject, writing: Writing, force: boolean): Steps<ApiObject> {
   try {
-    return applyOnce(live, config, writing, force);
+    return yield* applyOnce(live, config, writing, force);
   } catch (error) {
     if (!(error instanceof ApplyConflict) || writing.manager !== KUBECTL) throw error;
     const allowed = ownedByLastApplied(live, writing.version);
     const left = error.conflicts.filter(({ path }) => !has(allowed, path));
     if (left.length > 0) throw new ApplyConflict(left);
-    return applyOnce(live, config, writing, true);
+    return yield* applyOnce(live, config, writing, true);
   }
 }
 
-function applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force: boolean): ApiObject {
+function* applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force: boolean): Steps<ApiObject> {
   const { version, reset, subresource } = writing;
   const owners = ownersOf(live, writing);
   const before = withoutOwners(live);
@@ -94,12 +103,19 @@ function applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force:
   } as const;
   const last = owners.find((owner) => isSameOwner(owner, identity));
   const wanted = without(fieldsOf(config, version.shape), reset);
+  yield;
+  yield;
   const claimed = withOwner(owners, { ...identity, time: last?.time, fields: wanted });
   const merged = mergeConfig(before, config, version.shape);
+  yield;
   const dropped = last !== undefined && dropsFields(last, wanted, writing);
   const object = dropped ? pruneOld(merged, last, claimed, writing) : merged;
-  const left = settle({ before, object, writing, force, claimed, identity });
+  yield;
+  const left = yield* settle({ before, object, writing, force, claimed, identity });
+  yield;
   const fields = sorted(withoutServerFields(wanted));
+  yield;
+  yield;
   const changed = !equal(before, object) || last === undefined || !equal(last.fields, fields);
   const result = { ...object, metadata: object.metadata ?? {} } as ApiObject;
   setOwners(result, [...left, { ...identity, time: changed ? writing.now : last?.time, fields }]);
@@ -157,18 +173,23 @@ interface Settlement {
 }
 
 /** The other owners, without what they lose. @throws ApplyConflict */
-function settle({ before, object, writing, force, claimed, identity }: Settlement): Owner[] {
+function* settle({ before, object, writing, force, claimed, identity }: Settlement): Steps<Owner[]> {
   const others = claimed.filter((owner) => !isSameOwner(owner, identity));
   const conflicts: Conflict[] = [];
-  const left = others.flatMap((owner) => {
+  const left: Owner[] = [];
+  for (const owner of others) {
     const version = writing.findVersion(owner.apiVersion);
-    if (version === undefined) return [];
+    if (version === undefined) continue;
     const { convert } = between(writing.version, version);
-    const changes = restrict(compare(convert(before), convert(object), version.shape), writing.reset);
+    const compared = compare(convert(before), convert(object), version.shape);
+    yield;
+    const changes = restrict(compared, writing.reset);
+    yield;
     const taken = intersection(owner.fields, changes.written);
     if (!isEmpty(taken)) for (const path of pathsOf(taken)) conflicts.push({ owner, path });
-    return [loseFields(owner, changes)];
-  });
+    yield;
+    left.push(loseFields(owner, changes));
+  }
   if (conflicts.length > 0 && !force) throw new ApplyConflict(conflicts);
   return left;
 }
@@ -185,6 +206,9 @@ export function describeOwner({ manager, operation, apiVersion, subresource, tim
   return `${name} using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
 }
 
+/** More are counted, not named. */
+export const MAX_DESCRIBED = 1000;
+
 /** Every conflict of one manager below its name. */
 export function describeConflicts(conflicts: readonly Conflict[]): string {
   const [first, ...more] = conflicts;
@@ -192,7 +216,7 @@ export function describeConflicts(conflicts: readonly Conflict[]): string {
   if (more.length === 0) {
     return `Apply failed with 1 conflict: conflict with ${describeOwner(first.owner)}: ${formatPath(first.path)}`;
   }
-  const byOwner = Map.groupBy(conflicts, ({ owner }) => describeOwner(owner));
+  const byOwner = Map.groupBy(conflicts.slice(0, MAX_DESCRIBED), ({ owner }) => describeOwner(owner));
   const parts = [...byOwner]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, own]) =>

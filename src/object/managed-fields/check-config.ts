@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
+import { joinPath, MAX_PROBLEMS } from '../document-limits.ts';
 import { cutAfter, goPlain, goTypeOf, MAX_NAME_LETTERS } from '../go-plain.ts';
 import { goAny } from '../go-value.ts';
 import { isObject } from '../merge-patch.ts';
@@ -18,8 +19,6 @@ export function checkConfig(config: JsonObject, schema: MessageSchema): string[]
   return check.errors;
 }
 
-/** Whoever has more mistakes than this learns nothing from the next. */
-const MAX_ERRORS = 100;
 /** Of a value that a message shows. */
 const SHOWN_LETTERS = 4096;
 
@@ -131,13 +130,9 @@ class Check {
   }
 
   get #isFull(): boolean {
-    return this.errors.length >= MAX_ERRORS;
+    return this.errors.length >= MAX_PROBLEMS;
   }
 }
-
-/** A path and what follows it, but no longer than anybody reads: its keys are the client's. */
-const joinPath = (path: string, next: string): string =>
-  path.length > MAX_NAME_LETTERS ? path : cutAfter(path + next, MAX_NAME_LETTERS);
 
 type ScalarOrUnion = Exclude<ValueSchema['kind'], 'message' | 'list' | 'map'>;
 

@@ -53,6 +53,13 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return out;
 }
 
+/** Two by two, so that a thousand small sets are not each added to an ever larger one. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length < 2) return sets[0] ?? EMPTY;
+  const middle = sets.length >> 1;
+  return union(unionOf(sets.slice(0, middle)), unionOf(sets.slice(middle)));
+}
+
 function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
   const merged = union(a, b);

@@ -1,3 +1,4 @@
+import { parsePlainly } from '../exact-json.ts';
 import type { FieldSet } from './field-set.ts';
 
 /** How long the texts of a generation are together. Their sets take three times as much. */
@@ -30,7 +31,7 @@ export class KnownSets {
     const young = this.#young.get(text);
     if (young !== undefined) return young;
     const old = this.#old.get(text);
-    const set = old ?? (JSON.parse(text) as FieldSet);
+    const set = old ?? (parsePlainly(text) as unknown as FieldSet);
     // A part of a text keeps all of it in memory, so that its own copy is kept.
     if (this.#hasRoom() || old !== undefined)
       this.#remember(this.#texts.get(set) ?? Buffer.from(text).toString(), set);

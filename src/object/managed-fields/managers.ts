@@ -1,6 +1,6 @@
 import type { ManagedFieldsEntry } from '../../api/object-meta.ts';
 import { equalExcept } from '../equality.ts';
-import { EMPTY, type FieldSet, isEmpty, parseFieldSet, sorted, union } from './field-set.ts';
+import { EMPTY, type FieldSet, isEmpty, parseFieldSet, sorted, unionOf } from './field-set.ts';
 
 /** Who owns fields of an object: metadata.managedFields, one entry each. */
 export interface Owner {
@@ -98,23 +98,33 @@ export function capUpdaters(owners: readonly Owner[]): Owner[] {
   const updaters = owners.filter(({ operation }) => operation === 'Update').sort(compareOwners);
   let excess = updaters.length - MAX_UPDATERS;
   if (excess <= 0) return [...owners];
-  let out = [...owners];
-  const first = new Map<string, Owner>();
+  const buckets = new Map<string, Bucket>();
   for (const owner of updaters) {
     if (excess <= 0) break;
-    const { apiVersion } = owner;
-    const earlier = first.get(apiVersion);
-    if (earlier === undefined) {
-      first.set(apiVersion, owner);
-      continue;
+    const bucket = buckets.get(owner.apiVersion);
+    if (bucket === undefined) buckets.set(owner.apiVersion, { owners: [owner] });
+    else {
+      bucket.owners.push(owner);
+      excess -= 1;
     }
-    const bucket: Owner = { ...owner, manager: OLD_UPDATES, subresource: '' };
-    const known = out.find((other) => isSameOwner(other, bucket))?.fields ?? earlier.fields;
-    out = out.filter((other) => other !== owner && other !== earlier);
-    out = withOwner(out, { ...bucket, fields: union(known, owner.fields) });
-    excess -= 1;
   }
-  return out;
+  const filled = [...buckets.values()].filter((bucket) => bucket.owners.length > 1);
+  const gone = new Set(filled.flatMap((bucket) => bucket.owners));
+  const kept = owners.filter((owner) => !gone.has(owner));
+  return filled.reduce<Owner[]>((out, bucket) => emptyInto(out, bucket), kept);
+}
+
+/** Of one version, the oldest first. */
+interface Bucket {
+  readonly owners: Owner[];
+}
+
+/** One owner of all that those in the bucket own. */
+function emptyInto(kept: readonly Owner[], { owners }: Bucket): Owner[] {
+  const last = owners[owners.length - 1] as Owner;
+  const one: Owner = { ...last, manager: OLD_UPDATES, subresource: '' };
+  const fields = owners.map((owner) => owner.fields);
+  return withOwner(kept, { ...one, fields: unionOf([fieldsOwnedBy(kept, one), ...fields]) });
 }
 
 export const fieldsOwnedBy = (owners: readonly Owner[], identity: Identity): FieldSet =>

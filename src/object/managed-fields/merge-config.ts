@@ -60,14 +60,16 @@ function mergeLists(live: readonly JsonValue[], config: readonly JsonValue[], sh
   const wanted = config.map((item) => elementOf(item, shape));
   const known = indexUnique(live, mine);
   const configured = new Set(wanted);
-  const shared = wanted.filter((element) => mine.includes(element));
+  const there = new Set(mine);
+  const shared = wanted.filter((element) => there.has(element));
+  let sharedAt = 0;
   const done = new Set<string | undefined>();
   const out: JsonValue[] = [];
   const take = (at: number): void => {
     const element = wanted[at];
     const value = merge(known.get(element), config[at], items);
     done.add(element);
-    if (shared[0] === element) shared.shift();
+    if (shared[sharedAt] === element) sharedAt += 1;
     if (value !== undefined) out.push(value);
   };
   let left = 0;
@@ -79,7 +81,7 @@ function mergeLists(live: readonly JsonValue[], config: readonly JsonValue[], sh
       left += 1;
     } else if (
       left < live.length &&
-      (done.has(element) || (right < config.length && waitsBehind(element, shared, wanted[right])))
+      (done.has(element) || (right < config.length && waitsBehind(element, shared[sharedAt], wanted[right])))
     ) {
       left += 1;
     } else {
@@ -94,9 +96,9 @@ function mergeLists(live: readonly JsonValue[], config: readonly JsonValue[], sh
 /** A shared element whose turn has not come: the configuration puts another shared one first. */
 const waitsBehind = (
   element: string | undefined,
-  shared: readonly (string | undefined)[],
+  nextShared: string | undefined,
   next: string | undefined,
-): boolean => element !== next && shared.length > 0 && shared[0] !== element;
+): boolean => element !== next && nextShared !== undefined && nextShared !== element;
 
 /** Elements that are there twice are not merged into. */
 function indexUnique(
@@ -104,10 +106,12 @@ function indexUnique(
   elements: readonly (string | undefined)[],
 ): Map<string | undefined, JsonValue> {
   const out = new Map<string | undefined, JsonValue>();
+  const seen = new Set<string | undefined>();
   for (const [at, element] of elements.entries()) {
     const item = list[at];
-    if (item !== undefined && elements.indexOf(element) === elements.lastIndexOf(element))
-      out.set(element, item);
+    if (seen.has(element)) out.delete(element);
+    else if (item !== undefined) out.set(element, item);
+    seen.add(element);
   }
   return out;
 }

@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject, ManagedFieldsEntry, ObjectMeta } from '../../api/object-meta.ts';
+import { atOnce, type Steps } from '../../util/steps.ts';
 import { equal } from '../equality.ts';
 import { type Changes, compare } from './compare.ts';
 import {
@@ -72,7 +73,11 @@ export const withoutServerFields = (set: FieldSet): FieldSet => difference(set, 
  * Writes down in `object` who owns what after a create (`old` undefined) or an update: the writer owns what it changed, others
  * lose what they had of it. An object that nobody tracked so far stays so.
  */
-export function trackUpdate(object: ApiObject, old: ApiObject | undefined, writing: Writing): void {
+export const trackUpdate = (object: ApiObject, old: ApiObject | undefined, writing: Writing): void =>
+  atOnce(trackInSteps(object, old, writing));
+
+/** The same, for objects that take long. */
+export function* trackInSteps(object: ApiObject, old: ApiObject | undefined, writing: Writing): Steps<void> {
   const known = old?.metadata.managedFields;
   const given = object.metadata.managedFields;
   if (given === undefined && old === undefined) {
@@ -88,9 +93,14 @@ export function trackUpdate(object: ApiObject, old: ApiObject | undefined, writi
     return;
   }
   const changes = changesBetween(old, object, writing.version, writing.reset);
+  yield;
   const unchanged = isEmpty(changes.written) && isEmpty(changes.removed);
   if (unchanged && stated === undefined && known !== undefined) object.metadata.managedFields = known;
-  else setOwners(object, capUpdaters(ownersAfterUpdate(owners, changes, { object, old, writing })));
+  else {
+    const left = yield* ownersAfterUpdate(owners, changes, { object, old, writing });
+    yield;
+    setOwners(object, capUpdaters(left));
+  }
 }
 
 /**
@@ -162,16 +172,18 @@ interface Update {
   readonly writing: Writing;
 }
 
-function ownersAfterUpdate(owners: readonly Owner[], changes: Changes, update: Update): Owner[] {
+function* ownersAfterUpdate(owners: readonly Owner[], changes: Changes, update: Update): Steps<Owner[]> {
   const taken = withoutServerFields(changes.written);
-  if (isEmpty(taken)) return afterLosses(owners, changes, update);
+  yield;
+  if (isEmpty(taken)) return yield* afterLosses(owners, changes, update);
   const writer = toWriter(update.writing, taken);
   const own = owners.find((owner) => isSameOwner(owner, writer));
   if (own !== undefined && keepsAll(own, changes, taken)) {
     const others = owners.filter((owner) => !isSameOwner(owner, writer));
-    return [...afterLosses(others, changes, update), { ...writer, fields: own.fields }];
+    return [...(yield* afterLosses(others, changes, update)), { ...writer, fields: own.fields }];
   }
-  const left = afterLosses(owners, changes, update);
+  const left = yield* afterLosses(owners, changes, update);
+  yield;
   return withOwner(left, { ...writer, fields: union(fieldsOwnedBy(left, writer), taken) });
 }
 
@@ -179,11 +191,14 @@ function ownersAfterUpdate(owners: readonly Owner[], changes: Changes, update: U
 const keepsAll = ({ fields }: Owner, { written, removed }: Changes, taken: FieldSet): boolean =>
   includes(fields, taken) && !overlaps(fields, removed) && !overlaps(fields, difference(written, taken));
 
-function afterLosses(owners: readonly Owner[], changes: Changes, update: Update): Owner[] {
-  return owners.flatMap((owner) => {
+function* afterLosses(owners: readonly Owner[], changes: Changes, update: Update): Steps<Owner[]> {
+  const left: Owner[] = [];
+  for (const owner of owners) {
     const theirs = changesFor(owner, changes, update);
-    return theirs === undefined ? [] : [loseFields(owner, theirs)];
-  });
+    yield;
+    if (theirs !== undefined) left.push(loseFields(owner, theirs));
+  }
+  return left;
 }
 
 /** In the terms of another owner's version. */

@@ -107,8 +107,9 @@ class Combinations {
       out[element] = set;
       parts += 1;
     }
-    // A copy of what was filled key by key is quicker to read, and to write as JSON, when there are many keys.
-    return parts === 0 ? undefined : Object.freeze({ ...out });
+    if (parts === 0) return undefined;
+    // A copy of what was filled key by key is quicker to read, and to write as JSON, when there are many keys; making it takes longer than that when there are very many.
+    return parts > MAX_PARTS ? out : Object.freeze({ ...out });
   }
 }
 

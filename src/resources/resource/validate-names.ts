@@ -1,6 +1,7 @@
 import type { FieldError } from '../../api/status.ts';
 import { duplicate, eachInvalid, required, tooLong } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
+import { counted } from '../../object/problem-bounds.ts';
 
 /** Names in the API of dynamic resources, and lists of a limited size. */
 
@@ -53,15 +54,16 @@ function validateIdentifier(identifier: string, path: string): FieldError[] {
   const errors = identifier.length > MAX_IDENTIFIER ? [longerThan(path, MAX_IDENTIFIER)] : [];
   if (IDENTIFIER.test(identifier)) return errors;
   const message = `Invalid value: ${JSON.stringify(identifier)}: ${IDENTIFIER_TEXT}`;
-  return [...errors, { type: 'FieldValueTypeInvalid', field: path, message }];
+  return [...errors, counted({ type: 'FieldValueTypeInvalid', field: path, message })];
 }
 
 /** `most` counts characters of a text and items of a list. The value itself is not shown. */
-export const longerThan = (field: string, most: number): FieldError => ({
-  type: 'FieldValueTooLong',
-  field,
-  message: `Too long: may not be longer than ${most}`,
-});
+export const longerThan = (field: string, most: number): FieldError =>
+  counted({
+    type: 'FieldValueTooLong',
+    field,
+    message: `Too long: may not be longer than ${most}`,
+  });
 
 export const validateSize = (items: readonly unknown[], most: number, path: string): FieldError[] =>
   items.length > most ? [longerThan(path, most)] : [];

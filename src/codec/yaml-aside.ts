@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { StatusError, tooManyRequests } from '../api/status.ts';
+import { type ParsedDocument, parseJsonText } from './json-text.ts';
+
+/**
+ * Reads YAML from outside in a thread of its own. It takes the parser 3 ms a kilobyte where it is dense, and aliases are looked
+ * for among all anchors before them: what is let in could stop everybody else for minutes. A document that is not read within
+ * the deadline, or needs more memory than a thread has, is refused, and its thread with it.
+ *
+ * One thread is enough: kubectl sends JSON, whatever its files are written in.
+ */
+export interface ReadYaml {
+  readonly json: string;
+  /** Paths of repeated fields. */
+  readonly duplicates: readonly string[];
+}
+
+/** What comes back from the thread. */
+export type YamlAnswer =
+  | ({ readonly kind: 'read' } & ReadYaml)
+  | { readonly kind: 'malformed'; readonly message: string }
+  | { readonly kind: 'too-many-values' };
+
+const DEADLINE_MS = 5_000;
+/** What waits for the thread holds its body in memory. */
+const MAX_WAITING = 16;
+/** A thread that nobody needs gives its memory back. */
+const IDLE_MS = 10_000;
+const LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 8, stackSizeMb: 2 };
+
+interface Job {
+  readonly bytes: Buffer;
+  resolve(answer: YamlAnswer): void;
+  reject(error: unknown): void;
+}
+
+class YamlThread {
+  readonly #waiting: Job[] = [];
+  #job: Job | undefined;
+  #worker: Worker | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @throws StatusError 413, 429 */
+  read(bytes: Buffer): Promise<YamlAnswer> {
+    if (this.#waiting.length >= MAX_WAITING)
+      throw tooManyRequests('too much YAML is waiting to be read; JSON is read at once', 1);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ bytes, resolve, reject });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#job !== undefined) return;
+    clearTimeout(this.#timer);
+    this.#job = this.#waiting.shift();
+    if (this.#job === undefined) {
+      this.#timer = setTimeout(() => this.#stop(), IDLE_MS).unref();
+      return;
+    }
+    this.#worker ??= this.#start();
+    this.#timer = setTimeout(() => this.#giveUp(), DEADLINE_MS).unref();
+    this.#worker.postMessage(this.#job.bytes);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(workerFile(), { resourceLimits: LIMITS });
+    worker.unref();
+    worker.on('message', (answer: YamlAnswer) => this.#end((job) => job.resolve(answer)));
+    // It has run out of memory, whatever else it says.
+    worker.on('error', () => {
+      if (this.#worker === worker) this.#giveUp();
+    });
+    return worker;
+  }
+
+  #end(tell: (job: Job) => void): void {
+    const job = this.#job;
+    this.#job = undefined;
+    if (job !== undefined) tell(job);
+    this.#next();
+  }
+
+  #giveUp(): void {
+    this.#stop();
+    this.#end((job) => job.reject(tooMuch()));
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    void this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+}
+
+const tooMuch = (): StatusError =>
+  new StatusError({
+    code: 413,
+    reason: 'RequestEntityTooLarge',
+    message: `Request entity too large: YAML that takes more than ${DEADLINE_MS / 1000} s or ${LIMITS.maxOldGenerationSizeMb} MB to read; send it as JSON`,
+  });
+
+/** Beside this module, or below the bundle that this module is part of. */
+function workerFile(): string {
+  const here = fileURLToPath(import.meta.url);
+  const name = `yaml-thread${extname(here)}`;
+  const beside = join(dirname(here), name);
+  return existsSync(beside) ? beside : join(dirname(here), 'codec', name);
+}
+
+const thread = new YamlThread();
+/** JSON is read here, and goes to who asks first. */
+type Answer = YamlAnswer | { readonly kind: 'json'; readonly document: ParsedDocument };
+const answers = new WeakMap<Buffer, Answer>();
+
+/** Shorter texts are read at once: the thread alone takes 30 ms to start. */
+const MAX_SHORT_BYTES = 4096;
+
+/**
+ * To be waited for before {@link parseYamlText} is asked for the same bytes, when they come from a client.
+ * @throws StatusError 413 when it takes too long, 429 when too much of it waits
+ */
+export async function readYamlAside(bytes: Buffer): Promise<void> {
+  const document = parseAsJson(bytes);
+  if (document !== undefined) answers.set(bytes, { kind: 'json', document });
+  else if (bytes.length > MAX_SHORT_BYTES) answers.set(bytes, await thread.read(bytes));
+}
+
+/** What was read of these bytes; undefined when nothing was. */
+export function answerFor(bytes: Buffer): Answer | undefined {
+  const answer = answers.get(bytes);
+  if (answer?.kind === 'json') answers.delete(bytes);
+  return answer;
+}
+
+const OPEN_OBJECT = 0x7b;
+
+/** JSON is YAML, and what programs send; reading it as YAML takes ten times as long. @throws StatusError 413 */
+export function parseAsJson(bytes: Buffer): ParsedDocument | undefined {
+  if (bytes[0] !== OPEN_OBJECT) return undefined;
+  try {
+    return parseJsonText(bytes);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import { expect, test, vi } from 'vitest';
+import { readYamlAside } from '../../src/codec/yaml-aside.ts';
+import { parseYamlText } from '../../src/codec/yaml-text.ts';
+
+async function read(text: string): Promise<ReturnType<typeof parseYamlText>> {
+  const bytes = Buffer.from(text);
+  await readYamlAside(bytes);
+  return parseYamlText(bytes);
+}
+
+const filler = Array.from({ length: 300 }, (_, at) => `  k${at}: "some text"`).join('\n');
+
+test('long YAML says the same, read aside, as short YAML does', async () => {
+  const { value, duplicates } = await read(
+    `number: 12345678901234567890\non: yes\na: 1\na: 2\ndata:\n${filler}\n`,
+  );
+  expect(value).toMatchObject({
+    number: 12345678901234567890n,
+    true: true,
+    a: 2,
+    data: { k299: 'some text' },
+  });
+  expect(duplicates).toEqual(['a']);
+});
+
+test('it is read as often as it is asked for, and the value is the caller’s own each time', async () => {
+  const bytes = Buffer.from(`data:\n${filler}\n`);
+  await readYamlAside(bytes);
+  const first = parseYamlText(bytes);
+  expect(parseYamlText(bytes)).toEqual(first);
+  expect(parseYamlText(bytes).value).not.toBe(first.value);
+});
+
+test('JSON that calls itself YAML is read at once, twice as well as once', async () => {
+  const bytes = Buffer.from(`{"a":"${'x'.repeat(10_000)}","a":1}`);
+  await readYamlAside(bytes);
+  for (let times = 0; times < 2; times += 1)
+    expect(parseYamlText(bytes)).toMatchObject({ value: { a: 1 }, duplicates: ['a'] });
+});
+
+test('what is no YAML is a SyntaxError, however long', async () => {
+  for (const text of ['a: {', 'a: b\n---\nc: d', 'a: *b'])
+    for (const comment of ['', '# x\n'.repeat(2000)])
+      await expect(read(comment + text)).rejects.toThrow(SyntaxError);
+});
+
+test('a document that takes too long is refused, and the next one is read', async () => {
+  const anchors = Array.from({ length: 60_000 }, (_, at) => `k${at}: &a${at} x\nl${at}: *a${at}`).join('\n');
+  await expect(read(anchors)).rejects.toMatchObject({ status: { code: 413 } });
+  expect((await read(`data:\n${filler}\n`)).duplicates).toEqual([]);
+}, 30_000);
+
+test('YAML may be nested as deep as JSON, and have as many values', async () => {
+  const nested = (depth: number): string =>
+    `# ${'x'.repeat(5000)}\n${'['.repeat(depth)}1${']'.repeat(depth)}`;
+  expect((await read(nested(500))).duplicates).toEqual([]);
+  await expect(read(nested(600))).rejects.toThrow('exceeded max depth of 512');
+  await expect(read(`a: [${'1,'.repeat(60_000)}]`)).rejects.toMatchObject({ status: { code: 413 } });
+}, 30_000);
+
+test('more than some waiting documents are too many', async () => {
+  const all = await Promise.allSettled(Array.from({ length: 40 }, () => read(`data:\n${filler}\n`)));
+  const refused = all.filter(({ status }) => status === 'rejected');
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.length).toBeLessThan(40);
+  expect((refused[0] as PromiseRejectedResult).reason).toMatchObject({ status: { code: 429 } });
+}, 30_000);
+
+test('what a client writes in YAML is no warning of this process', async () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  await read('? [a, b]\n: c\n').catch(() => {});
+  await read('a: !unknown b\n').catch(() => {});
+  expect(warned).not.toHaveBeenCalled();
+  warned.mockRestore();
+});

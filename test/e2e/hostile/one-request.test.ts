@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Cluster, startCluster } from '../../kit/cluster.ts';
+import type { ProbeReading } from '../../kit/event-loop-probe.ts';
+import { expectHarmless } from '../../kit/hostile-request.ts';
+import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { BODIES } from './bodies.ts';
+import { CERTIFICATES } from './certificates.ts';
+import { OBJECTS } from './objects.ts';
+import { PATCHES } from './patches.ts';
+import { QUERIES } from './queries.ts';
+import { YAML_BODIES } from './yaml-bodies.ts';
+
+const [SPENT_MS, SPENT_BYTES] = [150, 100 * 1024 * 1024];
+
+/**
+ * No single request, of any size the limits admit, from anybody who may connect, blocks the event loop longer than 100 ms or
+ * costs more than 64 MB. A new kind of request is a new line in one of the tables.
+ */
+let database: TestDatabase;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const preload = fileURLToPath(new URL('../../kit/event-loop-probe.ts', import.meta.url));
+  cluster = await startCluster(database.url, [], { preload });
+});
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+describe.each([
+  ['bodies', BODIES],
+  ['bodies in YAML', YAML_BODIES],
+  ['objects of many parts', OBJECTS],
+  ['patches', PATCHES],
+  ['queries and headers', QUERIES],
+  ['requests for certificates', CERTIFICATES],
+])('%s', (_what, requests) => {
+  test.each(requests)('$name: nobody else is held up', (request) => expectHarmless(cluster, request), 60_000);
+});
+
+test('the probe sees a thread that is blocked, and memory that is needed', async () => {
+  await cluster.ask('begin');
+  await cluster.ask('spend');
+  const { longestMs, grownBytes } = (await cluster.ask('end')) as ProbeReading;
+  expect(longestMs).toBeGreaterThanOrEqual(SPENT_MS);
+  expect(grownBytes).toBeGreaterThanOrEqual(0.9 * SPENT_BYTES);
+});
