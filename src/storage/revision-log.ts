@@ -46,7 +46,7 @@ export interface Hold extends PoolValue {
 export interface Committer {
   /**
    * Resolves once the write is durable in PostgreSQL. An answer lost on the way is looked up by write id, never guessed.
-   * @throws StorageError exists, not-found, conflict, taken, too-large, unavailable
+   * @throws StorageError exists, not-found, conflict, taken, too-large, unavailable, unknown
    */
   commit(write: Write): Promise<Revision>;
 }

@@ -159,7 +159,7 @@ class Stream {
 
   #acknowledge(ping: boolean): void {
     if (this.#acknowledged === '') return;
-    this.#service.acknowledge(this.#acknowledged, ping).catch((error: unknown) => this.#break(error));
+    this.#service.acknowledge(before(this.#acknowledged), ping).catch((error: unknown) => this.#break(error));
   }
 
   #checkSilence(): void {
@@ -170,9 +170,21 @@ class Stream {
   }
 }
 
+/**
+ * The position a byte earlier, to which the library adds one. A server that shuts down waits until what was acknowledged is
+ * exactly what it has sent, for as long as that takes.
+ *
+ *     before('1/0') → '0/ffffffff'
+ */
+function before(lsn: string): string {
+  const [high = '0', low = '0'] = lsn.split('/');
+  const position = (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`) - 1n;
+  return `${(position >> 32n).toString(16)}/${(position & 0xffffffffn).toString(16)}`;
+}
+
 function toStreamedChange(row: Readonly<Record<string, Buffer | null>>): LoggedChange {
   const text = (column: string): string => row[column]?.toString() ?? '';
-  const previous = row.previous_revision;
+  const { previous_revision: previous, follows_revision: follows } = row;
   return {
     key: {
       group: text('api_group'),
@@ -187,6 +199,7 @@ function toStreamedChange(row: Readonly<Record<string, Buffer | null>>): LoggedC
     committedAt: fromPostgresTime(row.committed_at),
     json: copy(row.object),
     writeId: toUuid(row.write_id),
+    follows: follows == null ? undefined : toRevision(follows.readBigInt64BE()),
   };
 }
 

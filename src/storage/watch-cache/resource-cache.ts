@@ -1,6 +1,5 @@
 import sortedBtree from 'sorted-btree';
 import type { GroupResource } from '../../api/names.ts';
-import type { StorageError } from '../errors.ts';
 import { type Scope, toPosition } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
@@ -21,8 +20,6 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 export interface Audience {
   readonly scope: Scope;
   offer(event: SharedEvent): void;
-  bookmarkIfDue(nowMs: number): void;
-  end(error: StorageError): void;
 }
 
 /** A state of a resource that does not change any more. */
@@ -160,12 +157,6 @@ export class ResourceCache {
     for (const watcher of this.#byName.get(toNameKey({ namespace, name })) ?? []) watcher.offer(event);
     if (namespace === '') return;
     for (const watcher of this.#byName.get(toNameKey({ name })) ?? []) watcher.offer(event);
-  }
-
-  *allWatchers(): Iterable<Audience> {
-    yield* this.#everywhere;
-    for (const set of this.#byNamespace.values()) yield* set;
-    for (const set of this.#byName.values()) yield* set;
   }
 
   #setFor(scope: Scope): Set<Audience> {

@@ -1,0 +1,25 @@
+import type pg from 'pg';
+
+/** What PostgreSQL does before it confirms a commit, by its setting synchronous_commit with standbys to wait for. */
+const WITH_STANDBYS: Readonly<Record<string, string>> = {
+  remote_apply: 'applied by standbys',
+  on: 'on the disks of standbys',
+  remote_write: 'received by standbys, and on this disk',
+  local: 'on this disk; standbys are not waited for',
+};
+
+/**
+ * What an acknowledged write has behind it: `on the disks of standbys (synchronous_standby_names = 'a')`. Where
+ * synchronous_commit is off, commits of the log are made as if it were on (assure_durability).
+ */
+export async function describeDurability(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ commit: string; standbys: string; fsync: string }>(`
+    SELECT current_setting('synchronous_commit') AS commit, current_setting('synchronous_standby_names') AS standbys,
+      current_setting('fsync') AS fsync`);
+  const { commit = 'on', standbys = '', fsync = 'on' } = rows[0] ?? {};
+  if (fsync === 'off')
+    return 'in memory alone: fsync is off, and a crash of the machine loses what was acknowledged';
+  if (standbys === '') return 'on the disk of one PostgreSQL: no standby is waited for';
+  const effective = commit === 'off' ? 'on' : commit;
+  return `${WITH_STANDBYS[effective] ?? `confirmed as ${effective}`} (synchronous_standby_names = ${standbys})`;
+}
