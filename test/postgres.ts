@@ -66,20 +66,29 @@ async function administer(url: string, statement: string): Promise<void> {
 
 export interface PrivatePostgres extends AsyncDisposable {
   readonly url: string;
+  /** Holds the cluster and its password. */
+  readonly folder: string;
   start(): Promise<void>;
   stop(): Promise<void>;
   kill(): Promise<void>;
 }
 
-/** A PostgreSQL that one test may stop, kill and start again; its URL stays the same. */
-export async function startPrivatePostgres(): Promise<PrivatePostgres> {
+/**
+ * A PostgreSQL that one test may stop, kill and start again; its URL stays the same. `prepare` may fill its folder, for one that
+ * is a copy of another.
+ */
+export async function startPrivatePostgres(
+  prepare: (folder: string) => Promise<void> = async () => {},
+): Promise<PrivatePostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-private-'));
   chmodSync(folder, 0o755);
+  await prepare(folder);
   const port = await freePort();
   const postgres = new EmbeddedPostgres({ folder, port, settings: ['fsync=off'], onProgress: () => {} });
   await postgres.start();
   return {
     url: postgres.url,
+    folder,
     start: () => postgres.start(),
     stop: () => postgres.stop(),
     kill: () => postgres.kill(),

@@ -40,7 +40,7 @@ test('a commit that waits for a standby while the slot begins reaches the tail',
   const stalling = log.committer.commit(write('create', 'stalled'));
   await stalled(session);
   await other.query('ROLLBACK');
-  const made = "SELECT FROM pg_replication_slots WHERE confirmed_flush_lsn IS NOT NULL";
+  const made = 'SELECT FROM pg_replication_slots WHERE confirmed_flush_lsn IS NOT NULL';
   await vi.waitFor(async () => expect(await session.query(made)).toHaveLength(1), PATIENCE);
   await releaseCommits(session);
   const revision = await stalling;
