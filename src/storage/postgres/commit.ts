@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
 import type { PoolValue } from '../allocations.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import type { Write } from '../revision-log.ts';
@@ -7,6 +8,7 @@ import { call, type TextFields } from './call.ts';
 import { CallMessages } from './call-messages.ts';
 import type { Connection } from './connection.ts';
 import type { KnownRow } from './known-history.ts';
+import type { Queryable } from './prepared.ts';
 import { FIND_WRITES } from './queries.ts';
 import { withoutWarning } from './statements.ts';
 
@@ -166,8 +168,21 @@ export async function findWrites(
   ids: readonly string[],
   after: Revision,
 ): Promise<Map<string, Revision>> {
-  const rows = await withoutWarning(client, () => FIND_WRITES.run(client, { after: after.toString(), ids }));
+  const impatient: Queryable = {
+    query: <Row extends pg.QueryResultRow>(query: pg.QueryConfig) =>
+      client.query<Row>({ ...query, ...FIND_TIMEOUT }),
+  };
+  const found = (): Promise<FoundRow[]> => FIND_WRITES.run(impatient, { after: after.toString(), ids });
+  const rows = await withoutWarning(client, found);
   return new Map(rows.map((row) => [row.write_id, toRevision(row.revision)]));
+}
+
+/** It may wait for a standby as the commit did; whoever waits looks at his clock in between. */
+const FIND_TIMEOUT = { query_timeout: 5000 };
+
+interface FoundRow {
+  readonly write_id: string;
+  readonly revision: string;
 }
 
 /** Identify what a batch may hold once only: the key of the object, and the values the write claims. */

@@ -1,3 +1,4 @@
+import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
@@ -103,3 +104,112 @@ test('history that is read in SQL never ends before what the stream has brought'
   await running;
   await log.close();
 });
+
+test.each(['pg_cancel_backend', 'pg_terminate_backend'])(
+  'a commit that waits for a standby and meets %s is acknowledged when the standby has it, and not before',
+  async (end) => {
+    await using postgres = await startPrivatePostgres();
+    await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
+    await using session = await connect(postgres.url);
+    const log = openLog(postgres.url);
+    const first = await log.committer.commit(write('create', 'first'));
+    await stallCommits(session);
+    let isAnswered = false;
+    const stalling = log.committer.commit(write('create', 'stalled')).finally(() => {
+      isAnswered = true;
+    });
+    await stalled(session);
+    await session.query(`SELECT ${end}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
+    const finding =
+      "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%find_writes%'";
+    await vi.waitFor(async () => expect(await session.query(finding)).toHaveLength(1), PATIENCE);
+    expect(isAnswered).toBe(false);
+    await releaseCommits(session);
+    expect(await stalling).toBe(first + 1n);
+    await log.close();
+  },
+);
+
+test('a commit that waits for a standby when its connection breaks is left to wait, and shown to nobody', async () => {
+  await using postgres = await startPrivatePostgres();
+  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
+  await using session = await connect(postgres.url);
+  using proxy = await startCuttingProxy(postgres.url);
+  const log = openLog(proxy.url);
+  const first = await log.committer.commit(write('create', 'first'));
+  await stallCommits(session);
+  const stalling = log.committer.commit(write('create', 'stalled'));
+  await stalled(session);
+  proxy.cut();
+  const looking = "SELECT FROM pg_stat_activity WHERE state = 'idle' AND query LIKE '%pg_terminate_backend%'";
+  await vi.waitFor(async () => expect(await session.query(looking)).toHaveLength(1), PATIENCE);
+  expect(await session.query('SELECT FROM revisions')).toHaveLength(1);
+  await stalled(session);
+  await releaseCommits(session);
+  expect(await stalling).toBe(first + 1n);
+  await log.close();
+});
+
+test('what became of a commit that no standby confirms before the server closes is called unknown', async () => {
+  await using postgres = await startPrivatePostgres();
+  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
+  await using session = await connect(postgres.url);
+  const log = openLog(postgres.url);
+  await log.committer.commit(write('create', 'first'));
+  await stallCommits(session);
+  const stalling = expect(log.committer.commit(write('create', 'stalled'))).rejects.toMatchObject({
+    failure: { kind: 'unknown' },
+  });
+  await stalled(session);
+  await session.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+  await stalled(session);
+  await log.close();
+  await stalling;
+  await releaseCommits(session);
+});
+
+test('a commit waits for the disk, whatever the role or the database has set', async () => {
+  await using postgres = await startPrivatePostgres();
+  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
+  await using session = await connect(postgres.url);
+  await session.query('ALTER ROLE CURRENT_USER SET synchronous_commit = off');
+  await session.query('ALTER ROLE CURRENT_USER SET client_min_messages = error');
+  const log = openLog(postgres.url);
+  await stallCommits(session);
+  const stalling = log.committer.commit(write('create', 'a'));
+  await stalled(session);
+  await session.query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+  const finding = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%find_writes%'";
+  await vi.waitFor(async () => expect(await session.query(finding)).toHaveLength(1), PATIENCE);
+  await releaseCommits(session);
+  await stalling;
+  await log.close();
+});
+
+/** Stands between a server and PostgreSQL, which do not hear of it when it cuts the server off. */
+async function startCuttingProxy(url: string) {
+  const target = new URL(url);
+  const clients = new Set<Socket>();
+  const servers = new Set<Socket>();
+  const proxy = createServer((client) => {
+    const server = connectSocket(Number(target.port), target.hostname);
+    clients.add(client.on('error', () => {}));
+    servers.add(server.on('error', () => {}));
+    client.on('data', (bytes) => server.write(bytes));
+    server.on('data', (bytes) => client.write(bytes));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const through = new URL(url);
+  through.hostname = '127.0.0.1';
+  through.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: through.href,
+    cut: () => {
+      for (const client of clients) client.destroy();
+    },
+    [Symbol.dispose]: () => {
+      for (const socket of [...clients, ...servers]) socket.destroy();
+      proxy.close();
+    },
+  };
+}

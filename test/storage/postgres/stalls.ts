@@ -4,6 +4,7 @@ import { expect, vi } from 'vitest';
 const PATIENCE = { timeout: 10_000, interval: 10 };
 
 export interface Session extends AsyncDisposable {
+  readonly url: string;
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
 }
 
@@ -13,6 +14,7 @@ export async function connect(url: string): Promise<Session> {
   client.on('error', () => {});
   await client.connect();
   return {
+    url,
     query: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
       (await client.query<Row>(text, values)).rows,
     [Symbol.asyncDispose]: () => client.end(),
@@ -22,6 +24,24 @@ export async function connect(url: string): Promise<Session> {
 /** From now on commits wait for a standby that nobody is: their records are written, and nobody sees what they did. */
 export async function stallCommits(session: Session): Promise<void> {
   await setStandbys(session, 'nobody');
+  while (!(await isStalling(session)));
+}
+
+/** The setting is one thing, and that PostgreSQL has begun to heed it another. */
+async function isStalling(session: Session): Promise<boolean> {
+  await using probe = await connect(session.url);
+  await probe.query('SET synchronous_commit = on');
+  let isOver = false;
+  const over = (): void => {
+    isOver = true;
+  };
+  const commit = probe.query("SELECT pg_logical_emit_message(true, 'probe', '')").then(over, over);
+  let pids: unknown[] = [];
+  while (!isOver && pids.length === 0)
+    pids = (await session.query<{ pid: number }>(STALLED)).map(({ pid }) => pid);
+  for (const pid of pids) await session.query('SELECT pg_terminate_backend($1)', [pid]);
+  await commit;
+  return pids.length > 0;
 }
 
 export async function releaseCommits(session: Session): Promise<void> {

@@ -27,6 +27,8 @@ class Log {
   readonly replays: (() => void)[] = [];
   current = at(0);
   compacted = at(0);
+  /** Until it resolves, nobody is told what is compacted. */
+  answers = Promise.resolve();
   sink: ChangeSink | undefined;
   readonly cache: WatchCache;
   readonly #stop = new AbortController();
@@ -35,7 +37,11 @@ class Log {
   constructor() {
     const reader: RevisionReader = {
       currentRevision: async () => this.current,
-      compactedRevision: async () => this.compacted,
+      compactedRevision: async () => {
+        const answer = this.compacted;
+        await this.answers;
+        return answer;
+      },
       get: async () => undefined,
       listAt: async () => ({ objects: [], remaining: 0 }),
       changesBetween: () => new Promise((resolve) => this.replays.push(() => resolve([]))),
@@ -121,11 +127,15 @@ test('a reset ends every watch there is, whatever it is doing', async () => {
 test('a watch that asked whether it may begin before the reset does not begin on what came after it', async () => {
   await using log = await Log.loaded(10, ['a']);
   log.compacted = at(0);
+  const { promise, resolve: answer } = Promise.withResolvers<void>();
+  log.answers = promise;
   const sink = new Sink();
   const { over } = begin(log, { kind: 'after', revision: at(5) }, sink);
+  await turns();
   const reset = log.sink?.reset('rewound');
   log.loads.shift()?.give(1000, ['a']);
   await reset;
+  answer();
   await expect(over).rejects.toMatchObject(COMPACTED);
   expect(sink.frames).toEqual([]);
 });
