@@ -10,6 +10,9 @@ COMMENT ON TABLE commit_order IS 'Locked by whoever appends to the log: the orde
 -- The newest revision there was when this row's batch began. Who follows the log and has not got as far has missed something.
 ALTER TABLE revisions ADD COLUMN follows_revision bigint;
 ALTER TABLE revisions ALTER COLUMN follows_revision SET STATISTICS 10;
+-- Calls that began before this migration still hold the advisory lock alone, and must not commit beside those that hold the
+-- table. They do not say what they follow, and fail; their servers send them again.
+ALTER TABLE revisions ADD CONSTRAINT revisions_follow CHECK (follows_revision IS NOT NULL) NOT VALID;
 COMMENT ON COLUMN revisions.follows_revision IS 'The newest revision when the batch of this row was committed; null in rows from before it was kept.';
 
 DO $$

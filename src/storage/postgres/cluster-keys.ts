@@ -25,6 +25,8 @@ export async function keepClusterKey(
   if (kept !== undefined && fits(kept)) return kept;
   await client.query('BEGIN');
   try {
+    // Whoever has it is making a key, which takes as long as the machine takes.
+    await client.query('SET LOCAL lock_timeout = 0');
     await client.query("SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('cluster keys'))");
     const [made] = await KEPT.run(client, { name });
     const key = made !== undefined && fits(made) ? made : await make();

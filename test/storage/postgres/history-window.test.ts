@@ -77,9 +77,9 @@ test.each([
   for (const age of [span, '0'])
     await client.query(
       `INSERT INTO revisions (api_group, resource, namespace, name, uid, verb, object, committed_at, write_id,
-        username, user_agent, source_address, request_id, field_manager)
+        username, user_agent, source_address, request_id, field_manager, follows_revision)
       VALUES ('', 'configmaps', 'default', 'a', '1', 'create', '{}', now() - $1::interval, gen_random_uuid(),
-        '', '', '', '', '')`,
+        '', '', '', '', '', 0)`,
       [age],
     );
   await migrate(client, migrations);
