@@ -4,7 +4,13 @@ import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import { BatchCommit, type CommitOutcome, findWrites, type PendingWrite } from './commit.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
 import { CURRENT_REVISION } from './queries.ts';
-import { isConnectionFailure, isTransient, UncertainCommit, wasNotSent } from './statements.ts';
+import {
+  isConnectionFailure,
+  isLockTimeout,
+  isTransient,
+  UncertainCommit,
+  wasNotSent,
+} from './statements.ts';
 
 const RETRY_MS = 100;
 /** How long a broken connection's backend may take to end. */
@@ -78,12 +84,14 @@ export class CommitLane {
     error: unknown,
     sentAfter: Revision | undefined,
   ): Promise<readonly PendingWrite[]> {
+    const unreachable = toUnavailable(error);
+    // The ordering lock has not come: nothing was done, and the connection is in order.
+    if (isLockTimeout(error)) return giveUpLate(batch, this.#progress, unreachable);
     if (!isConnectionFailure(error) && !(error instanceof UncertainCommit)) {
       await this.#isolate(batch, error);
       return [];
     }
     await this.close();
-    const unreachable = toUnavailable(error);
     if (sentAfter !== undefined && !wasNotSent(error)) {
       return giveUpLate(await this.#resolveLost(batch, error, sentAfter), this.#progress, unreachable);
     }

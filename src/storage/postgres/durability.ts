@@ -13,10 +13,23 @@ const WITH_STANDBYS: Readonly<Record<string, string>> = {
  * synchronous_commit is off, commits of the log are made as if it were on (assure_durability).
  */
 export async function describeDurability(client: pg.ClientBase): Promise<string> {
-  const { rows } = await client.query<{ commit: string; standbys: string; fsync: string }>(`
+  const { rows } = await client.query<DurabilitySettings>(`
     SELECT current_setting('synchronous_commit') AS commit, current_setting('synchronous_standby_names') AS standbys,
       current_setting('fsync') AS fsync`);
-  const { commit = 'on', standbys = '', fsync = 'on' } = rows[0] ?? {};
+  const [settings] = rows;
+  if (settings === undefined) throw new Error('PostgreSQL does not say how durable commits are');
+  return describeSettings(settings);
+}
+
+export interface DurabilitySettings {
+  /** synchronous_commit */
+  readonly commit: string;
+  /** synchronous_standby_names */
+  readonly standbys: string;
+  readonly fsync: string;
+}
+
+export function describeSettings({ commit, standbys, fsync }: DurabilitySettings): string {
   if (fsync === 'off')
     return 'in memory alone: fsync is off, and a crash of the machine loses what was acknowledged';
   if (standbys === '') return 'on the disk of one PostgreSQL: no standby is waited for';

@@ -38,6 +38,11 @@ export function wasNotSent(error: unknown): boolean {
   return error instanceof Error && /not queryable|client was closed/i.test(error.message);
 }
 
+/** Whether a lock was not to be had in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '55P03';
+}
+
 /**
  * A commit that PostgreSQL warned of. When the wait for a standby ends early, because the backend is told to, it says by a
  * warning alone that the commit is here and perhaps nowhere else; no other warning is known to come at a commit. Its text is

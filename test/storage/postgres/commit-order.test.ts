@@ -137,3 +137,25 @@ test('a session that was left in a transaction, or waits for a lock, does not do
   await connection.close();
   await log.close();
 });
+
+test('a write waits for the ordering lock as long as it waits for the database', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  await log.committer.commit(write('create', 'a'));
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query('BEGIN');
+  await holder.query('LOCK TABLE commit_order IN SHARE MODE');
+  const waiting = log.committer.commit(write('create', 'b'));
+  const attempts = new Set<unknown>();
+  const text = `SELECT xact_start::text AS began FROM pg_stat_activity a JOIN pg_locks l USING (pid)
+    WHERE l.relation = 'commit_order'::regclass AND NOT l.granted AND datname = current_database()`;
+  const attempted = async (): Promise<void> => {
+    for (const { began } of await database.query(text)) attempts.add(began);
+    expect(attempts.size).toBe(2);
+  };
+  await vi.waitFor(attempted, { timeout: 20_000, interval: 100 });
+  await holder.end();
+  expect(await waiting).toBeGreaterThan(NO_REVISION);
+  await log.close();
+});
