@@ -195,28 +195,28 @@ SET plan_cache_mode = force_generic_plan
 SET lock_timeout = '10s'
 AS $$
 DECLARE
-    present       epochs;
-    newest        bigint;
-    newest_write  uuid;
-    moment        timestamptz;
+    epoch       bigint;
+    timeline    text;
+    newest      bigint;
+    found_write uuid;
+    moment      timestamptz;
     -- Where each head lies. It stays there until the end: all who write heads hold the lock, and what rewrites the whole table
     -- waits for our transaction.
-    places        tid[];
+    places      tid[];
 BEGIN
     -- In a statement of its own: the next ones then have a snapshot that sees every earlier batch.
     LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
-    PERFORM assure_durability();
-    SELECT * INTO STRICT present FROM epochs ORDER BY epoch DESC LIMIT 1;
-    SELECT r.revision, r.write_id, r.committed_at INTO newest, newest_write, moment
-    FROM revisions r ORDER BY r.revision DESC LIMIT 1;
-    IF seen > present.epoch AND seen < newest THEN
-        SELECT r.write_id INTO newest_write FROM revisions r WHERE r.revision = seen;
+    IF current_setting('synchronous_commit') = 'off' OR current_setting('client_min_messages') = 'error' THEN
+        PERFORM assure_durability();
     END IF;
-    IF present.timeline <> database_timeline()
-        OR seen > present.epoch AND (seen > coalesce(newest, 0) OR seen_write <> newest_write) THEN
-        present.epoch := keep_epoch(seen, seen_write);
+    SELECT e.epoch, e.timeline, r.revision, r.committed_at, (SELECT k.write_id FROM revisions k WHERE k.revision = seen)
+    INTO epoch, timeline, newest, moment, found_write
+    FROM (SELECT p.epoch, p.timeline FROM epochs p ORDER BY p.epoch DESC LIMIT 1) e
+    LEFT JOIN (SELECT n.revision, n.committed_at FROM revisions n ORDER BY n.revision DESC LIMIT 1) r ON true;
+    IF timeline <> database_timeline() OR seen > epoch AND (seen > coalesce(newest, 0) OR seen_write <> found_write) THEN
+        epoch := keep_epoch(seen, seen_write);
     END IF;
-    newest := greatest(newest, present.epoch);
+    newest := greatest(newest, epoch);
     -- Either may be null, which greatest and least pass over.
     moment := greatest(moment, least(clock_timestamp(), callers_clock + interval '1 minute'));
 
