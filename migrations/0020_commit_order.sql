@@ -67,7 +67,6 @@ INSERT INTO epochs VALUES (0, database_system(), database_timeline(), clock_time
 -- what was lost, it cannot be noticed.
 CREATE FUNCTION doubt_history(seen bigint, seen_write uuid) RETURNS text
 LANGUAGE plpgsql STABLE
-SET enable_seqscan = off
 AS $$
 DECLARE
     present epochs;

@@ -21,7 +21,6 @@ WHERE log.span > interval '15 minutes';
 -- The oldest of them go first, so that time never runs backwards from one row to the next, whenever this ends.
 CREATE FUNCTION correct_clock(callers_clock timestamptz, at_most integer, OUT corrected bigint, OUT log_ahead float8, OUT clock_ahead float8)
 LANGUAGE plpgsql
-SET enable_seqscan = off
 SET lock_timeout = '10s'
 AS $$
 DECLARE
