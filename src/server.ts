@@ -310,7 +310,6 @@ function openDatabase({ options, databaseUrls, logger }: ServerEnvironment): Pos
     ...(options.databaseCaFile === '' ? {} : { caFile: options.databaseCaFile }),
     ...(options.databaseCertFile === '' ? {} : { certFile: options.databaseCertFile }),
     ...(options.databaseKeyFile === '' ? {} : { keyFile: options.databaseKeyFile }),
-    historyWindowMs: options.historyWindowMs,
     compactionIntervalMs: options.compactionIntervalMs,
     onTrouble: (message) => logger.warn('database', { message }),
   });

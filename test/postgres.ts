@@ -67,17 +67,28 @@ async function administer(url: string, statement: string): Promise<void> {
 
 export interface PrivatePostgres extends AsyncDisposable {
   readonly url: string;
-  /** Has its cluster in `cluster`. */
+  /** Has its cluster in `cluster`, and its password. */
   readonly folder: string;
   start(): Promise<void>;
   stop(): Promise<void>;
   kill(): Promise<void>;
 }
 
+export interface PrivateSettings {
+  /** Of PostgreSQL: `wal_keep_size=64`. */
+  readonly settings?: readonly string[];
+  /** Fills its folder, for one that is a copy of another. */
+  readonly prepare?: (folder: string) => Promise<void>;
+}
+
 /** A PostgreSQL that one test may stop, kill and start again; its URL stays the same. */
-export async function startPrivatePostgres(settings: readonly string[] = []): Promise<PrivatePostgres> {
+export async function startPrivatePostgres({
+  settings = [],
+  prepare,
+}: PrivateSettings = {}): Promise<PrivatePostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-private-'));
   chmodSync(folder, 0o755);
+  await prepare?.(folder);
   const port = await freePort();
   const postgres = new EmbeddedPostgres({
     folder,

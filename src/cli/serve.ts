@@ -9,7 +9,7 @@ import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts'
 import { aborted } from '../util/aborted.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
 import { type ClusterCertificates, ensureCertificates, type ServingWishes } from './certificates.ts';
-import { databaseConnection } from './database.ts';
+import { databaseConnection, describeWindow, windowWish } from './database.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import type { KeepKey } from './kept-keys.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
@@ -65,6 +65,8 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
       progress(database.encryption);
       const applied = await database.migrate();
       if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
+      progress(describeWindow(await database.keepHistoryWindow(windowWish(options))));
+      progress(`an acknowledged write is ${await database.describeDurability()}`);
       return ensureKeys(options, dataDir, database);
     });
   const waiting = { signal: stop, say: progress };

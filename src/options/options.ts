@@ -18,6 +18,8 @@ import { readServingOptions, type ServingOptions } from './serving-options.ts';
 export interface ServerOptions extends AuthorizationOptions {
   readonly dataDir: string;
   readonly historyWindowMs: number;
+  /** Whether the window was given: without it, what the database says stays. */
+  readonly setsHistoryWindow: boolean;
   readonly apiDomains: readonly string[];
   readonly bindAddress: string;
   readonly securePort: number;
@@ -79,6 +81,7 @@ export function parseOptions(args: readonly string[]): ServerOptions {
   const options: ServerOptions = {
     dataDir: flags.string('data-dir'),
     historyWindowMs: flags.duration('history-window'),
+    setsHistoryWindow: flags.isSet('history-window'),
     apiDomains: flags.strings('api-domains'),
     bindAddress: flags.string('bind-address'),
     securePort: flags.number('secure-port'),

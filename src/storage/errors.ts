@@ -10,7 +10,8 @@ import type { Revision } from './revision.ts';
  * - conflict: the live object is at another revision than the write expected.
  * - compacted: the asked revision is older than the history that is kept (410).
  * - future: the asked revision did not come within the time storage waits for one (504).
- * - unavailable: PostgreSQL could not be reached in time; nothing is known to be wrong with the request.
+ * - unavailable: PostgreSQL could not be reached in time; nothing is known to be wrong with the request, and nothing was written.
+ * - unknown: whether the write was made could not be found out in time. To send it again may make it twice.
  * - too-large: the object cannot be stored.
  * - abandoned: nobody waits for it any more, and nothing was done.
  * - taken: another object holds a value that the write claimed.
@@ -23,6 +24,7 @@ export type StorageFailure =
   | { readonly kind: 'future'; readonly requested: Revision; readonly current: Revision }
   | { readonly kind: 'unavailable'; readonly reason: string }
   | { readonly kind: 'abandoned' }
+  | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'too-large'; readonly sizeBytes: number; readonly limitBytes: number }
   | { readonly kind: 'taken'; readonly key: ObjectKey; readonly value: PoolValue };
 

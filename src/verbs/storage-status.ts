@@ -35,6 +35,16 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
     case 'abandoned':
       // Whoever asked has been told so, or is gone.
       return status.timedOut();
+    case 'unknown':
+      // Without retryAfterSeconds, on which client-go repeats the request, a create too.
+      return new StatusError(
+        {
+          code: 504,
+          reason: 'Timeout',
+          message: 'the database did not say in time whether the write was made',
+        },
+        { cause: new Error(failure.reason, { cause: error }) },
+      );
     case 'too-large':
       return new StatusError({
         code: 413,

@@ -14,7 +14,8 @@ export interface HeldWrites extends AsyncDisposable {
 export async function holdWrites(databaseUrl: string): Promise<HeldWrites> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query("SELECT pg_advisory_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'))");
+  await client.query('BEGIN');
+  await client.query('LOCK TABLE commit_order IN EXCLUSIVE MODE');
   let released: Promise<void> | undefined;
   const release = (): Promise<void> => {
     released ??= client.end();
@@ -25,7 +26,8 @@ export async function holdWrites(databaseUrl: string): Promise<HeldWrites> {
 
 async function untilSomebodyWaits(client: pg.Client): Promise<void> {
   const waiting = `
-    SELECT FROM pg_locks JOIN pg_database d ON d.oid = database
-    WHERE locktype = 'advisory' AND NOT granted AND d.datname = current_database()`;
+    SELECT FROM pg_locks
+    WHERE relation = 'commit_order'::regclass AND NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
   while ((await client.query(waiting)).rowCount === 0) await pause(10);
 }

@@ -1,7 +1,27 @@
 import { expect, test } from 'vitest';
 import { StatusError } from '../../src/api/status.ts';
-import { StorageError } from '../../src/storage/errors.ts';
+import { StorageError, type StorageFailure } from '../../src/storage/errors.ts';
 import { toStatusError } from '../../src/verbs/storage-status.ts';
+
+function statusOf(failure: StorageFailure) {
+  const error = toStatusError(new StorageError(failure), { group: '', resource: 'pods' }, 'a');
+  if (!(error instanceof StatusError)) throw new Error('not a status');
+  return error.status;
+}
+
+test('a write that may have been made is not answered in a way that clients repeat', () => {
+  const { code, reason, details } = statusOf({ kind: 'unknown', reason: 'no standby confirms' });
+  expect({ code, reason, retry: details?.retryAfterSeconds }).toEqual({
+    code: 504,
+    reason: 'Timeout',
+    retry: undefined,
+  });
+});
+
+test('a write that was certainly not made may be repeated', () => {
+  const { code, details } = statusOf({ kind: 'unavailable', reason: 'the database is gone' });
+  expect({ code, retry: details?.retryAfterSeconds }).toEqual({ code: 503, retry: 1 });
+});
 
 test('that the database cannot be reached is told to clients; where it is, and what it said, to the log', () => {
   const reason = 'password authentication failed for user "pg" at 10.1.2.3:5432';

@@ -14,7 +14,8 @@ export const ownFlags = defineFlags('pg-apiserver', [
     type: 'duration',
     default: '5m',
     meaning:
-      'how far back history is kept: how old a watch may start, and what SQL can look back on; days or months are fine',
+      'how far back history is kept: how old a watch may start, and what SQL can look back on; days or months are fine; ' +
+      'kept in the database for all servers, and left as it is there by one that is started without it',
   },
   {
     name: 'api-domains',

@@ -5,6 +5,7 @@ const INITIAL_BYTES = 64 * 1024;
 const MAX_KEPT_BYTES = 1024 * 1024;
 const SIZE_BYTES = 4;
 const INT16_BYTES = 2;
+const NULL_SIZE = -1;
 /** The format code of values in binary form. */
 const BINARY = 1;
 
@@ -41,6 +42,13 @@ export class CallMessages {
     const end = writeArray(this.#bytes, type, values, this.#at + SIZE_BYTES);
     this.#bytes.writeInt32BE(end - this.#at - SIZE_BYTES, this.#at);
     this.#at = end;
+  }
+
+  /** The next value, one alone; undefined becomes null. */
+  scalar<Value>(type: ElementType<Value>, value: Value | undefined): void {
+    this.#reserve(SIZE_BYTES + (value === undefined ? 0 : type.maxSizeOf(value)));
+    const size = value === undefined ? NULL_SIZE : type.write(this.#bytes, value, this.#at + SIZE_BYTES);
+    this.#at = this.#bytes.writeInt32BE(size, this.#at) + Math.max(size, 0);
   }
 
   /** The next value, of a type whose binary form is its text. */

@@ -5,12 +5,17 @@ export type TextFields = readonly (string | null)[];
 
 /**
  * Sends the messages of one call (call-messages.ts) and answers the only row, undefined when there is none. The messages may be
- * overwritten once it has answered: when it throws, their end may still be on its way.
+ * overwritten once it has answered: when it throws, their end may still be on its way. `timeoutMs`: in place of the client's own.
  * @throws what PostgreSQL or the network said
  */
-export function call(client: pg.ClientBase, messages: Buffer): Promise<TextFields | undefined> {
+export function call(
+  client: pg.ClientBase,
+  messages: Buffer,
+  timeoutMs?: number,
+): Promise<TextFields | undefined> {
   return new Promise((resolve, reject) => {
-    client.query(new Call(messages, (error, row) => (error === null ? resolve(row) : reject(error))));
+    const settle: Callback = (error, row) => (error === null ? resolve(row) : reject(error));
+    client.query(new Call(messages, settle, timeoutMs));
   });
 }
 
@@ -22,10 +27,13 @@ class Call implements pg.Submittable {
   #row: TextFields | undefined;
   /** pg puts another in its place, which minds the time. */
   callback: Callback;
+  /** Undefined: the client's own. */
+  readonly query_timeout: number | undefined;
 
-  constructor(messages: Buffer, callback: Callback) {
+  constructor(messages: Buffer, callback: Callback, timeoutMs: number | undefined) {
     this.#messages = messages;
     this.callback = callback;
+    this.query_timeout = timeoutMs;
   }
 
   submit({ stream }: pg.Connection): void {

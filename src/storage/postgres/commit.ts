@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
 import type { PoolValue } from '../allocations.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import type { Write } from '../revision-log.ts';
@@ -6,8 +7,10 @@ import { type ElementType, INT8, JSON_TEXT, TEXT, TIMESTAMPTZ, UUID } from './bi
 import { call, type TextFields } from './call.ts';
 import { CallMessages } from './call-messages.ts';
 import type { Connection } from './connection.ts';
+import type { KnownRow } from './known-history.ts';
+import type { Queryable } from './prepared.ts';
 import { FIND_WRITES } from './queries.ts';
-import { LOCK_COMMITS } from './statements.ts';
+import { withoutWarning } from './statements.ts';
 
 /** A write on its way, with the id by which it is found again when the answer to its commit is lost. */
 export interface PendingWrite {
@@ -53,6 +56,18 @@ function writeColumns(messages: CallMessages, batch: readonly PendingWrite[]): v
   for (const name of ATTRIBUTIONS) column(TEXT, ({ write }) => withoutNul(write.attribution[name]));
 }
 
+/** What the function holds the log against. */
+export interface CommitWitness {
+  readonly seen: KnownRow | undefined;
+  readonly now: Date;
+}
+
+function writeWitness(messages: CallMessages, { seen, now }: CommitWitness): void {
+  messages.scalar(INT8, seen?.revision);
+  messages.scalar(UUID, seen?.writeId);
+  messages.scalar(TIMESTAMPTZ, now);
+}
+
 const ATTRIBUTIONS = ['username', 'userAgent', 'sourceAddress', 'requestId', 'fieldManager'] as const;
 
 /** PostgreSQL's text does not hold it; callers choose what these say. */
@@ -62,18 +77,19 @@ function withoutNul(value: string): string {
 
 const COLUMNS =
   '$1::json[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::uuid[], ' +
-  '$10::timestamptz[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[]';
+  '$10::timestamptz[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint, $17::uuid, ' +
+  '$18::timestamptz';
 
 /** Most batches have no values to change hands, and do not look for any. */
 const COMMIT = {
   name: 'commit_revisions',
   text: `SELECT accepted, live FROM commit_revisions(${COLUMNS})`,
-  values: 15,
+  values: 18,
 };
 const COMMIT_HOLDING = {
   name: 'commit_holding_revisions',
-  text: `SELECT accepted, live, taken FROM commit_holding_revisions(${COLUMNS}, $16::json)`,
-  values: 16,
+  text: `SELECT accepted, live, taken FROM commit_holding_revisions(${COLUMNS}, $19::json)`,
+  values: 19,
 };
 
 /** Commits batches over one connection, one after the other. */
@@ -93,15 +109,24 @@ export class BatchCommit {
     this.#connection = connection;
   }
 
-  /** One call, one transaction, one fsync. Outcomes are in the order of the batch. */
-  async commit(batch: readonly PendingWrite[]): Promise<CommitOutcome[]> {
+  /**
+   * One call, one transaction, one fsync. Outcomes are in the order of the batch.
+   * @throws UncertainCommit and what PostgreSQL or the network said
+   */
+  async commit(
+    batch: readonly PendingWrite[],
+    witness: CommitWitness,
+    timeoutMs?: number,
+  ): Promise<CommitOutcome[]> {
     const { client, prepares } = this.#connection;
     const isHolding = batch.some(({ write }) => write.holds !== undefined);
     const { name, text, values } = isHolding ? COMMIT_HOLDING : COMMIT;
     this.#messages.begin(prepares ? { name } : { text }, values);
     writeColumns(this.#messages, batch);
+    writeWitness(this.#messages, witness);
     if (isHolding) this.#messages.text(JSON.stringify(batch.map(({ write }) => write.holds ?? null)));
-    const row = await call(client, this.#messages.end()).catch((error: unknown) => {
+    const sent = (): Promise<TextFields | undefined> => call(client, this.#messages.end(), timeoutMs);
+    const row = await withoutWarning(client, sent).catch((error: unknown) => {
       // The end of what PostgreSQL refused may still be on its way to it.
       this.#messages = new CallMessages();
       throw error;
@@ -134,22 +159,30 @@ function parseTaken(text: string | null | undefined): (PoolValue & { readonly or
 }
 
 /**
- * What became of writes whose answer was lost. Waits for the ordering lock first, so a commit that was still under way is
- * over by the time the log is searched; the caller has made sure that the old connection cannot start another.
+ * What became of writes whose answer was lost. A commit that was still under way is over by the time the log is searched; the
+ * caller has made sure that the old connection cannot start another. What is found is as durable as what is acknowledged.
+ * @throws UncertainCommit and what PostgreSQL or the network said
  */
 export async function findWrites(
   { client }: Connection,
   ids: readonly string[],
   after: Revision,
 ): Promise<Map<string, Revision>> {
-  await client.query('BEGIN');
-  try {
-    await client.query(LOCK_COMMITS);
-    const rows = await FIND_WRITES.run(client, { after: after.toString(), ids });
-    return new Map(rows.map((row) => [row.write_id, toRevision(row.revision)]));
-  } finally {
-    await client.query('ROLLBACK');
-  }
+  const impatient: Queryable = {
+    query: <Row extends pg.QueryResultRow>(query: pg.QueryConfig) =>
+      client.query<Row>({ ...query, ...FIND_TIMEOUT }),
+  };
+  const found = (): Promise<FoundRow[]> => FIND_WRITES.run(impatient, { after: after.toString(), ids });
+  const rows = await withoutWarning(client, found);
+  return new Map(rows.map((row) => [row.write_id, toRevision(row.revision)]));
+}
+
+/** It may wait for a standby as the commit did; whoever waits looks at his clock in between. */
+const FIND_TIMEOUT = { query_timeout: 5000 };
+
+interface FoundRow {
+  readonly write_id: string;
+  readonly revision: string;
 }
 
 /** Identify what a batch may hold once only: the key of the object, and the values the write claims. */

@@ -29,10 +29,11 @@ export class BatchingCommitter implements Committer {
   readonly #busy = new Set<Promise<void>>();
   #dispatches = false;
 
-  constructor(options: ConnectionOptions) {
+  /** `now`: this server's clock, which bounds how far ahead the database's may take the log. */
+  constructor(options: ConnectionOptions, now: () => number = Date.now) {
     this.#idle = Array.from(
       { length: LANES },
-      () => new CommitLane(options, this.#progress, (error) => this.#giveUpLate(error)),
+      () => new CommitLane(options, this.#progress, (error) => this.#giveUpLate(error), now),
     );
   }
 

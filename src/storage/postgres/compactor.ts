@@ -4,30 +4,43 @@ import { isConnectionFailure } from './statements.ts';
 
 /** Rows looked at in one transaction: small, so that neither locks nor WAL come in lumps. */
 const BATCH_ROWS = 1000;
+/** As far as a commit lets the log go ahead of its server's clock (commit_revisions). */
+const MAX_CLOCK_DIFFERENCE_S = 60;
+
+interface ClockRow {
+  readonly corrected: string;
+  readonly log_ahead: string | null;
+  readonly clock_ahead: string;
+}
 
 /**
  * Cuts history off behind the window. A row goes when the row that superseded it is older than the window, and so does an
  * old tombstone; live objects' rows are never touched, nor is the newest row of all, whose revision is the current one.
  *
  * The walk goes forward over the successors, by primary key, from the last compacted revision: each row is looked at once
- * in its life. One server does it at a time, by an advisory lock.
+ * in its life. One server does it at a time: whoever has the row that says how far it has come. How far back history is kept
+ * is in that row too, one value for all servers.
  */
 export class Compactor {
   readonly #database: DatabaseSource;
-  readonly #windowMs: number;
   readonly #intervalMs: number;
   readonly #onError: (error: unknown) => void;
+  readonly #onTrouble: (message: string) => void;
+  readonly #now: () => number;
 
   constructor(options: {
     database: DatabaseSource;
-    windowMs: number;
     intervalMs: number;
     onError: (error: unknown) => void;
+    onTrouble: (message: string) => void;
+    /** This server's clock. */
+    now: () => number;
   }) {
     this.#database = options.database;
-    this.#windowMs = options.windowMs;
     this.#intervalMs = options.intervalMs;
     this.#onError = options.onError;
+    this.#onTrouble = options.onTrouble;
+    this.#now = options.now;
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -46,6 +59,7 @@ export class Compactor {
   /** Compacts up to the window. Answers how many rows were deleted. */
   async compact(signal: AbortSignal): Promise<number> {
     const database = await this.#database();
+    await this.#correctClock(database, signal);
     let deleted = 0;
     for (;;) {
       const step = await this.#step(database);
@@ -54,10 +68,35 @@ export class Compactor {
     }
   }
 
+  /** Rows from the future would end compaction: the window would not get as far for as long as they are ahead. */
+  async #correctClock({ pool }: Database, signal: AbortSignal): Promise<void> {
+    let total = 0;
+    for (;;) {
+      const text = 'SELECT corrected, log_ahead, clock_ahead FROM correct_clock($1, $2)';
+      const values = [new Date(this.#now()).toISOString(), BATCH_ROWS];
+      const [row] = (await pool.query<ClockRow>({ text, values })).rows;
+      const corrected = Number(row?.corrected ?? 0);
+      if (total === 0) this.#tellOfClocks(row);
+      total += corrected;
+      if (corrected === 0 || signal.aborted) break;
+    }
+    if (total > 0)
+      this.#onTrouble(`${total} revisions were dated in the future; they have the present time now`);
+  }
+
+  #tellOfClocks(row: ClockRow | undefined): void {
+    const seconds = Math.round(Number(row?.clock_ahead ?? 0));
+    if (Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE_S) return;
+    const direction = seconds > 0 ? 'ahead of' : 'behind';
+    this.#onTrouble(
+      `the database's clock is ${Math.abs(seconds)} s ${direction} this server's: set them right`,
+    );
+  }
+
   async #step({ pool }: Database): Promise<{ deleted: number; done: boolean }> {
     const { rows } = await pool.query<{ deleted: string; looked: string }>({
       text: COMPACT,
-      values: [this.#windowMs / 1000, BATCH_ROWS],
+      values: [BATCH_ROWS],
     });
     const looked = Number(rows[0]?.looked ?? 0);
     return { deleted: Number(rows[0]?.deleted ?? 0), done: looked < BATCH_ROWS };
@@ -73,8 +112,8 @@ export class Compactor {
  */
 const COMPACT = `
   WITH turn AS MATERIALIZED (
-    SELECT revision_at(clock_timestamp() - make_interval(secs => $1)) AS up_to
-    WHERE pg_try_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('compaction'))
+    SELECT revision_at(clock_timestamp() - held.history_window) AS up_to
+    FROM (SELECT history_window FROM compaction FOR UPDATE SKIP LOCKED) held
   ), old AS MATERIALIZED (
     SELECT r.revision, r.previous_revision, r.verb, r.committed_at
     FROM revisions r
@@ -82,7 +121,7 @@ const COMPACT = `
       AND r.revision <= (SELECT up_to FROM turn)
       AND r.revision < (SELECT max(revision) FROM revisions)
     ORDER BY r.revision
-    LIMIT $2
+    LIMIT $1
   ), gone AS (
     DELETE FROM revisions d
     USING (

@@ -10,6 +10,7 @@ import {
   type TlsFiles,
   tlsConfig,
 } from './encryption.ts';
+import type { KnownHistory } from './known-history.ts';
 import { Password } from './password-file.ts';
 import { TEXT_TYPES } from './statements.ts';
 import { parseTarget, type Target } from './target.ts';
@@ -20,12 +21,21 @@ export interface ConnectionOptions extends TlsFiles {
   readonly urls: readonly string[];
   /** Connections of the pool for reads; the committer and the tail have one each beside it. */
   readonly poolSize: number;
+  /** What each connection is held against. Absent where there may be no schema yet. */
+  readonly history?: KnownHistory;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
 const KEEPALIVE_DELAY_MS = 10_000;
 /** No statement of ours runs that long on purpose; one that does has met a lock or a lost network. */
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** Migrations and hands at psql hold locks; a queue that does not move must not take all connections. */
+const LOCK_TIMEOUT_MS = 10_000;
+/** Between two statements of a transaction of ours there is no work. */
+const IDLE_IN_TRANSACTION_MS = 30_000;
+/** How PostgreSQL notices that we are gone without a goodbye: half a minute, where systems take two hours. */
+const TCP_SETTINGS =
+  "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4; SET tcp_user_timeout = '30s'";
 /** When the client stops waiting for an answer that PostgreSQL should have given up on by then. */
 const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
 /** A peer that is gone does not answer a goodbye. */
@@ -169,6 +179,7 @@ async function connectBy(
     await client.connect();
     const prepares = await hasSessionOfItsOwn(client);
     await beginSession(client, route.target.host, prepares);
+    await options.history?.assure(client);
     const { stream } = client.connection;
     const encryption = describeEncryption(route.handshake, stream, route.target, options);
     return { client, prepares, route, encryption, close };
@@ -188,8 +199,8 @@ async function hasSessionOfItsOwn(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Refuses standbys and bounds statements. The bound is not a startup parameter, which poolers refuse, and is left to the
- * client's own where the session would be handed to others.
+ * Refuses standbys and bounds what a session may hold up. Bounds are not startup parameters, which poolers refuse; where the
+ * session would be handed to others, what is left are the client's own and those that functions which lock have themselves.
  */
 async function beginSession(client: pg.ClientBase, host: string, prepares: boolean): Promise<void> {
   const { rows } = await client.query<{ standby: string }>('SELECT pg_is_in_recovery() AS standby');
@@ -197,8 +208,15 @@ async function beginSession(client: pg.ClientBase, host: string, prepares: boole
     const error = new Error(`${host} is a standby`);
     throw Object.assign(error, { code: READ_ONLY });
   }
-  if (prepares) await client.query(`SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+  if (prepares) await client.query(SESSION_SETTINGS);
 }
+
+const SESSION_SETTINGS = [
+  `SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
+  `SET lock_timeout = ${LOCK_TIMEOUT_MS}`,
+  `SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+  TCP_SETTINGS,
+].join('; ');
 
 /** Bounded, for reads. */
 export function createPool(options: ConnectionOptions, route: Route, prepares: boolean): pg.Pool {
@@ -208,7 +226,10 @@ export function createPool(options: ConnectionOptions, route: Route, prepares: b
     idleTimeoutMillis: 30_000,
     query_timeout: QUERY_TIMEOUT_MS,
     verify: (client, done) => {
-      beginSession(client, route.target.host, prepares).then(
+      const begin = beginSession(client, route.target.host, prepares).then(() =>
+        options.history?.assure(client),
+      );
+      begin.then(
         () => done(),
         (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
       );

@@ -40,20 +40,22 @@ export class Expirer {
 
 const EXPIRE = `
   WITH due AS MATERIALIZED (
-    SELECT h.*, r.object, r.encoded, r.media_type, row_number() OVER () AS ordinal
+    SELECT h.*, r.object
     FROM (SELECT * FROM heads WHERE expires_at < clock_timestamp() ORDER BY expires_at LIMIT $1) h
     JOIN revisions r ON r.revision = h.revision
-  ), batch AS (
+  ), batch AS MATERIALIZED (
     SELECT
-      json_agg(json_build_object(
-        'ordinal', ordinal, 'verb', 'delete', 'api_group', api_group, 'resource', resource, 'namespace', namespace,
-        'name', name, 'uid', uid, 'expected', revision, 'encoded', encoded, 'media_type', media_type,
-        'write_id', gen_random_uuid(), 'username', 'system:apiserver', 'user_agent', 'pg-apiserver', 'source_address', '',
-        'request_id', '', 'field_manager', 'expiry'
-      ) ORDER BY ordinal) AS writes,
-      array_agg(object ORDER BY ordinal) AS objects
+      array_agg(object) AS objects, array_agg('delete'::text) AS verbs, array_agg(api_group) AS api_groups,
+      array_agg(resource) AS resources, array_agg(namespace) AS namespaces, array_agg(name) AS names,
+      array_agg(uid) AS uids, array_agg(revision) AS revisions, array_agg(gen_random_uuid()) AS write_ids,
+      array_agg(NULL::timestamptz) AS expiries, array_agg('system:apiserver'::text) AS usernames,
+      array_agg('pg-apiserver'::text) AS user_agents, array_agg(''::text) AS nothing,
+      array_agg('expiry'::text) AS field_managers
     FROM due
+    HAVING count(*) > 0
   )
-  SELECT count(c.accepted_revision) AS expired
-  FROM batch, commit_revisions(batch.writes, batch.objects) c
-  WHERE batch.writes IS NOT NULL`;
+  SELECT cardinality(array_remove(c.accepted, NULL)) AS expired
+  FROM batch b, commit_revisions(
+    b.objects, b.verbs, b.api_groups, b.resources, b.namespaces, b.names, b.uids, b.revisions, b.write_ids, b.expiries,
+    b.usernames, b.user_agents, b.nothing, b.nothing, b.field_managers, NULL, NULL, NULL
+  ) c`;

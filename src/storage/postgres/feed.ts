@@ -3,6 +3,7 @@ import { pause } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { ChangeFeed, ChangeSink } from '../revision-log.ts';
+import type { KnownHistory } from './known-history.ts';
 import type { PostgresReader, TailPage } from './reader.ts';
 import { streamChanges } from './replication.ts';
 import type { LoggedChange } from './rows.ts';
@@ -30,13 +31,18 @@ const MAX_RECONNECT_MS = 5000;
 /**
  * The log as a stream, each change exactly once. The slot is disposable and the table is the truth: on every connection a
  * new slot is made, then the table is read from the last applied revision on, then the stream is followed, dropping what
- * the table already gave. While no slot can be had, which includes the time its creation waits for open transactions, the
- * same query is polled. When that fails too, and not because the database is away, the feed ends.
+ * the table already gave. Between the two, commits are waited for whose record was written before the slot began and which
+ * are not visible yet: they are in neither. While no slot can be had, which includes the time its creation waits for open
+ * transactions, the same query is polled. When that fails too, and not because the database is away, the feed ends.
+ *
+ * Each batch names the revision before it. One that follows what was not applied means that something is missing: the table is
+ * read again, and where that does not have it either, the sink begins afresh.
  */
 export class PostgresFeed implements ChangeFeed {
   readonly #reader: PostgresReader;
   readonly #clientConfig: () => Promise<pg.ClientConfig>;
   readonly #onTrouble: (message: string) => void;
+  readonly #history: KnownHistory;
   #state: FeedState = {
     mode: 'starting',
     applied: NO_REVISION,
@@ -49,8 +55,10 @@ export class PostgresFeed implements ChangeFeed {
     reader: PostgresReader;
     clientConfig: () => Promise<pg.ClientConfig>;
     onTrouble: (message: string) => void;
+    history: KnownHistory;
   }) {
     this.#reader = options.reader;
+    this.#history = options.history;
     this.#clientConfig = options.clientConfig;
     this.#onTrouble = options.onTrouble;
   }
@@ -67,9 +75,15 @@ export class PostgresFeed implements ChangeFeed {
   }
 
   async #run(from: Revision, sink: ChangeSink, { signal, broken }: Ending): Promise<void> {
-    const position = new Position(this.#reader, sink, from, (applied, committedAt) => {
-      const delayMs = committedAt === undefined ? 0 : Math.max(0, Date.now() - committedAt.getTime());
-      this.#state = { ...this.#state, applied, delayMs };
+    const position = new Position({
+      reader: this.#reader,
+      history: this.#history,
+      sink,
+      from,
+      onApplied: (applied, committedAt) => {
+        const delayMs = committedAt === undefined ? 0 : Math.max(0, Date.now() - committedAt.getTime());
+        this.#state = { ...this.#state, applied, delayMs };
+      },
     });
     let failures = 0;
     while (!signal.aborted) {
@@ -88,14 +102,26 @@ export class PostgresFeed implements ChangeFeed {
     }
   }
 
+  /** Until the stream breaks, or an epoch begins after what was applied: then only the table tells how to go on. */
   async #stream(position: Position, slot: AbortController, { signal, broken }: Ending): Promise<void> {
+    const renewed = new AbortController();
+    const forget = this.#history.onEpoch((epoch) => {
+      if (position.applied < epoch) renewed.abort();
+    });
     const onSlot = async (): Promise<void> => {
+      await this.#reader.awaitCommits();
       slot.abort();
       await this.#catchUp(position, { signal, broken });
       this.#state = { ...this.#state, mode: 'streaming', reason: undefined };
     };
-    const config = await this.#clientConfig();
-    await streamChanges(config, { onSlot, onChanges: (changes) => position.apply(changes) }, signal);
+    try {
+      const config = await this.#clientConfig();
+      const handlers = { onSlot, onChanges: (changes: readonly LoggedChange[]) => position.follow(changes) };
+      await streamChanges(config, handlers, AbortSignal.any([signal, renewed.signal]));
+    } finally {
+      forget();
+    }
+    if (renewed.signal.aborted) await this.#catchUp(position, { signal, broken });
   }
 
   /** Until the slot is there, or nothing is to be had at all. */
@@ -138,6 +164,7 @@ interface Ending {
 /** How far the sink has got, and whether the log still is the one it was read from. */
 class Position {
   readonly #reader: PostgresReader;
+  readonly #history: KnownHistory;
   readonly #sink: ChangeSink;
   readonly #onApplied: (revision: Revision, committedAt?: Date) => void;
   #applied: Revision;
@@ -145,27 +172,33 @@ class Position {
   #writeId: string | undefined;
   #busy: Promise<void> = Promise.resolve();
 
-  constructor(
-    reader: PostgresReader,
-    sink: ChangeSink,
-    from: Revision,
-    onApplied: (revision: Revision, committedAt?: Date) => void,
-  ) {
-    this.#reader = reader;
-    this.#sink = sink;
-    this.#applied = from;
-    this.#onApplied = onApplied;
-    onApplied(from);
+  constructor(options: {
+    reader: PostgresReader;
+    history: KnownHistory;
+    sink: ChangeSink;
+    from: Revision;
+    onApplied: (revision: Revision, committedAt?: Date) => void;
+  }) {
+    this.#reader = options.reader;
+    this.#history = options.history;
+    this.#sink = options.sink;
+    this.#applied = options.from;
+    this.#onApplied = options.onApplied;
+    this.#onApplied(options.from);
   }
 
-  apply(changes: readonly LoggedChange[]): void {
-    const fresh = changes.filter(({ revision }) => revision > this.#applied);
-    const last = fresh.at(-1);
-    if (last === undefined) return;
-    this.#sink.apply(fresh);
-    this.#applied = last.revision;
-    this.#writeId = last.writeId;
-    this.#onApplied(last.revision, last.committedAt);
+  get applied(): Revision {
+    return this.#applied;
+  }
+
+  /** Changes of the stream. @throws Error when some are missing before them */
+  follow(changes: readonly LoggedChange[]): void {
+    const fresh = this.#fresh(changes);
+    if (this.#isBefore(fresh[0]?.follows)) {
+      throw new Error(`the replication stream left out changes after revision ${this.#applied}`);
+    }
+    const last = this.#apply(fresh);
+    if (last !== undefined) this.#history.streamed(last);
   }
 
   /** Reads the table up to its end. Calls never overlap: the poller's and the slot's take turns. */
@@ -183,22 +216,50 @@ class Position {
         await this.#reset(lost);
         continue;
       }
+      if (this.#isDoubtful(page)) {
+        // Either an epoch begins, or the row was not visible yet and is now.
+        await this.#reader.keepEpoch({ revision: this.#applied, writeId: this.#writeId });
+        continue;
+      }
       this.#writeId ??= page.writeId;
-      this.apply(page.changes);
+      const last = this.#apply(this.#fresh(page.changes));
+      if (last !== undefined) this.#history.saw(last);
       if (page.changes.length < CATCH_UP_PAGE) return;
     }
   }
 
-  /**
-   * Does the page go on from what was applied? Rows above the compacted revision are deleted by nobody, so one that is gone,
-   * or belongs to another write, means that the database has lost commits. The page and the compacted revision are of one
-   * snapshot, so what compaction takes meanwhile is noticed with the next page.
-   */
-  #lostHistory({ compacted, writeId }: TailPage): 'compacted' | 'rewound' | undefined {
+  #apply(changes: readonly LoggedChange[]): LoggedChange | undefined {
+    const last = changes.at(-1);
+    if (last === undefined) return undefined;
+    this.#sink.apply(changes);
+    this.#applied = last.revision;
+    this.#writeId = last.writeId;
+    this.#onApplied(last.revision, last.committedAt);
+    return last;
+  }
+
+  #fresh(changes: readonly LoggedChange[]): readonly LoggedChange[] {
+    return changes.filter(({ revision }) => revision > this.#applied);
+  }
+
+  #isBefore(revision: Revision | undefined): boolean {
+    return revision !== undefined && this.#applied < revision;
+  }
+
+  /** Does the page go on from what was applied? It and the compacted revision are of one snapshot. */
+  #lostHistory({ changes, compacted, epoch }: TailPage): 'compacted' | 'rewound' | undefined {
+    if (this.#applied < epoch) return 'rewound';
     if (this.#applied < compacted) return 'compacted';
-    const isReplaced = this.#writeId !== undefined && writeId !== undefined && writeId !== this.#writeId;
-    const isGone = writeId === undefined && this.#applied > compacted;
-    return isReplaced || isGone ? 'rewound' : undefined;
+    return this.#isBefore(changes[0]?.follows) ? 'rewound' : undefined;
+  }
+
+  /**
+   * Rows above the compacted revision are deleted by nobody, so one that is gone, or belongs to another write, means that the
+   * database has lost commits, or that what the stream brought is not visible yet.
+   */
+  #isDoubtful({ compacted, epoch, writeId }: TailPage): boolean {
+    if (this.#applied === compacted || this.#applied === epoch) return false;
+    return writeId === undefined || (this.#writeId !== undefined && writeId !== this.#writeId);
   }
 
   async #reset(reason: 'compacted' | 'rewound'): Promise<void> {

@@ -4,6 +4,8 @@ import type pg from 'pg';
 export async function withKeyLock<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query('BEGIN');
   try {
+    // Whoever has it is making a key, which takes as long as the machine takes.
+    await client.query('SET LOCAL lock_timeout = 0');
     await client.query("SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('cluster keys'))");
     const result = await work();
     await client.query('COMMIT');

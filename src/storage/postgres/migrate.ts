@@ -35,7 +35,10 @@ export function readMigrations(folder: string = FOLDER): Migration[] {
 export async function migrate(client: pg.ClientBase, migrations: readonly Migration[]): Promise<string[]> {
   await client.query('BEGIN');
   try {
+    // Whoever migrates may take longer than anything else is waited for; and then nobody must wait long behind us.
+    await client.query('SET LOCAL lock_timeout = 0');
     await client.query("SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('migrate'))");
+    await client.query("SET LOCAL lock_timeout = '10s'");
     await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
       id integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
     const applied = await readApplied(client);

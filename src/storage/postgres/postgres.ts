@@ -13,6 +13,7 @@ import {
 } from './connection.ts';
 import { Expirer } from './expirer.ts';
 import { PostgresFeed } from './feed.ts';
+import { KnownHistory } from './known-history.ts';
 import { connectToLoad } from './load.ts';
 import { PostgresReader } from './reader.ts';
 import { PostgresServerLeases } from './server-leases.ts';
@@ -22,12 +23,12 @@ import { PostgresSigningKeys } from './signing-keys.ts';
 const RECHECK_MS = 1000;
 
 export interface PostgresOptions extends ConnectionOptions {
-  /** How far back history is kept, and with it how far back a watch may start. */
-  readonly historyWindowMs: number;
   /** 0: never compact here. */
   readonly compactionIntervalMs: number;
   /** One line for the log. */
   readonly onTrouble: (message: string) => void;
+  /** This server's clock. */
+  readonly now?: () => number;
 }
 
 /** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
@@ -56,25 +57,29 @@ export interface PoolState {
   readonly waiting: number;
 }
 
-export function openPostgres(options: PostgresOptions): PostgresLog {
+export function openPostgres(given: PostgresOptions): PostgresLog {
+  const history = new KnownHistory();
+  const options = { ...given, history };
+  const { onTrouble, now = Date.now } = options;
+  history.onEpoch((epoch) => onTrouble(`history begins anew after revision ${epoch}: see the table epochs`));
   const writable = new WritableDatabase(options);
   const database = (): Promise<Database> => writable.get();
-  const reader = new PostgresReader(database, () => connectToLoad(options));
-  const committer = new BatchingCommitter(options);
-  const onError = (error: unknown): void =>
-    options.onTrouble(error instanceof Error ? error.message : String(error));
+  const reader = new PostgresReader(database, () => connectToLoad(options), history);
+  const committer = new BatchingCommitter(options, now);
+  const onError = (error: unknown): void => onTrouble(error instanceof Error ? error.message : String(error));
   const clientConfig = async (): Promise<pg.ClientConfig> =>
     toClientConfig((await findWritable(options)).route, options, 'tail');
   return {
     committer,
     allocations: new PostgresAllocations(database),
     reader,
-    feed: new PostgresFeed({ reader, clientConfig, onTrouble: options.onTrouble }),
+    feed: new PostgresFeed({ reader, clientConfig, onTrouble, history }),
     compactor: new Compactor({
       database,
-      windowMs: options.historyWindowMs,
       intervalMs: options.compactionIntervalMs,
       onError,
+      onTrouble,
+      now,
     }),
     expirer: new Expirer({ database, onError }),
     leases: new PostgresServerLeases(database),

@@ -1,5 +1,4 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import { NO_REVISION } from '../revision.ts';
 import { prepare, tables } from './prepared.ts';
 
 /** What is asked of the log. Revisions and other numbers are given as text (schema.ts). */
@@ -20,18 +19,55 @@ const CHANGE_COLUMNS = [
   'r.previous_revision',
   'r.committed_at',
   'r.write_id',
+  'r.follows_revision',
 ] as const;
 
-/** Compaction never deletes the newest row, so this is the newest revision ever committed; an empty log is at 0. */
+const EPOCH = sql<string>`(SELECT max(epoch) FROM epochs)`;
+
+/**
+ * Where the log is: at its newest row, which compaction never deletes, or where its epoch began. `moved`: PostgreSQL is not on
+ * the timeline that the epoch began on.
+ */
 export const CURRENT_REVISION = prepare(
   () =>
     tables
-      .selectFrom('revisions')
-      .select(({ fn, lit }) => fn.coalesce(fn.max('revision'), lit(Number(NO_REVISION))).as('revision')),
+      .selectFrom('epochs as e')
+      .select([
+        sql<string>`greatest((SELECT max(revision) FROM revisions), e.epoch)`.as('revision'),
+        'e.epoch',
+        sql<string | null>`e.timeline <> database_timeline()`.as('moved'),
+      ])
+      .orderBy('e.epoch', 'desc')
+      .limit(1),
   'current_revision',
 );
 
-export const COMPACTED_REVISION = prepare(() => tables.selectFrom('compaction').select('revision'));
+/** Clients cannot go on from before this. */
+export const COMPACTED_REVISION = prepare(() =>
+  tables.selectFrom('compaction').select(sql<string>`greatest(revision, ${EPOCH})`.as('revision')),
+);
+
+interface SeenValues {
+  /** The newest row the caller knows to have been visible. */
+  readonly revision: string | null;
+  readonly writeId: string | null;
+}
+
+/** Whether there is reason to doubt that the log still is the one the caller knows. Changes nothing. */
+export const DOUBT_HISTORY = prepare((seen: SeenValues) =>
+  tables.selectNoFrom([
+    sql<string | null>`doubt_history(${seen.revision}, ${seen.writeId})`.as('doubt'),
+    EPOCH.as('epoch'),
+  ]),
+);
+
+/** Begins a new epoch when there is reason to. Answers the present one. */
+export const KEEP_EPOCH = prepare((seen: SeenValues) =>
+  tables.selectNoFrom(sql<string>`keep_epoch(${seen.revision}, ${seen.writeId})`.as('epoch')),
+);
+
+/** Ends when everything committed before it is visible. */
+export const AWAIT_COMMITS = prepare(() => tables.selectNoFrom(sql`await_commits()`.as('done')));
 
 interface KeyValues {
   readonly group: string;
@@ -141,17 +177,17 @@ export const TAIL_PAGE = prepare(
             .as('page'),
         (join) => join.onTrue(),
       )
-      .select(['c.revision as compacted', 'a.write_id as after_write_id'])
+      .select(['c.revision as compacted', EPOCH.as('epoch'), 'a.write_id as after_write_id'])
       .selectAll('page')
       .orderBy('page.revision'),
   'tail_page',
 );
 
-/** Which of some writes are in the log. */
+/** Which of some writes are in the log, once what was under way is over. */
 export const FIND_WRITES = prepare((of: { readonly after: string; readonly ids: readonly string[] }) =>
   tables
-    .selectFrom('revisions')
-    .select(['write_id', 'revision'])
-    .where('revision', '>', of.after)
-    .where('write_id', '=', ({ fn }) => fn.any(sql<string[]>`${of.ids}::uuid[]`)),
+    .selectFrom(
+      sql<{ write_id: string; revision: string }>`find_writes(${of.ids}::uuid[], ${of.after})`.as('found'),
+    )
+    .select(['found.write_id', 'found.revision']),
 );

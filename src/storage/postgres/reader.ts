@@ -1,6 +1,6 @@
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, parsePosition, type Scope } from '../key.ts';
-import { type Revision, toRevision } from '../revision.ts';
+import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import type {
   ChangeQuery,
   ChangeWithPrevious,
@@ -9,9 +9,11 @@ import type {
   StoredObject,
 } from '../revision-log.ts';
 import type { Database, DatabaseSource } from './connection.ts';
+import type { KnownHistory, KnownRow } from './known-history.ts';
 import { copyLive, type LoadConnection } from './load.ts';
 import type { Prepared } from './prepared.ts';
 import {
+  AWAIT_COMMITS,
   CHANGES,
   COMPACTED_REVISION,
   COUNT_AT,
@@ -21,28 +23,58 @@ import {
   TAIL_PAGE,
 } from './queries.ts';
 import { type ChangeRow, type LoggedChange, toChange, toChangeWithPrevious, toStoredObject } from './rows.ts';
-import { isConnectionFailure } from './statements.ts';
+import { isConnectionFailure, isTransient } from './statements.ts';
 
 /** A page of the log as the tail reads it, with what tells whether the log still is the one that was read before. */
 export interface TailPage {
   readonly changes: readonly LoggedChange[];
   readonly compacted: Revision;
+  /** The present one begins after this revision. */
+  readonly epoch: Revision;
   /** The write id of the row the page begins after; undefined when there is no such row. */
   readonly writeId: string | undefined;
 }
 
+const VISIBLE_TRIES = 3;
+
 export class PostgresReader implements RevisionReader {
   readonly #database: DatabaseSource;
   readonly #connectToLoad: () => Promise<LoadConnection>;
+  readonly #history: KnownHistory;
+  #settling: Promise<void> | undefined;
 
-  constructor(database: DatabaseSource, connectToLoad: () => Promise<LoadConnection>) {
+  constructor(database: DatabaseSource, connectToLoad: () => Promise<LoadConnection>, history: KnownHistory) {
     this.#database = database;
     this.#connectToLoad = connectToLoad;
+    this.#history = history;
   }
 
   async currentRevision(): Promise<Revision> {
+    const { revision, isDoubtful } = await this.#readPosition();
+    if (!isDoubtful) return revision;
+    await this.keepEpoch();
+    return (await this.#readPosition()).revision;
+  }
+
+  /** A log that ends before what was seen in it has lost commits, or is another one. */
+  async #readPosition(): Promise<{ revision: Revision; isDoubtful: boolean }> {
     const [row] = await this.#run(CURRENT_REVISION, {});
-    return toRevision(row?.revision ?? 0);
+    if (row === undefined) throw new Error('the database has no epoch: run pg-apiserver migrate');
+    const revision = toRevision(row.revision);
+    const isDoubtful = row.moved === 't' || revision < (this.#history.seen?.revision ?? NO_REVISION);
+    if (!isDoubtful) this.#history.readUpTo(revision, toRevision(row.epoch));
+    return { revision, isDoubtful };
+  }
+
+  /** As {@link KnownHistory.keepEpoch}. */
+  async keepEpoch(row?: KnownRow): Promise<Revision> {
+    const { pool } = await this.#database().catch(rethrow);
+    return this.#history.keepEpoch(pool, row).catch(rethrow);
+  }
+
+  /** Resolves when everything committed before the call is visible; a commit may wait for a standby until then. */
+  async awaitCommits(): Promise<void> {
+    await this.#run(AWAIT_COMMITS, {});
   }
 
   async compactedRevision(): Promise<Revision> {
@@ -64,9 +96,11 @@ export class PostgresReader implements RevisionReader {
     try {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const [row] = await CURRENT_REVISION.run(client, {});
-      begin(toRevision(row?.revision ?? 0));
+      const revision = toRevision(row?.revision ?? 0);
+      begin(revision);
       await copyLive(connection, batch);
       await client.query('COMMIT');
+      this.#history.readUpTo(revision, toRevision(row?.epoch ?? 0));
     } catch (error) {
       rethrow(error);
     } finally {
@@ -84,6 +118,7 @@ export class PostgresReader implements RevisionReader {
       afterNamespace: after.namespace,
       afterName: after.name,
     };
+    await this.#untilVisible(revision);
     const objects = (await this.#run(LIST_AT, { ...values, limit })).map(toStoredObject);
     const [counted] = objects.length < limit ? [] : await this.#run(COUNT_AT, values);
     await this.#assertKept(revision);
@@ -91,6 +126,7 @@ export class PostgresReader implements RevisionReader {
   }
 
   async changesBetween({ resource, scope, after, upTo, limit }: ChangeQuery): Promise<ChangeWithPrevious[]> {
+    await this.#untilVisible(upTo);
     const range = { after: after.toString(), upTo: upTo.toString(), limit };
     const rows = await this.#run(CHANGES, { ...resource, ...toValues(scope), ...range });
     await this.#assertKept(after);
@@ -103,8 +139,25 @@ export class PostgresReader implements RevisionReader {
     return {
       changes: rows.filter(hasChange).map(toChange),
       compacted: toRevision(rows[0]?.compacted ?? 0),
+      epoch: toRevision(rows[0]?.epoch ?? 0),
       writeId: rows[0]?.after_write_id ?? undefined,
     };
+  }
+
+  /**
+   * The stream is ahead of what SQL sees: it brings a commit as soon as its record is written. What is read here as complete up
+   * to a revision must not leave out one that is still to become visible.
+   */
+  async #untilVisible(revision: Revision): Promise<void> {
+    if (this.#history.isVisible(revision)) return;
+    for (let tries = 0; (await this.currentRevision()) < revision; tries += 1) {
+      if (tries === VISIBLE_TRIES) throw invisible(revision);
+      // Shared by all who replay; one that had the lock too early for some of them is asked for again.
+      this.#settling ??= this.awaitCommits().finally(() => {
+        this.#settling = undefined;
+      });
+      await this.#settling;
+    }
   }
 
   /** Asked after reading, so that rows compacted while they were read are noticed too. */
@@ -123,8 +176,11 @@ export class PostgresReader implements RevisionReader {
   }
 }
 
+const invisible = (revision: Revision): StorageError =>
+  new StorageError({ kind: 'unavailable', reason: `revision ${revision} is not visible in the database` });
+
 function rethrow(error: unknown): never {
-  if (!isConnectionFailure(error)) throw error;
+  if (!isConnectionFailure(error) && !isTransient(error)) throw error;
   const reason = error instanceof Error ? error.message : String(error);
   throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
 }

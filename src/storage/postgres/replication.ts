@@ -159,8 +159,7 @@ class Stream {
 
   #acknowledge(ping: boolean): void {
     if (this.#acknowledged === '') return;
-    const sent = this.#service.acknowledge(before(this.#acknowledged), ping);
-    sent.catch((error: unknown) => this.#break(error));
+    this.#service.acknowledge(before(this.#acknowledged), ping).catch((error: unknown) => this.#break(error));
   }
 
   #checkSilence(): void {
@@ -172,8 +171,10 @@ class Stream {
 }
 
 /**
- * The position one byte earlier: '1/0' → '0/FFFFFFFF'. The library adds one to what it acknowledges, and PostgreSQL compares
- * with what it has sent for equality before it lets a shutdown end: a position beyond it holds the shutdown up for ever.
+ * The position a byte earlier, to which the library adds one. A server that shuts down waits until what was acknowledged is
+ * exactly what it has sent, for as long as that takes.
+ *
+ *     before('1/0') → '0/ffffffff'
  */
 function before(lsn: string): string {
   const [high = '0', low = '0'] = lsn.split('/');
@@ -183,7 +184,7 @@ function before(lsn: string): string {
 
 function toStreamedChange(row: Readonly<Record<string, Buffer | null>>): LoggedChange {
   const text = (column: string): string => row[column]?.toString() ?? '';
-  const previous = row.previous_revision;
+  const { previous_revision: previous, follows_revision: follows } = row;
   return {
     key: {
       group: text('api_group'),
@@ -198,6 +199,7 @@ function toStreamedChange(row: Readonly<Record<string, Buffer | null>>): LoggedC
     committedAt: fromPostgresTime(row.committed_at),
     json: copy(row.object),
     writeId: toUuid(row.write_id),
+    follows: follows == null ? undefined : toRevision(follows.readBigInt64BE()),
   };
 }
 

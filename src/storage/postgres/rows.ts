@@ -9,11 +9,16 @@ export type ObjectRow = TextRow<
 >;
 
 export type ChangeRow = ObjectRow &
-  TextRow<'verb' | 'committed_at' | 'write_id'> & { readonly previous_revision: string | null };
+  TextRow<'verb' | 'committed_at' | 'write_id'> & {
+    readonly previous_revision: string | null;
+    readonly follows_revision: string | null;
+  };
 
 /** A change that can be told from another of the same revision, which a failover may bring about. */
 export interface LoggedChange extends Change {
   readonly writeId: string;
+  /** The newest revision there was before the batch of this change; undefined in rows from before it was kept. */
+  readonly follows: Revision | undefined;
 }
 
 export function toStoredObject(row: ObjectRow): StoredObject {
@@ -29,9 +34,10 @@ export function toChange(row: ChangeRow): LoggedChange {
   return {
     ...toStoredObject(row),
     verb: toVerb(row.verb),
-    previous: toPrevious(row.previous_revision),
+    previous: toOptional(row.previous_revision),
     committedAt: new Date(row.committed_at),
     writeId: row.write_id,
+    follows: toOptional(row.follows_revision),
   };
 }
 
@@ -47,6 +53,6 @@ export function toVerb(text: string): WriteVerb {
   throw new Error(`the log has a row with verb ${JSON.stringify(text)}`);
 }
 
-function toPrevious(text: string | null): Revision | undefined {
+function toOptional(text: string | null): Revision | undefined {
   return text === null ? undefined : toRevision(text);
 }

@@ -8,6 +8,7 @@ export interface Schema {
   readonly revisions: RevisionsTable;
   readonly heads: HeadsTable;
   readonly compaction: CompactionTable;
+  readonly epochs: EpochsTable;
   readonly allocations: AllocationsTable;
   readonly server_leases: ServerLeasesTable;
   readonly cluster_keys: ClusterKeysTable;
@@ -38,6 +39,8 @@ interface RevisionsTable extends KeyColumns {
   readonly source_address: string;
   readonly request_id: string;
   readonly field_manager: string;
+  /** The newest revision before its batch. */
+  readonly follows_revision: string | null;
 }
 
 /** Which row of the log is the current state of each live object. */
@@ -47,11 +50,21 @@ interface HeadsTable extends KeyColumns {
   readonly expires_at: string | null;
 }
 
-/** How far history has been cut off. One row. */
+/** How far history has been cut off, and how far back it is kept. One row. */
 interface CompactionTable {
   readonly revision: string;
   readonly committed_at: string;
   readonly compacted_at: string;
+  readonly history_window: string | null;
+}
+
+/** Histories, each named by the revision it begins after. */
+interface EpochsTable {
+  readonly epoch: string;
+  readonly system_id: string | null;
+  readonly timeline: string | null;
+  readonly began_at: string;
+  readonly reason: string;
 }
 
 interface AllocationsTable extends KeyColumns {

@@ -1,5 +1,7 @@
 import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
+import { describeDurability } from './durability.ts';
+import { type KeptWindow, keepHistoryWindow, type WindowWish } from './history-window.ts';
 import { migrate, readMigrations } from './migrate.ts';
 import { findMissingRequirements } from './requirements.ts';
 import { SigningKeyChanges } from './signing-keys.ts';
@@ -10,6 +12,10 @@ export interface DatabaseSetup {
   readonly encryption: string;
   /** Answers the names of the migrations it applied. @throws Error, one line for a person each that is missing */
   migrate(): Promise<string[]>;
+  /** Whether history is kept as far back as is wished; see {@link keepHistoryWindow}. After `migrate`. */
+  keepHistoryWindow(wish: WindowWish): Promise<KeptWindow>;
+  /** What an acknowledged write has behind it, for a person. After `migrate`. */
+  describeDurability(): Promise<string>;
   /** One that all servers of the database share; see {@link keepClusterKey}. After `migrate`. */
   keepKey(name: string, wishes: KeyWishes): Promise<ClusterKey>;
   /** After `migrate`. */
@@ -30,6 +36,8 @@ export async function setUpDatabase<Result>(
         if (missing.length > 0) throw new Error(missing.join('\n'));
         return migrate(client, readMigrations());
       },
+      keepHistoryWindow: (wish) => keepHistoryWindow(client, wish),
+      describeDurability: () => describeDurability(client),
       keepKey: (name, wishes) => keepClusterKey(client, name, wishes),
       signingKeys: new SigningKeyChanges(client),
     });

@@ -11,10 +11,6 @@ export const TEXT_TYPES: pg.CustomTypesConfig = {
 /** A row whose columns all arrived as text; null columns are null. */
 export type TextRow<Column extends string> = { readonly [column in Column]: string };
 
-/** The ordering lock that commit_revisions takes: until the transaction ends, nobody else commits. */
-export const LOCK_COMMITS =
-  "SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'))";
-
 /**
  * A copy of its own, outside Node's shared 8 kB slabs: an object that lives for days must not keep its neighbours' memory.
  * Small values share a slab all the same, because an allocation of their own would cost more than what they could pin.
@@ -38,6 +34,49 @@ export function isConnectionFailure(error: unknown): boolean {
     return true;
   return code === '' && /connection|timeout|not queryable|socket|client was closed/i.test(error.message);
 }
+
+/** Whether the statement never left this process, because the connection was gone before. */
+export function wasNotSent(error: unknown): boolean {
+  return error instanceof Error && /not queryable|client was closed/i.test(error.message);
+}
+
+/** Whether a lock was not to be had in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '55P03';
+}
+
+/**
+ * A commit that PostgreSQL warned of. When the wait for a standby ends early, because the backend is told to, it says by a
+ * warning alone that the commit is here and perhaps nowhere else; no other warning is known to come at a commit. Its text is
+ * translated and its SQLSTATE that of any warning.
+ */
+export class UncertainCommit extends Error {
+  constructor(warning: string) {
+    super(`PostgreSQL warned of the commit: ${warning}`);
+    this.name = 'UncertainCommit';
+  }
+}
+
+/** Runs what commits. @throws UncertainCommit when it ended with a warning */
+export async function withoutWarning<Result>(
+  client: pg.ClientBase,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  let warning: string | undefined;
+  const onNotice = ({ code, message }: { code?: string | undefined; message?: string | undefined }): void => {
+    if (code?.startsWith(WARNING_CLASS)) warning = message ?? '';
+  };
+  client.on('notice', onNotice);
+  try {
+    const result = await run();
+    if (warning !== undefined) throw new UncertainCommit(warning);
+    return result;
+  } finally {
+    client.removeListener('notice', onNotice);
+  }
+}
+
+const WARNING_CLASS = '01';
 
 /**
  * Whether the statement may succeed later as it is. Class 53: disk or memory is full; 57014: it took too long; 55P03, 40001

@@ -1,5 +1,4 @@
 import type { GroupResource } from '../../api/names.ts';
-import type { StorageError } from '../errors.ts';
 import { type Scope, toPosition } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
@@ -17,8 +16,6 @@ export type EntryTree = CountedTree<Entry>;
 export interface Audience {
   readonly scope: Scope;
   offer(event: SharedEvent): void;
-  bookmarkIfDue(nowMs: number): void;
-  end(error: StorageError): void;
 }
 
 /** A state of a resource that does not change any more. */
@@ -158,12 +155,6 @@ export class ResourceCache {
     for (const watcher of this.#byName.get(toNameKey({ namespace, name })) ?? []) watcher.offer(event);
     if (namespace === '') return;
     for (const watcher of this.#byName.get(toNameKey({ name })) ?? []) watcher.offer(event);
-  }
-
-  *allWatchers(): Iterable<Audience> {
-    yield* this.#everywhere;
-    for (const set of this.#byNamespace.values()) yield* set;
-    for (const set of this.#byName.values()) yield* set;
   }
 
   #setFor(scope: Scope): Set<Audience> {

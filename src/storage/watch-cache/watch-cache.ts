@@ -7,7 +7,7 @@ import type { Change, ChangeFeed, ChangeSink, Committer, RevisionReader, Write }
 import type { Entry, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import type { FieldReader } from './cached-entry.ts';
 import { SharedCurrentRevision } from './current-revision.ts';
-import type { SharedEvent } from './event.ts';
+import { Generation } from './generation.ts';
 import { KeptFrames } from './kept-frames.ts';
 import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';
 import { ResourceCache } from './resource-cache.ts';
@@ -31,7 +31,7 @@ export interface WatchCacheOptions {
 
 interface Waiter {
   readonly revision: Revision;
-  readonly resolve: () => void;
+  readonly resolve: (generation: Generation) => void;
 }
 
 /** What metrics and readiness show. */
@@ -49,40 +49,35 @@ export interface WatchCacheState {
 export class WatchCache implements Store, ChangeSink {
   readonly #options: WatchCacheOptions;
   readonly #current: SharedCurrentRevision;
-  readonly #caches = new Map<string, ResourceCache>();
   readonly #frames = new KeptFrames();
-  #applied: Revision = NO_REVISION;
-  #loadedAt: Revision = NO_REVISION;
-  #loaded = false;
-  #becameReady: () => void = () => {};
-  readonly #ready: Promise<void>;
+  /** Undefined until it is loaded, and again while it is loaded afresh. */
+  #generation: Generation | undefined;
+  #loading = Promise.withResolvers<void>();
   #waiters: Waiter[] = [];
 
   constructor(options: WatchCacheOptions) {
     this.#options = options;
     this.#current = new SharedCurrentRevision(() => options.reader.currentRevision());
-    this.#ready = new Promise((resolve) => {
-      this.#becameReady = resolve;
-    });
   }
 
   get state(): WatchCacheState {
-    const resources = [...this.#caches.values()].map((cache) => ({
+    const generation = this.#generation;
+    const resources = [...(generation?.caches ?? [])].map((cache) => ({
       resource: cache.resource,
       objects: cache.size,
       watchers: cache.watchers,
     }));
-    return { loaded: this.#loaded, applied: this.#applied, resources };
+    return { loaded: generation !== undefined, applied: generation?.applied ?? NO_REVISION, resources };
   }
 
   /** Undefined for a resource that no object was ever seen of. */
-  countObjects({ group, resource }: GroupResource): number | undefined {
-    return this.#caches.get(`${group}/${resource}`)?.size;
+  countObjects(resource: GroupResource): number | undefined {
+    return this.#generation?.find(resource)?.size;
   }
 
   /** Resolves when everything is loaded and reads are served. */
   ready(): Promise<void> {
-    return this.#ready;
+    return this.#loading.promise;
   }
 
   /**
@@ -91,12 +86,11 @@ export class WatchCache implements Store, ChangeSink {
    * @throws StorageError; what PostgreSQL said
    */
   async run(signal: AbortSignal, onLoaded: () => void = () => {}): Promise<void> {
-    if (this.#loaded) await this.reset();
-    else await this.#load();
+    const loaded = await this.reset();
     onLoaded();
     const ticks = setInterval(() => this.#tick(), TICK_MS);
     try {
-      await this.#options.feed.run(this.#applied, this, signal);
+      await this.#options.feed.run(loaded, this, signal);
     } finally {
       clearInterval(ticks);
     }
@@ -107,18 +101,17 @@ export class WatchCache implements Store, ChangeSink {
   }
 
   async get(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined> {
-    await this.#reach(freshness, caller);
-    return this.#cacheOf(key).get(toPosition(key));
+    const generation = await this.#reach(freshness, caller);
+    return generation.cacheOf(key).get(toPosition(key));
   }
 
   async list(query: ListQuery): Promise<ListPage> {
-    const { freshness, caller } = query;
+    const { freshness, caller, lookUp } = query;
     if (freshness.kind === 'exact') return this.#listExact(query, freshness.revision);
-    await this.#reach(freshness, caller);
-    const cache = this.#cacheOf(query.resource);
-    const { lookUp } = query;
+    const generation = await this.#reach(freshness, caller);
+    const cache = generation.cacheOf(query.resource);
     const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
-    const snapshot = cache.snapshot(this.#applied);
+    const snapshot = cache.snapshot(generation.applied);
     const page =
       index === undefined || lookUp === undefined
         ? await listTree(snapshot, query)
@@ -128,124 +121,116 @@ export class WatchCache implements Store, ChangeSink {
   }
 
   async watch(query: WatchQuery, signal: AbortSignal): Promise<void> {
-    await this.#ready;
-    const cache = this.#cacheOf(query.resource);
-    if (query.start.kind === 'after') return this.#watchAfter(query, cache, query.start.revision, signal);
-    await this.#reach(query.start.freshness, { signal, aborted: signal.aborted }).catch((error: unknown) => {
+    if (query.start.kind === 'after') return this.#watchAfter(query, query.start.revision, signal);
+    const caller = { signal, aborted: signal.aborted };
+    const generation = await this.#reach(query.start.freshness, caller).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
-    if (signal.aborted) return;
+    if (generation === undefined || signal.aborted) return;
     const { lookUp, scope } = query;
+    const cache = generation.cacheOf(query.resource);
     const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
     if (signal.aborted) return;
-    const { revision, tree } = cache.snapshot(this.#applied);
-    const watcher = this.#watcher(query, cache, revision, signal);
+    const { revision, tree } = cache.snapshot(generation.applied);
+    const watcher = this.#watcher(query, generation, revision, signal);
     const state =
       index === undefined || lookUp === undefined
         ? valuesOf(tree, scope)
         : valuesFound(index, lookUp.value, scope);
-    query.onStart();
-    await watcher.sendState(state);
-    query.onInitialized?.();
-    await watcher.follow();
+    await generation.serve(watcher, async () => {
+      query.onStart();
+      await watcher.sendState(state);
+      query.onInitialized?.();
+      await watcher.follow();
+    });
   }
 
-  async #watchAfter(
-    query: WatchQuery,
-    cache: ResourceCache,
-    after: Revision,
-    signal: AbortSignal,
-  ): Promise<void> {
-    if (after < cache.recent.floor) {
+  async #watchAfter(query: WatchQuery, after: Revision, signal: AbortSignal): Promise<void> {
+    const generation = await this.#loaded();
+    if (after < generation.cacheOf(query.resource).recent.floor) {
       const compacted = await this.#options.reader.compactedRevision();
       if (after < compacted) throw new StorageError({ kind: 'compacted', requested: after, compacted });
     }
-    query.onStart();
-    const following = this.#watcher(query, cache, after, signal).follow();
-    query.onInitialized?.();
-    await following;
+    const watcher = this.#watcher(query, generation, after, signal);
+    await generation.serve(watcher, async () => {
+      query.onStart();
+      const following = watcher.follow();
+      query.onInitialized?.();
+      await following;
+    });
   }
 
-  #watcher(query: WatchQuery, cache: ResourceCache, position: Revision, signal: AbortSignal): Watcher {
+  #watcher(query: WatchQuery, generation: Generation, position: Revision, signal: AbortSignal): Watcher {
     const { reader } = this.#options;
-    return new Watcher({ query, cache, reader, applied: () => this.#applied, position, signal });
+    const cache = generation.cacheOf(query.resource);
+    return new Watcher({ query, cache, reader, applied: () => generation.applied, position, signal });
   }
 
-  /** Applies everything first, then tells the watchers: whoever reads after an event sees at least that state. */
   apply(changes: readonly Change[]): void {
-    const events: [ResourceCache, SharedEvent][] = [];
-    for (const change of changes) {
-      const cache = this.#cacheOf(change.key);
-      events.push([cache, cache.apply(change)]);
-    }
-    this.#applied = changes.at(-1)?.revision ?? this.#applied;
-    for (const [cache, event] of events) cache.dispatch(event);
-    this.#wakeWaiters();
+    const generation = this.#generation;
+    if (generation === undefined) throw new Error('changes came before there was anything to change');
+    generation.apply(changes);
+    this.#wakeWaiters(generation);
   }
 
-  /** The history these caches were made from is gone. Watches end with 410 and their clients begin again. */
+  /**
+   * The history this was made from is gone. Watches end with 410 and their clients begin again; reads wait for what is loaded
+   * now, because what was here may never have been, to the database.
+   */
   async reset(): Promise<Revision> {
-    const ended = [...this.#caches.values()].flatMap((cache) => [...cache.allWatchers()]);
-    await this.#load();
-    const failure = { kind: 'compacted', requested: NO_REVISION, compacted: this.#applied } as const;
-    for (const watcher of ended) watcher.end(new StorageError(failure));
-    return this.#applied;
+    const over = this.#generation;
+    this.#generation = undefined;
+    if (over !== undefined) {
+      this.#loading = Promise.withResolvers();
+      const failure = { kind: 'compacted', requested: NO_REVISION, compacted: over.applied } as const;
+      over.end(new StorageError(failure));
+    }
+    return this.#load();
   }
 
-  async #load(): Promise<void> {
-    const caches = new Map<string, ResourceCache>();
-    let loadedAt = NO_REVISION;
-    await this.#options.reader.loadCurrent(
-      (revision) => {
-        loadedAt = revision;
+  async #load(): Promise<Revision> {
+    const { fieldsOf, reader } = this.#options;
+    let loading = new Generation(NO_REVISION, () => {
+      throw new Error('objects came before their revision');
+    });
+    await reader.loadCurrent(
+      (loadedAt) => {
+        loading = new Generation(loadedAt, (resource) => {
+          const readFields = fieldsOf(resource);
+          return new ResourceCache({ resource, loadedAt, readFields, frames: this.#frames });
+        });
       },
       (objects) => {
-        for (const object of objects) this.#cacheIn(caches, object.key, loadedAt).load(object);
+        for (const object of objects) loading.cacheOf(object.key).load(object);
       },
     );
-    this.#caches.clear();
-    for (const [key, cache] of caches) this.#caches.set(key, cache);
-    this.#loadedAt = loadedAt;
-    this.#applied = loadedAt;
-    this.#loaded = true;
-    this.#becameReady();
-    this.#wakeWaiters();
+    this.#generation = loading;
+    this.#loading.resolve();
+    this.#wakeWaiters(loading);
+    return loading.applied;
   }
 
-  #cacheOf(resource: GroupResource): ResourceCache {
-    return this.#cacheIn(this.#caches, resource, this.#loadedAt);
+  /** @throws StorageError unavailable when it takes too long to load afresh */
+  async #loaded(): Promise<Generation> {
+    while (this.#generation === undefined) await within(LATEST_TIMEOUT_MS, this.#loading.promise);
+    return this.#generation;
   }
 
-  #cacheIn(
-    caches: Map<string, ResourceCache>,
-    { group, resource }: GroupResource,
-    loadedAt: Revision,
-  ): ResourceCache {
-    const key = `${group}/${resource}`;
-    let cache = caches.get(key);
-    if (cache === undefined) {
-      const groupResource = { group, resource };
-      const readFields = this.#options.fieldsOf(groupResource);
-      cache = new ResourceCache({ resource: groupResource, loadedAt, readFields, frames: this.#frames });
-      caches.set(key, cache);
-    }
-    return cache;
-  }
-
-  async #reach(freshness: Freshness, caller?: Caller): Promise<void> {
-    if (!this.#loaded) await this.#ready;
-    if (freshness.kind === 'any') return;
+  /** What is as new as asked. It may have ended by the time it is used, and is of one history all the same. */
+  async #reach(freshness: Freshness, caller?: Caller): Promise<Generation> {
+    if (freshness.kind === 'any') return this.#generation ?? this.#loaded();
+    if (this.#generation === undefined) await this.#loaded();
     if (freshness.kind === 'not-older')
       return this.#waitFor(freshness.revision, NOT_OLDER_TIMEOUT_MS, caller);
     const current = await this.#current.get();
     if (caller?.aborted === true) throw new StorageError({ kind: 'abandoned' });
-    if (current <= this.#applied) return;
-    await this.#waitFor(current, LATEST_TIMEOUT_MS, caller);
+    return this.#waitFor(current, LATEST_TIMEOUT_MS, caller);
   }
 
   /** @throws StorageError future, abandoned */
-  #waitFor(revision: Revision, timeoutMs: number, caller?: Caller): Promise<void> {
-    if (this.#applied >= revision) return Promise.resolve();
+  #waitFor(revision: Revision, timeoutMs: number, caller?: Caller): Promise<Generation> | Generation {
+    const present = this.#generation;
+    if (present !== undefined && present.applied >= revision) return present;
     return new Promise((resolve, reject) => {
       const signal = caller?.signal;
       const settle = (): void => {
@@ -255,9 +240,9 @@ export class WatchCache implements Store, ChangeSink {
       };
       const waiter = {
         revision,
-        resolve: () => {
+        resolve: (generation: Generation) => {
           settle();
-          resolve();
+          resolve(generation);
         },
       };
       const abandon = (): void => {
@@ -266,7 +251,8 @@ export class WatchCache implements Store, ChangeSink {
       };
       const timer = setTimeout(() => {
         settle();
-        reject(new StorageError({ kind: 'future', requested: revision, current: this.#applied }));
+        const current = this.#generation?.applied ?? NO_REVISION;
+        reject(new StorageError({ kind: 'future', requested: revision, current }));
       }, timeoutMs);
       this.#waiters.push(waiter);
       signal?.addEventListener('abort', abandon, { once: true });
@@ -274,18 +260,19 @@ export class WatchCache implements Store, ChangeSink {
     });
   }
 
-  #wakeWaiters(): void {
+  #wakeWaiters(generation: Generation): void {
     if (this.#waiters.length === 0) return;
+    const { applied } = generation;
     const waiting = this.#waiters;
-    this.#waiters = waiting.filter(({ revision }) => revision > this.#applied);
-    for (const waiter of waiting) if (waiter.revision <= this.#applied) waiter.resolve();
+    this.#waiters = waiting.filter(({ revision }) => revision > applied);
+    for (const waiter of waiting) if (waiter.revision <= applied) waiter.resolve(generation);
   }
 
   async #listExact(query: ListQuery, revision: Revision): Promise<ListPage> {
-    await this.#ready;
-    await this.#waitFor(revision, NOT_OLDER_TIMEOUT_MS, query.caller);
-    const cache = this.#cacheOf(query.resource);
-    const snapshot = cache.snapshotAt(revision, this.#applied);
+    await this.#loaded();
+    const generation = await this.#waitFor(revision, NOT_OLDER_TIMEOUT_MS, query.caller);
+    const cache = generation.cacheOf(query.resource);
+    const snapshot = cache.snapshotAt(revision, generation.applied);
     if (snapshot === undefined) return this.#listHistory(query, revision, cache);
     const page = await listTree(snapshot, query);
     if (page.next !== undefined) cache.remember(snapshot);
@@ -316,9 +303,16 @@ export class WatchCache implements Store, ChangeSink {
 
   #tick(): void {
     this.#frames.turn();
-    const now = Date.now();
-    for (const cache of this.#caches.values()) {
-      for (const watcher of cache.allWatchers()) watcher.bookmarkIfDue(now);
-    }
+    this.#generation?.bookmarkIfDue(Date.now());
   }
+}
+
+/** @throws StorageError unavailable */
+async function within(timeoutMs: number, loaded: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const failure = { kind: 'unavailable', reason: 'the state of the cluster is being read' } as const;
+    timer = setTimeout(() => reject(new StorageError(failure)), timeoutMs);
+  });
+  await Promise.race([loaded, late]).finally(() => clearTimeout(timer));
 }

@@ -32,6 +32,7 @@ export class Watcher implements Audience {
   #failure: StorageError | undefined;
   /** Ends the present wait, whatever it is for. Waits are not raced against a promise that outlives them: that would leak. */
   #wake: () => void = () => {};
+  readonly #onAbort = (): void => this.#wake();
 
   constructor(options: {
     query: WatchQuery;
@@ -57,16 +58,26 @@ export class Watcher implements Audience {
     this.#send(event);
   }
 
-  /** The state to begin with, one frame after the other as the client takes them. */
+  /**
+   * The state to begin with, one frame after the other as the client takes them.
+   * @throws StorageError compacted when the history is gone meanwhile
+   */
   async sendState(entries: Iterable<Entry>): Promise<void> {
     const { encoder, sink, matches } = this.#query;
     const pace = new Pace(8);
-    for (const entry of entries) {
-      if (pace.isOver()) await pace.rest();
-      if (this.#signal.aborted) return;
-      if (matches !== undefined && !matches(entry)) continue;
-      const full = !sink.write(encoder.encode({ type: 'ADDED', entry, revision: entry.revision }));
-      if (full) await sink.drained();
+    this.#signal.addEventListener('abort', this.#onAbort);
+    try {
+      for (const entry of entries) {
+        if (pace.isOver()) await pace.rest();
+        if (this.#failure !== undefined) throw this.#failure;
+        if (this.#signal.aborted) return;
+        if (matches !== undefined && !matches(entry)) continue;
+        const full = !sink.write(encoder.encode({ type: 'ADDED', entry, revision: entry.revision }));
+        if (full) await this.#wait(sink.drained());
+      }
+      if (this.#failure !== undefined) throw this.#failure;
+    } finally {
+      this.#signal.removeEventListener('abort', this.#onAbort);
     }
     if (!this.#query.initialEventsEnd || this.#signal.aborted) return;
     sink.write(encoder.bookmark(this.#position, true));
@@ -77,8 +88,7 @@ export class Watcher implements Audience {
    * @throws StorageError compacted when the client was too slow for the history, or the history is gone
    */
   async follow(): Promise<void> {
-    const onAbort = (): void => this.#wake();
-    this.#signal.addEventListener('abort', onAbort);
+    this.#signal.addEventListener('abort', this.#onAbort);
     this.#cache.addWatcher(this);
     try {
       while (!this.#signal.aborted) {
@@ -90,7 +100,7 @@ export class Watcher implements Audience {
       }
     } finally {
       this.#live = false;
-      this.#signal.removeEventListener('abort', onAbort);
+      this.#signal.removeEventListener('abort', this.#onAbort);
       this.#cache.removeWatcher(this);
     }
   }
@@ -98,6 +108,7 @@ export class Watcher implements Audience {
   /** Ends the watch from outside. */
   end(error: StorageError): void {
     this.#failure = error;
+    this.#live = false;
     this.#wake();
   }
 
@@ -135,7 +146,7 @@ export class Watcher implements Audience {
 
   /** From the position to now. Becomes live in the same turn in which nothing is left, so nothing can come between. */
   async #catchUp(): Promise<void> {
-    while (!this.#signal.aborted) {
+    while (!this.#signal.aborted && this.#failure === undefined) {
       if (this.#position < this.#cache.recent.floor) {
         await this.#replayFromSql();
         if (this.#blocked) return;
@@ -169,7 +180,7 @@ export class Watcher implements Audience {
       limit: REPLAY_PAGE,
     });
     for (const change of changes) {
-      if (this.#signal.aborted) return;
+      if (this.#signal.aborted || this.#failure !== undefined) return;
       const entry = this.#cache.toEntry(change);
       const previous =
         change.previousJson === undefined

@@ -61,7 +61,13 @@ export class RowWriter implements AsyncDisposable {
 
   /** @throws Error when a row was refused: nobody else writes these objects */
   async write(verb: WriteVerb, objects: readonly number[]): Promise<void> {
-    const outcomes = await this.#commits.commit(objects.map((object) => this.#toWrite(verb, object)));
+    const outcomes = await this.#commits.commit(
+      objects.map((object) => this.#toWrite(verb, object)),
+      {
+        seen: undefined,
+        now: new Date(),
+      },
+    );
     for (const [at, object] of objects.entries()) {
       const outcome = outcomes[at];
       if (outcome === undefined || !('accepted' in outcome)) throw new Error(`${verb} ${object} was refused`);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import { NO_REVISION, type Revision, toRevision } from '../../../src/storage/revision.ts';
 import { createTestDatabase } from '../../postgres.ts';
-import { openLog, write } from './kit.ts';
+import { keepHistory, openLog, write } from './kit.ts';
 
 const CONFIG_MAPS = { group: '', resource: 'configmaps' };
 const EVERYTHING = { resource: CONFIG_MAPS, scope: {}, limit: 1000 };
@@ -10,7 +10,8 @@ const never = new AbortController().signal;
 
 test('compaction takes superseded states and old tombstones, never a live object, never the newest row', async () => {
   await using database = await createTestDatabase();
-  const log = openLog(database.url, { historyWindowMs: 0 });
+  await keepHistory(database, '0');
+  const log = openLog(database.url);
   const { committer, reader } = log;
   const a1 = await committer.commit(write('create', 'a'));
   const b1 = await committer.commit(write('create', 'b'));
@@ -33,7 +34,8 @@ test('compaction takes superseded states and old tombstones, never a live object
 
 test('what asks for the compacted past is refused, what asks for the rest is answered', async () => {
   await using database = await createTestDatabase();
-  const log = openLog(database.url, { historyWindowMs: 0 });
+  await keepHistory(database, '0');
+  const log = openLog(database.url);
   const { committer, reader } = log;
   const a1 = await committer.commit(write('create', 'a'));
   const a2 = await committer.commit(write('update', 'a', a1));
@@ -52,7 +54,8 @@ test('what asks for the compacted past is refused, what asks for the rest is ans
 
 test('nothing younger than the window goes', async () => {
   await using database = await createTestDatabase();
-  const log = openLog(database.url, { historyWindowMs: 60_000 });
+  await keepHistory(database, '1 minute');
+  const log = openLog(database.url);
   const a1 = await log.committer.commit(write('create', 'a'));
   await log.committer.commit(write('update', 'a', a1));
   await log.committer.commit(write('create', 'b'));
@@ -63,7 +66,8 @@ test('nothing younger than the window goes', async () => {
 
 test('servers that compact at the same time do it once, and never lower the compacted revision', async () => {
   await using database = await createTestDatabase();
-  const logs = Array.from({ length: 3 }, () => openLog(database.url, { historyWindowMs: 0 }));
+  await keepHistory(database, '0');
+  const logs = Array.from({ length: 3 }, () => openLog(database.url));
   const [first] = logs;
   if (first === undefined) throw new Error('no log');
   let last = await first.committer.commit(write('create', 'a'));
@@ -104,7 +108,8 @@ async function writeByChance({ committer }: PostgresLog, count: number): Promise
 
 test('every state inside the window can be rebuilt, by revision and by time, and none outside', async () => {
   await using database = await createTestDatabase();
-  const log = openLog(database.url, { historyWindowMs: 1_800_000 });
+  await keepHistory(database, '30 minutes');
+  const log = openLog(database.url);
   const states = await writeByChance(log, 120);
   const revisions = [...states.keys()];
   const border = revisions[70] ?? NO_REVISION;

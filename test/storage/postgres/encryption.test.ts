@@ -32,7 +32,9 @@ beforeAll(async () => {
   writeFileSync(keyFile, pair.key, { mode: 0o600 });
   const account = postgresAccount();
   if (account !== undefined) chownSync(keyFile, account.uid, account.gid);
-  postgres = await startPrivatePostgres(['ssl=on', `ssl_cert_file=${certFile}`, `ssl_key_file=${keyFile}`]);
+  postgres = await startPrivatePostgres({
+    settings: ['ssl=on', `ssl_cert_file=${certFile}`, `ssl_key_file=${keyFile}`],
+  });
   await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
 }, 90_000);
 

@@ -6,16 +6,21 @@ import {
 } from '../../../src/storage/postgres/postgres.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { Change, ChangeSink, Write, WriteVerb } from '../../../src/storage/revision-log.ts';
+import type { TestDatabase } from '../../postgres.ts';
 
 export function openLog(url: string, options: Partial<PostgresOptions> = {}): PostgresLog {
   return openPostgres({
     urls: [url],
     poolSize: 4,
-    historyWindowMs: 300_000,
     compactionIntervalMs: 0,
     onTrouble: () => {},
     ...options,
   });
+}
+
+/** How far back history is kept, as a server sets it. */
+export async function keepHistory(database: TestDatabase, window: string): Promise<void> {
+  await database.query('UPDATE compaction SET history_window = $1', [window]);
 }
 
 export function write(verb: WriteVerb, name: string, expected?: Revision, data = 'x'): Write {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Migration, migrate, readMigrations } from '../../../src/storage/postgres/migrate.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
@@ -77,4 +77,28 @@ test('the statistics of tables that grow with every write are made from a small 
     { table: 'heads', target: 10 },
     { table: 'revisions', target: 10 },
   ]);
+});
+
+test('a commit that began under the lock of the version before does not end beside those under the new one', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  const migrations = readMigrations();
+  const before = migrations.filter(({ id }) => id < 20);
+  await withClient(database, (client) => migrate(client, before));
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query("SELECT pg_advisory_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'))");
+  const commit = `SELECT accepted FROM commit_revisions(
+    '{"{}"}', '{create}', '{""}', '{configmaps}', '{default}', '{a}', '{1}', '{0}', ARRAY[gen_random_uuid()],
+    '{null}', '{""}', '{""}', '{""}', '{""}', '{""}')`;
+  const begun = database.query(commit).then(
+    () => 'committed',
+    (error: unknown) => (error instanceof pg.DatabaseError ? error.constraint : String(error)),
+  );
+  const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1));
+  await withClient(database, (client) => migrate(client, migrations));
+  await holder.end();
+  expect(await begun).toBe('revisions_follow');
+  expect(await database.query(commit)).toEqual([{ accepted: ['2'] }]);
 });

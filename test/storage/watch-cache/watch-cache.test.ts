@@ -2,12 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Caller } from '../../../src/request/api-request.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
-import type { Entry, FrameEncoder, FrameSink, WatchQuery } from '../../../src/storage/store.ts';
+import type { Entry, FrameEncoder } from '../../../src/storage/store.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { openLog, write } from '../postgres/kit.ts';
-
-const CONFIG_MAPS = { group: '', resource: 'configmaps' };
+import { CONFIG_MAPS, encoder, revisionsOf, Sink, watchQuery } from './kit.ts';
 
 let database: TestDatabase;
 let log: PostgresLog;
@@ -30,62 +29,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-const encoder: FrameEncoder = {
-  id: 'test',
-  encode: ({ type, entry, revision }) => Buffer.from(`${type} ${entry.name} ${revision}\n`),
-  bookmark: (revision, end) => Buffer.from(`BOOKMARK ${revision} ${end}\n`),
-};
-
-/** Collects frames; can be made to look full. */
-class Sink implements FrameSink {
-  readonly frames: string[] = [];
-  full = false;
-  #drained: (() => void)[] = [];
-  #waiting: { count: number; resolve: () => void }[] = [];
-
-  write(frame: Buffer): boolean {
-    this.frames.push(frame.toString().trim());
-    for (const waiter of this.#waiting) if (this.frames.length >= waiter.count) waiter.resolve();
-    return !this.full;
-  }
-
-  drained(): Promise<void> {
-    return this.full ? new Promise((resolve) => this.#drained.push(resolve)) : Promise.resolve();
-  }
-
-  drain(): void {
-    this.full = false;
-    for (const resolve of this.#drained.splice(0)) resolve();
-  }
-
-  reached(count: number): Promise<void> {
-    if (this.frames.length >= count) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ count, resolve }));
-  }
-}
-
-function watchQuery(sink: Sink, start: WatchQuery['start'], more: Partial<WatchQuery> = {}): WatchQuery {
-  return {
-    resource: CONFIG_MAPS,
-    scope: {},
-    start,
-    encoder,
-    sink,
-    bookmarks: false,
-    initialEventsEnd: false,
-    deadline: Number.POSITIVE_INFINITY,
-    onStart: () => {},
-    ...more,
-  };
-}
-
 async function writeMany(prefix: string, count: number): Promise<Revision[]> {
   const revisions = [];
   for (let n = 0; n < count; n += 1) revisions.push(await cache.commit(write('create', `${prefix}-${n}`)));
   return revisions;
 }
-
-const revisionsOf = (sink: Sink): bigint[] => sink.frames.map((frame) => BigInt(frame.split(' ')[2] ?? 0));
 
 test('a list after a write contains it, whichever server wrote', async () => {
   const other = openLog(database.url);

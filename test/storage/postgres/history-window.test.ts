@@ -1,0 +1,91 @@
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import type { WindowWish } from '../../../src/storage/postgres/history-window.ts';
+import { migrate, readMigrations } from '../../../src/storage/postgres/migrate.ts';
+import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
+import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { openLog, write } from './kit.ts';
+
+const never = new AbortController().signal;
+const DAYS_30 = 30 * 24 * 3600 * 1000;
+const MINUTES_5 = 300_000;
+
+const keep = ({ url }: TestDatabase, wish: WindowWish) =>
+  setUpDatabase({ urls: [url], poolSize: 1 }, (database) => database.keepHistoryWindow(wish));
+
+async function writeLongAgo(database: TestDatabase): Promise<void> {
+  const log = openLog(database.url);
+  const first = await log.committer.commit(write('create', 'a'));
+  const second = await log.committer.commit(write('update', 'a', first));
+  await log.committer.commit(write('update', 'a', second));
+  const age = "committed_at - interval '29 days'";
+  await database.query(`UPDATE revisions SET committed_at = ${age} WHERE revision <= $1`, [
+    second.toString(),
+  ]);
+  await log.close();
+}
+
+test('a server that is started without a window of its own deletes nothing that others keep', async () => {
+  await using database = await createTestDatabase();
+  expect(await keep(database, { windowMs: DAYS_30, isGiven: true })).toEqual({
+    windowMs: DAYS_30,
+    before: 'unset',
+  });
+  await writeLongAgo(database);
+  expect(await keep(database, { windowMs: MINUTES_5, isGiven: false })).toEqual({ windowMs: DAYS_30 });
+  const log = openLog(database.url);
+  expect(await log.compactor.compact(never)).toBe(0);
+  // Whoever asks for it is obeyed, by servers that run as well, and told what it was.
+  const changed = await keep(database, { windowMs: MINUTES_5, isGiven: true });
+  expect(changed).toEqual({ windowMs: MINUTES_5, before: DAYS_30 });
+  expect(await log.compactor.compact(never)).toBe(1);
+  await log.close();
+});
+
+test('while nobody has said how far back history is kept, all of it is', async () => {
+  await using database = await createTestDatabase();
+  await writeLongAgo(database);
+  const log = openLog(database.url);
+  expect(await log.compactor.compact(never)).toBe(0);
+  expect(await keep(database, { windowMs: MINUTES_5, isGiven: false })).toEqual({
+    windowMs: MINUTES_5,
+    before: 'unset',
+  });
+  await log.close();
+});
+
+test('servers that start together agree', async () => {
+  await using database = await createTestDatabase();
+  const kept = await Promise.all(
+    Array.from({ length: 4 }, (_, n) => keep(database, { windowMs: MINUTES_5 + n, isGiven: false })),
+  );
+  expect(new Set(kept.map(({ windowMs }) => windowMs)).size).toBe(1);
+});
+
+test.each([
+  ['29 days', '29 days 01:00:00'],
+  ['5 minutes', null],
+])('a log of %s from before the window was kept goes on reaching back as far', async (span, window) => {
+  await using database = await createTestDatabase({ empty: true });
+  const migrations = readMigrations();
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await migrate(
+    client,
+    migrations.filter(({ id }) => id < 22),
+  );
+  for (const age of [span, '0'])
+    await client.query(
+      `INSERT INTO revisions (api_group, resource, namespace, name, uid, verb, object, committed_at, write_id,
+        username, user_agent, source_address, request_id, field_manager, follows_revision)
+      VALUES ('', 'configmaps', 'default', 'a', '1', 'create', '{}', now() - $1::interval, gen_random_uuid(),
+        '', '', '', '', '', 0)`,
+      [age],
+    );
+  await migrate(client, migrations);
+  const { rows } = await client.query<{ window: string | null }>(
+    'SELECT justify_hours(history_window)::text AS window FROM compaction',
+  );
+  expect(rows).toEqual([{ window }]);
+  await client.end();
+});

@@ -1,0 +1,41 @@
+import { expect, test, vi } from 'vitest';
+import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
+import { NO_REVISION } from '../../../src/storage/revision.ts';
+import { startPrivatePostgres } from '../../postgres.ts';
+import { openLog, Recorder, write } from './kit.ts';
+import { connect } from './stalls.ts';
+
+const PATIENCE = { timeout: 20_000, interval: 20 };
+/** A fast shutdown takes a fraction of a second; after 20 the harness ends PostgreSQL by force. */
+const SHUTDOWN_MS = 8000;
+
+test('PostgreSQL shuts down under a live tail, and changes go on arriving when it is back', async () => {
+  await using postgres = await startPrivatePostgres();
+  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
+  const log = openLog(postgres.url);
+  const stop = new AbortController();
+  const recorder = new Recorder();
+  const running = log.feed.run(NO_REVISION, recorder, stop.signal);
+  await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), PATIENCE);
+  const revisions = [await log.committer.commit(write('create', 'before'))];
+  for (let round = 0; round < 2; round += 1) {
+    await recorder.reached(revisions.at(-1) ?? NO_REVISION);
+    await expect(sendersOf(postgres.url)).resolves.toBe(1);
+    const begunAtMs = performance.now();
+    await postgres.stop();
+    expect(performance.now() - begunAtMs).toBeLessThan(SHUTDOWN_MS);
+    await postgres.start();
+    revisions.push(await log.committer.commit(write('create', `after-${round}`)));
+    await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), PATIENCE);
+  }
+  await recorder.reached(revisions.at(-1) ?? NO_REVISION);
+  expect(recorder.changes.map(({ revision }) => revision)).toEqual(revisions);
+  stop.abort();
+  await running;
+  await log.close();
+});
+
+async function sendersOf(url: string): Promise<number> {
+  await using session = await connect(url);
+  return (await session.query("SELECT FROM pg_stat_replication WHERE state = 'streaming'")).length;
+}
