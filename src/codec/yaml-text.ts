@@ -1,7 +1,7 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
 import type { JsonValue } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
-import { assertWithinLimits, tooDeep, tooManyValues } from '../object/document-limits.ts';
+import { assertWithinLimits, TooDeep, tooDeep, tooManyValues } from '../object/document-limits.ts';
 import { toExact } from '../object/exact-json.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
 import { answerFor, parseAsJson } from './yaml-aside.ts';
@@ -61,7 +61,7 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
     assertWithinLimits(value);
     return { value, duplicates, fresh: true };
   } catch (cause) {
-    if (cause instanceof StatusError) throw cause;
+    if (cause instanceof StatusError || cause instanceof TooDeep) throw cause;
     if (cause instanceof RangeError) throw tooDeep();
     throw new SyntaxError(yamlValueError(cause), { cause });
   }

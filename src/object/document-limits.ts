@@ -23,7 +23,10 @@ export const MAX_PROBLEMS = 100;
 /** A path in a problem is cut behind these: its keys are the client's. */
 const MAX_PATH_CHARS = 1024;
 
-export const tooDeep = (): SyntaxError => new SyntaxError(`exceeded max depth of ${MAX_DEPTH}`);
+/** Told apart because its words are for the client, unlike those of parsers. */
+export class TooDeep extends SyntaxError {}
+
+export const tooDeep = (): TooDeep => new TooDeep(`exceeded max depth of ${MAX_DEPTH}`);
 
 export const tooManyValues = (): StatusError =>
   new StatusError({

@@ -37,7 +37,9 @@ test('what is wrong with the file itself is named', () => {
   refuse('jwtt', [], 'jwtt: unknown field');
   refuse('jwt.0.issuer.uri', 'x', 'jwt[0].issuer.uri: unknown field');
   refuse('jwt', 'x', 'jwt: must be a list');
-  expect(() => parseAuthenticationConfig('{', RULES)).toThrow('error converting YAML');
+  expect(() => parseAuthenticationConfig('{', RULES)).toThrow(
+    'yaml: line 1: did not find expected node content',
+  );
   expect(() => parseAuthenticationConfig('', RULES)).toThrow('kind: Required value');
 });
 

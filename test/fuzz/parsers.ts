@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { MessageSchema } from '../../src/api/schema.ts';
 import { StatusError } from '../../src/api/status.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
-import { DecodeError } from '../../src/codec/decode-error.ts';
+import { DecodeError, MalformedMessage } from '../../src/codec/decode-error.ts';
 import { parseJsonText } from '../../src/codec/json-text.ts';
 import { bodyFormat, negotiate } from '../../src/codec/negotiate.ts';
 import { decodeEnvelope, encodeEnvelope } from '../../src/codec/protobuf/envelope.ts';
@@ -241,12 +241,12 @@ export const PROMISES: readonly Promised[] = [
     same(json(read(once)), json(once), 'a second time it differs');
   }),
   promised('bytes are protobuf or refused', [schemas, fc.uint8Array({ maxLength: 200 })], (schema, bytes) => {
-    orRefused([SyntaxError, StatusError, DecodeError], () =>
+    orRefused([SyntaxError, StatusError, DecodeError, MalformedMessage], () =>
       decodeObject(decodeEnvelope(Buffer.concat([Buffer.from('k8s\0'), bytes]), schema), schema),
     );
   }),
   promised('damaged protobuf is read or refused', [damaged], ({ schema, bytes }) => {
-    orRefused([SyntaxError, StatusError, DecodeError], () =>
+    orRefused([SyntaxError, StatusError, DecodeError, MalformedMessage], () =>
       decodeObject(decodeEnvelope(bytes, schema), schema),
     );
   }),

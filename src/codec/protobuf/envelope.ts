@@ -2,6 +2,7 @@ import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
 import { StatusError } from '../../api/status.ts';
+import { TooDeep } from '../../object/document-limits.ts';
 import { MalformedMessage } from '../decode-error.ts';
 import type { Head } from '../stored-object.ts';
 import { encodeMessage } from './encoder.ts';
@@ -49,7 +50,9 @@ export function decodeEnvelope(bytes: Buffer, schema: MessageSchema): JsonObject
   try {
     return { ...head, ...decodeMessage(raw, schema) };
   } catch (cause) {
-    throw new MalformedMessage(wireError(cause), head, { cause });
+    if (cause instanceof StatusError) throw cause;
+    const why = cause instanceof TooDeep ? cause.message : wireError(cause);
+    throw new MalformedMessage(why, head, { cause });
   }
 }
 
