@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { allow, base64, deny, patched, patchWith, respondWith } from '../../kit/admission-webhook.ts';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
 import { type RemoteWebhook, startWebhook } from '../../kit/webhook-server.ts';
@@ -24,6 +24,11 @@ beforeAll(async () => {
   await cluster.request('POST', '/api/v1/namespaces', {
     metadata: { name: 'hooked', labels: { hooks: 'on' } },
   });
+  // The server writes this one itself, and webhooks would be asked about it.
+  await vi.waitFor(
+    async () => expect((await cluster.request('GET', `${MAPS}/kube-root-ca.crt`)).code).toBe(200),
+    10_000,
+  );
 });
 
 afterAll(async () => {
