@@ -17,7 +17,7 @@ import { localsubjectaccessreviews } from './authorization/local-subject-access-
 import { selfsubjectaccessreviews } from './authorization/self-subject-access-review.ts';
 import { selfsubjectrulesreviews } from './authorization/self-subject-rules-review.ts';
 import { subjectaccessreviews } from './authorization/subject-access-review.ts';
-import { horizontalpodautoscalers } from './autoscaling/horizontal-pod-autoscaler.ts';
+import { horizontalpodautoscalers } from './autoscaling/horizontal-pod-autoscaler/definition.ts';
 import { cronjobs } from './batch/cron-job.ts';
 import { jobs } from './batch/job/definition.ts';
 import { certificatesigningrequests } from './certificates/certificate-signing-request.ts';
