@@ -68,16 +68,15 @@ function isSameCsi(
   csi: CSIPersistentVolumeSource | undefined,
   old: CSIPersistentVolumeSource | undefined,
 ): boolean {
-  const hasSecretToAdd = old !== undefined && old.controllerExpandSecretRef === undefined;
-  return hasSecretToAdd && csi !== undefined
+  const canGetSecret = old !== undefined && old.controllerExpandSecretRef === undefined;
+  return canGetSecret && csi !== undefined
     ? equalExcept(csi, old, ['controllerExpandSecretRef'])
     : equal(csi, old);
 }
 
 function isSameAffinity(affinity: VolumeNodeAffinity | undefined, old: VolumeNodeAffinity): boolean {
-  const terms = affinity?.required?.nodeSelectorTerms ?? [];
-  const before = old.required?.nodeSelectorTerms ?? [];
-  return affinity !== undefined && areSame(terms, before, isSameTerm);
+  const terms = affinity?.required?.nodeSelectorTerms;
+  return affinity !== undefined && areSame(terms, old.required?.nodeSelectorTerms, isSameTerm);
 }
 
 const isSameTerm = (term: NodeSelectorTerm, old: NodeSelectorTerm): boolean =>
@@ -98,14 +97,19 @@ function isSameRequirement(requirement: NodeSelectorRequirement, old: NodeSelect
   return equal(requirement, key !== undefined && FINAL_LABELS.get(old.key) === key ? { ...old, key } : old);
 }
 
+/** Item by item. */
 function areSame<T>(
-  items: readonly T[] | undefined,
-  old: readonly T[] | undefined,
+  items: readonly T[] | null | undefined,
+  old: readonly T[] | null | undefined,
   isSame: (item: T, old: T) => boolean,
 ): boolean {
+  const now = items ?? [];
   const before = old ?? [];
   return (
-    (items ?? []).length === before.length &&
-    (items ?? []).every((item, at) => isSame(item, before[at] ?? item))
+    now.length === before.length &&
+    before.every((one, at) => {
+      const item = now[at];
+      return item !== undefined && isSame(item, one);
+    })
   );
 }
