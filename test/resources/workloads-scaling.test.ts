@@ -250,7 +250,14 @@ test.each<[string, string, string]>([
   ['metrics', 'a selector that is a list', '[{"type":"External","external":{"metricSelector":[]}}]'],
   ['metrics', 'metrics that are a map', '{}'],
   ['current-metrics', 'a source that is a text', '[{"type":"Object","object":"x"}]'],
+  ['metrics', 'an amount that is none', '[{"type":"Pods","pods":{"targetAverageValue":"much"}}]'],
   ['conditions', 'a condition that is a number', '[1]'],
+  ['conditions', 'a time that is none', '[{"type":"A","lastTransitionTime":"yesterday"}]'],
+  [
+    'behavior',
+    'more seconds than there is room for',
+    '{"ScaleUp":{"StabilizationWindowSeconds":4294967296}}',
+  ],
   ['behavior', 'policies that are a map', '{"ScaleUp":{"Policies":{}}}'],
 ])('an annotation %s of autoscaling/v1 with %s is as good as none', (name, _, text) => {
   const v1: ApiObject = {

@@ -2,6 +2,8 @@ import type { JsonValue } from '../../../api/object-meta.ts';
 import type * as v1 from '../../../api/types/autoscaling/v1.ts';
 import type * as v2 from '../../../api/types/autoscaling/v2.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../../../api/types/meta/v1.ts';
+import { DecodeError } from '../../../codec/decode-error.ts';
+import { decodeScalar } from '../../../codec/decode-scalar.ts';
 import { isObject } from '../../../object/merge-patch.ts';
 
 /**
@@ -9,7 +11,7 @@ import { isObject } from '../../../object/merge-patch.ts';
  * read by type, field for field, as Go does.
  */
 
-/** @throws SyntaxError for a value of another type */
+/** @throws DecodeError for a value of another type */
 type Reader<T> = (value: JsonValue) => T;
 
 /** An annotation that somebody has spoiled is as good as none. */
@@ -20,18 +22,30 @@ const reading =
     try {
       return read(JSON.parse(text));
     } catch (error) {
-      if (error instanceof SyntaxError) return undefined;
+      if (error instanceof SyntaxError || error instanceof DecodeError) return undefined;
       throw error;
     }
   };
 
 function misfit(): never {
-  throw new SyntaxError('a value of another type');
+  throw new DecodeError('a value of another type');
 }
 
-const text: Reader<string> = (value) => (typeof value === 'string' ? value : misfit());
-const integer: Reader<number> = (value) => (Number.isInteger(value) ? Number(value) : misfit());
-const quantity: Reader<string> = (value) => (typeof value === 'number' ? String(value) : text(value));
+const writtenAs =
+  (kind: 'string' | 'Quantity' | 'Time'): Reader<string> =>
+  (value) => {
+    const decoded = decodeScalar(value, kind);
+    return typeof decoded === 'string' ? decoded : misfit();
+  };
+
+const text = writtenAs('string');
+const quantity = writtenAs('Quantity');
+const time = writtenAs('Time');
+
+const int32: Reader<number> = (value) => {
+  const decoded = decodeScalar(value, 'int32');
+  return typeof decoded === 'number' ? decoded : misfit();
+};
 
 const listOf =
   <T>(item: Reader<T>): Reader<T[]> =>
@@ -89,12 +103,12 @@ export const readMetricSpecs = reading(
       pods: message<v1.PodsMetricSource>({ metricName: text, targetAverageValue: quantity, selector }),
       resource: message<v1.ResourceMetricSource>({
         name: text,
-        targetAverageUtilization: integer,
+        targetAverageUtilization: int32,
         targetAverageValue: quantity,
       }),
       containerResource: message<v1.ContainerResourceMetricSource>({
         name: text,
-        targetAverageUtilization: integer,
+        targetAverageUtilization: int32,
         targetAverageValue: quantity,
         container: text,
       }),
@@ -122,12 +136,12 @@ export const readMetricStatuses = reading(
       pods: message<v1.PodsMetricStatus>({ metricName: text, currentAverageValue: quantity, selector }),
       resource: message<v1.ResourceMetricStatus>({
         name: text,
-        currentAverageUtilization: integer,
+        currentAverageUtilization: int32,
         currentAverageValue: quantity,
       }),
       containerResource: message<v1.ContainerResourceMetricStatus>({
         name: text,
-        currentAverageUtilization: integer,
+        currentAverageUtilization: int32,
         currentAverageValue: quantity,
         container: text,
       }),
@@ -144,16 +158,16 @@ export const readMetricStatuses = reading(
 export const readConditions = reading(
   listOf(
     message<v2.HorizontalPodAutoscalerCondition>(
-      { type: text, status: text, lastTransitionTime: text, reason: text, message: text },
+      { type: text, status: text, lastTransitionTime: time, reason: text, message: text },
       ['lastTransitionTime'],
     ),
   ),
 );
 
 const rules = message<v2.HPAScalingRules>({
-  stabilizationWindowSeconds: integer,
+  stabilizationWindowSeconds: int32,
   selectPolicy: text,
-  policies: listOf(message<v2.HPAScalingPolicy>({ type: text, value: integer, periodSeconds: integer })),
+  policies: listOf(message<v2.HPAScalingPolicy>({ type: text, value: int32, periodSeconds: int32 })),
 });
 
 export const readBehavior = reading(
