@@ -68,7 +68,7 @@ const MANAGED_URIS = [
 ];
 const BLOB_URIS = ['https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'];
 
-export function validateDiskUri(at: FieldPath, { kind, diskURI = '' }: AzureDiskVolumeSource): void {
+export function validateAzureDiskUri(at: FieldPath, { kind, diskURI = '' }: AzureDiskVolumeSource): void {
   if (kind === undefined) return;
   const isManaged = kind === 'Managed';
   if (diskURI.startsWith(isManaged ? '/subscriptions/' : 'https://')) return;

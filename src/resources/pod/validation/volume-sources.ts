@@ -44,7 +44,7 @@ const RULES: { readonly [Kind in VolumeKind]: SourceRule<Kind> } = {
   vsphereVolume: () => undefined,
   photonPersistentDisk: () => undefined,
   portworxVolume: () => undefined,
-  azureDisk: disks.validateDiskUri,
+  azureDisk: disks.validateAzureDiskUri,
   storageos: network.validateStorageOs,
   projected: validateProjected,
   scaleIO: (at, { volumeName = '' }) => mustBeText(at.field('volumeName'), volumeName),

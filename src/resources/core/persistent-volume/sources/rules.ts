@@ -106,7 +106,7 @@ function validatePath(at: FieldPath, { path = '' }: { readonly path?: string }):
 
 function validateAzureDisk(at: FieldPath, source: AzureDiskVolumeSource): void {
   mustHaveTexts(at, source, ['diskName', 'diskURI']);
-  disks.validateDiskUri(at, source);
+  disks.validateAzureDiskUri(at, source);
 }
 
 function validateFlexVolume(at: FieldPath, source: FlexPersistentVolumeSource): void {
