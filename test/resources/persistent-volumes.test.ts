@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import type { ResourceDefinition, ViewSubresource } from '../../src/registry/definition.ts';
-import { persistentvolumes } from '../../src/resources/core/persistent-volume.ts';
-import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim.ts';
+import { persistentvolumes } from '../../src/resources/core/persistent-volume/definition.ts';
+import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim/definition.ts';
 import { created, gatedFields, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
 
 const NOW = Date.parse('2024-08-13T12:00:00Z');

@@ -5,10 +5,10 @@ import { mutatingwebhookconfigurations } from '../../src/resources/admissionregi
 import { validatingadmissionpolicies } from '../../src/resources/admissionregistration/validating-admission-policy.ts';
 import { daemonsets } from '../../src/resources/apps/daemon-set.ts';
 import { deployments } from '../../src/resources/apps/deployment.ts';
-import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizontal-pod-autoscaler.ts';
+import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizontal-pod-autoscaler/definition.ts';
 import { cronjobs } from '../../src/resources/batch/cron-job.ts';
 import { jobs } from '../../src/resources/batch/job/definition.ts';
-import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim.ts';
+import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim/definition.ts';
 import { ingresses } from '../../src/resources/networking/ingress.ts';
 import { networkpolicies } from '../../src/resources/networking/network-policy.ts';
 import { pods } from '../../src/resources/pod/definition.ts';

@@ -181,11 +181,13 @@ describe('CSI drivers', () => {
         tokenRequests: [
           { audience: 'a', expirationSeconds: 599 },
           { audience: 'b', expirationSeconds: 2 ** 32 + 1 },
+          { audience: 'c', expirationSeconds: 2n ** 60n },
         ],
       },
       [
         'spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes',
         'spec.tokenRequests[1].expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds',
+        'spec.tokenRequests[2].expirationSeconds: Invalid value: 1152921504606846976: may not specify a duration larger than 2^32 seconds',
       ],
     ],
   ])('%s is refused', (_, spec, problems) => {

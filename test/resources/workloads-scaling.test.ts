@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import { autoscalerV1 } from '../../src/resources/autoscaling/autoscaler-v1.ts';
-import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizontal-pod-autoscaler.ts';
+import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizontal-pod-autoscaler/definition.ts';
+import { autoscalerV1 } from '../../src/resources/autoscaling/horizontal-pod-autoscaler/v1.ts';
 import { poddisruptionbudgets } from '../../src/resources/policy/pod-disruption-budget.ts';
 import { created, problemsOnCreate } from '../kit/manifests.ts';
 import { problemsOnStatus, selector } from './workload-manifests.ts';
@@ -114,6 +114,13 @@ test.each<[string, JsonObject, string[]]>([
     metric({ type: 'Guess' }),
     [
       `${first}.type: Unsupported value: "Guess": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"`,
+    ],
+  ],
+  [
+    'a metric of a type that is no word of the API',
+    metric({ type: 'constructor' }),
+    [
+      `${first}.type: Unsupported value: "constructor": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"`,
     ],
   ],
   [
@@ -237,6 +244,50 @@ test('autoscaling/v1 writes annotations as it always has', () => {
   expect(autoscalerV1.toStorage(spoiled).spec).toMatchObject({ metrics: [cpu] });
 });
 
+test.each<[string, string, string]>([
+  ['metrics', 'a name that is a number', '[{"type":"Pods","pods":{"metricName":5}}]'],
+  ['metrics', 'a target that is a text', '[{"type":"Resource","resource":{"targetAverageUtilization":"x"}}]'],
+  ['metrics', 'a selector that is a list', '[{"type":"External","external":{"metricSelector":[]}}]'],
+  ['metrics', 'metrics that are a map', '{}'],
+  ['current-metrics', 'a source that is a text', '[{"type":"Object","object":"x"}]'],
+  ['metrics', 'an amount that is none', '[{"type":"Pods","pods":{"targetAverageValue":"much"}}]'],
+  ['conditions', 'a condition that is a number', '[1]'],
+  ['conditions', 'a time that is none', '[{"type":"A","lastTransitionTime":"yesterday"}]'],
+  [
+    'behavior',
+    'more seconds than there is room for',
+    '{"ScaleUp":{"StabilizationWindowSeconds":4294967296}}',
+  ],
+  ['behavior', 'policies that are a map', '{"ScaleUp":{"Policies":{}}}'],
+])('an annotation %s of autoscaling/v1 with %s is as good as none', (name, _, text) => {
+  const v1: ApiObject = {
+    ...created(horizontalpodautoscalers, { spec: base }),
+    apiVersion: 'autoscaling/v1',
+    metadata: { name: 'it', annotations: { [`autoscaling.alpha.kubernetes.io/${name}`]: text } },
+    spec: base,
+  };
+  const { spec, status } = autoscalerV1.toStorage(v1);
+  expect(spec).toEqual(base);
+  expect(status).toEqual({ desiredReplicas: 0, currentMetrics: null });
+});
+
+test('an annotation of autoscaling/v1 may say null for what is absent, and amounts as numbers', () => {
+  const source = { metricName: 'hits', targetValue: 5, averageValue: null, selector: null, unknown: 1 };
+  const annotations = {
+    'autoscaling.alpha.kubernetes.io/metrics': JSON.stringify([{ type: 'Object', object: source }]),
+  };
+  const v1: ApiObject = {
+    kind: 'HorizontalPodAutoscaler',
+    apiVersion: 'autoscaling/v1',
+    metadata: { annotations },
+  };
+  expect(autoscalerV1.toStorage(v1).spec).toEqual({
+    metrics: [
+      { type: 'Object', object: { metric: { name: 'hits' }, target: { type: 'Value', value: '5' } } },
+    ],
+  });
+});
+
 test('targets of an autoscaler are shown as kubectl shows them', () => {
   const shown = (some: JsonObject[], currentMetrics: JsonObject[]): unknown => {
     const object = created(horizontalpodautoscalers, { spec: { ...base, metrics: some } });
@@ -251,6 +302,7 @@ test('targets of an autoscaler are shown as kubectl shows them', () => {
   ).toBe('cpu: 7%/60%, <unknown>/100 + 1 more...');
   expect(shown([object, external], [])).toBe('<unknown>/10k, <unknown>/30 (avg)');
   expect(shown([container], [])).toBe('memory: <unknown>/1Gi');
+  expect(shown([{ type: 'constructor' }], [])).toBe('<unknown type>');
 });
 
 test('a disruption budget says how many stay or how many go', () => {

@@ -1,17 +1,17 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
+import type { CSIDriver, TokenRequest } from '../../api/types/storage/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { invalidValue } from '../../object/field-errors.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkName } from '../../object/formats.ts';
 import { nextGeneration } from '../../object/generation.ts';
 import { goList, shown } from '../../object/go-value.ts';
-import { part, parts, text } from '../../object/parts.ts';
 import type { Cell } from '../../registry/definition.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { strings } from '../validation/values.ts';
-import { validateCsiDriverSpec } from './validate-csi-driver.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeOneOf } from '../rules/names.ts';
 
-export const csidrivers = define({
+export const csidrivers = define<CSIDriver>({
   group: 'storage.k8s.io',
   resource: 'csidrivers',
   kind: 'CSIDriver',
@@ -36,50 +36,85 @@ export const csidrivers = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     returnsDeletedObject: true,
-    defaults: (driver) => {
-      const spec = part(driver, 'spec');
-      if (strings(spec, 'volumeLifecycleModes').length === 0) spec.volumeLifecycleModes = ['Persistent'];
-    },
+    defaults: setDefaults,
     // Unlike other resources a new driver has no generation; the first change of its spec gives it one.
     prepareForUpdate: (driver, old) => {
       if (!equal(driver.spec, old.spec)) driver.metadata.generation = nextGeneration(old.metadata);
     },
-    validate: (driver) => validateCsiDriverSpec(part(driver, 'spec'), 'spec'),
-    validateUpdate,
+    validate: checked(validate),
+    validateUpdate: checkedUpdate(validateUpdate),
   },
 });
 
-function cells(driver: ApiObject, now: number): readonly Cell[] {
-  const spec = part(driver, 'spec');
-  const requests = parts(spec, 'tokenRequests');
+function cells(driver: CSIDriver, now: number): readonly Cell[] {
+  const { metadata, spec = {} } = driver;
+  const { tokenRequests = [], volumeLifecycleModes = [] } = spec;
   return [
-    driver.metadata.name ?? '',
+    metadata.name ?? '',
     spec.attachRequired !== false,
     spec.podInfoOnMount === true,
     spec.storageCapacity === true,
-    requests.length === 0 ? '<unset>' : requests.map(({ audience }) => text(audience)).join(','),
+    tokenRequests.length === 0 ? '<unset>' : tokenRequests.map(({ audience = '' }) => audience).join(','),
     spec.requiresRepublish === true,
-    text(strings(spec, 'volumeLifecycleModes').join(','), NONE),
+    volumeLifecycleModes.join(',') || NONE,
     age(driver, now),
   ];
 }
 
-function validateUpdate(driver: ApiObject, old: ApiObject): FieldError[] {
-  const spec = part(driver, 'spec');
-  const before = part(old, 'spec');
+function setDefaults({ spec = {} }: CSIDriver): void {
+  const { volumeLifecycleModes = [] } = spec;
+  if (volumeLifecycleModes.length === 0) spec.volumeLifecycleModes = ['Persistent'];
+}
+
+const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
+const LIFECYCLE_MODES = ['Persistent', 'Ephemeral'];
+
+function validate(root: FieldPath, { spec = {} }: CSIDriver): void {
+  const at = root.field('spec');
+  mustBeOneOf(at.field('fsGroupPolicy'), spec.fsGroupPolicy, FS_GROUP_POLICIES);
+  validateTokenRequests(at.field('tokenRequests'), spec.tokenRequests);
+  for (const mode of spec.volumeLifecycleModes ?? [])
+    mustBeOneOf(at.field('volumeLifecycleModes'), mode, LIFECYCLE_MODES);
+}
+
+/** One token an audience; the empty one is that of the API server itself. */
+function validateTokenRequests(at: FieldPath, requests: readonly TokenRequest[] | undefined): void {
+  const audiences = new Set<string>();
+  for (const [path, { audience = '', expirationSeconds }] of at.each(requests)) {
+    if (audiences.has(audience)) path.field('audience').duplicate(audience);
+    else mustBeLifetime(path.field('expirationSeconds'), expirationSeconds);
+    audiences.add(audience);
+  }
+}
+
+const MIN_EXPIRATION_SECONDS = 600;
+const MAX_EXPIRATION_SECONDS = 2 ** 32;
+
+function mustBeLifetime(at: FieldPath, seconds: number | bigint | undefined): void {
+  if (seconds === undefined) return;
+  if (seconds < MIN_EXPIRATION_SECONDS)
+    at.invalid(seconds, 'may not specify a duration less than 10 minutes');
+  else if (seconds > MAX_EXPIRATION_SECONDS)
+    at.invalid(seconds, 'may not specify a duration larger than 2^32 seconds');
+}
+
+function validateUpdate(root: FieldPath, { spec = {} }: CSIDriver, { spec: old = {} }: CSIDriver): void {
+  const at = root.field('spec');
   // Kubernetes calls the first field so in errors.
-  return [
-    ...(spec.attachRequired === before.attachRequired
-      ? []
-      : [invalidValue('spec.attachedRequired', spec.attachRequired, 'field is immutable')]),
-    ...(equal(spec.volumeLifecycleModes, before.volumeLifecycleModes)
-      ? []
-      : [
-          invalidValue(
-            'spec.volumeLifecycleModes',
-            shown(goList('storage.VolumeLifecycleMode', spec.volumeLifecycleModes)),
-            'field is immutable',
-          ),
-        ]),
-  ];
+  mustNotChange(at.field('attachedRequired'), spec.attachRequired, old.attachRequired);
+  mustNotChange(
+    at.field('volumeLifecycleModes'),
+    spec.volumeLifecycleModes,
+    old.volumeLifecycleModes,
+    (modes) => shown(goList('storage.VolumeLifecycleMode', modes)),
+  );
+}
+
+const MAX_DRIVER_NAME_BYTES = 63;
+
+/** Whatever refers to a driver by its name: it is that of a host, in letters of either case. */
+export function mustBeDriverName(at: FieldPath, driver: string): void {
+  if (driver === '') at.required();
+  if (driver.length > MAX_DRIVER_NAME_BYTES) at.tooLong(MAX_DRIVER_NAME_BYTES);
+  at.invalidFor(driver, checkName(driver.toLowerCase(), 'dns-subdomain'));
 }

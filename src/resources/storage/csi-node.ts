@@ -1,18 +1,15 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
+import type { CSINode, CSINodeDriver } from '../../api/types/storage/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { duplicate, eachInvalid, invalidValue, required } from '../../object/field-errors.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { part, parts, text } from '../../object/parts.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustBeNonNegative } from '../rules/numbers.ts';
 import { goNodeDriver } from '../validation/go-structs.ts';
-import { each, strings, validateNonNegative } from '../validation/values.ts';
-import { validateDriverName } from './validation/csi-names.ts';
+import { mustBeDriverName } from './csi-driver.ts';
 
-const MAX_NODE_ID_CHARS = 256;
-
-export const csinodes = define({
+export const csinodes = define<CSINode>({
   group: 'storage.k8s.io',
   resource: 'csinodes',
   kind: 'CSINode',
@@ -20,11 +17,7 @@ export const csinodes = define({
   versions: [{ version: 'v1', type: 'storage/v1.CSINode' }],
   table: {
     columns: [nameColumn(), column('Drivers', 0, 'integer'), column('Age')],
-    cells: (node, now) => [
-      node.metadata.name ?? '',
-      parts(part(node, 'spec'), 'drivers').length,
-      age(node, now),
-    ],
+    cells: (node, now) => [node.metadata.name ?? '', node.spec?.drivers?.length ?? 0, age(node, now)],
   },
   strategy: {
     nameRule: 'dns-subdomain',
@@ -32,47 +25,46 @@ export const csinodes = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     returnsDeletedObject: true,
-    validate: (node) => validateDrivers(parts(part(node, 'spec'), 'drivers'), 'spec.drivers'),
-    validateUpdate,
+    validate: checked(validate),
+    validateUpdate: checkedUpdate(validateUpdate),
   },
 });
 
-function validateDrivers(drivers: readonly JsonObject[], path: string): FieldError[] {
+function validate(root: FieldPath, { spec = {} }: CSINode): void {
   const names = new Set<string>();
-  return each(drivers, path, (driver, at) => {
-    const name = text(driver.name);
-    const errors = [
-      ...validateDriverName(name, `${at}.name`),
-      ...validateNodeId(text(driver.nodeID), `${at}.nodeID`),
-      ...validateNonNegative(`${at}.allocatable.count`, part(driver, 'allocatable').count),
-      ...(names.has(name) ? [duplicate(`${at}.name`, name)] : []),
-      ...validateTopologyKeys(strings(driver, 'topologyKeys'), at),
-    ];
+  for (const [at, driver] of root.field('spec').field('drivers').each(spec.drivers)) {
+    const { name = '', nodeID = '', allocatable, topologyKeys } = driver;
+    mustBeDriverName(at.field('name'), name);
+    mustBeNodeId(at.field('nodeID'), nodeID);
+    mustBeNonNegative(at.field('allocatable').field('count'), allocatable?.count);
+    if (names.has(name)) at.field('name').duplicate(name);
+    validateTopologyKeys(at, topologyKeys ?? []);
     names.add(name);
-    return errors;
-  });
+  }
 }
 
-function validateNodeId(id: string, path: string): FieldError[] {
-  if (id === '') return [required(path)];
-  return id.length > MAX_NODE_ID_CHARS
-    ? [invalidValue(path, id, `must be ${MAX_NODE_ID_CHARS} characters or less`)]
-    : [];
+const MAX_NODE_ID_CHARS = 256;
+
+function mustBeNodeId(at: FieldPath, id: string): void {
+  if (id === '') at.required();
+  else if (id.length > MAX_NODE_ID_CHARS) at.invalid(id, `must be ${MAX_NODE_ID_CHARS} characters or less`);
 }
 
-/** Mistakes in keys are told of the driver. */
-function validateTopologyKeys(keys: readonly string[], driverPath: string): FieldError[] {
-  return keys.flatMap((key, index) => [
-    ...(key === '' ? [required(driverPath)] : []),
-    ...(keys.indexOf(key) < index ? [duplicate(driverPath, key)] : []),
-    ...eachInvalid(driverPath, key, checkQualifiedName(key)),
-  ]);
+/** Messages name the driver, not the key. */
+function validateTopologyKeys(at: FieldPath, keys: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const key of keys) {
+    if (key === '') at.required();
+    if (seen.has(key)) at.duplicate(key);
+    at.invalidFor(key, checkQualifiedName(key));
+    seen.add(key);
+  }
 }
 
-/** Drivers come and go, but one that stays stays as it is. */
-function validateUpdate(node: ApiObject, old: ApiObject): FieldError[] {
-  const before = parts(part(old, 'spec'), 'drivers');
-  return parts(part(node, 'spec'), 'drivers')
-    .filter((driver) => before.some((one) => one.name === driver.name && !equal(one, driver)))
-    .map((driver) => invalidValue('CSINodeDriver', goNodeDriver(driver), 'field is immutable'));
+/** Drivers come and go, but one that stays does not change. */
+function validateUpdate(root: FieldPath, { spec }: CSINode, { spec: old }: CSINode): void {
+  const isChanged = (driver: CSINodeDriver): boolean =>
+    (old?.drivers ?? []).some((before) => before.name === driver.name && !equal(before, driver));
+  for (const driver of spec?.drivers ?? [])
+    if (isChanged(driver)) root.field('CSINodeDriver').invalid(goNodeDriver(driver), 'field is immutable');
 }

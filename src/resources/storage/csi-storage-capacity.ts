@@ -1,17 +1,15 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
-import { equal } from '../../object/equality.ts';
-import { invalidValue } from '../../object/field-errors.ts';
+import type { CSIStorageCapacity } from '../../api/types/storage/v1.ts';
 import { FieldPath } from '../../object/field-path.ts';
-import { part, text } from '../../object/parts.ts';
 import { define } from '../define.ts';
 import { addNodeTermWarnings, deprecatedLabel } from '../pod/placement-warnings.ts';
-import { validateLabelSelector } from '../validation/label-selector.ts';
-import { validateNonNegativeQuantity } from '../validation/quantity-values.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeLabelSelector } from '../rules/labels.ts';
+import { mustBeName } from '../rules/names.ts';
+import { mustBeNonNegativeQuantity } from '../rules/quantities.ts';
 import { selectorRatchet } from '../validation/ratchet.ts';
-import { validateName } from '../validation/values.ts';
 
-export const csistoragecapacities = define({
+export const csistoragecapacities = define<CSIStorageCapacity>({
   group: 'storage.k8s.io',
   resource: 'csistoragecapacities',
   kind: 'CSIStorageCapacity',
@@ -23,29 +21,31 @@ export const csistoragecapacities = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
-    validate,
-    validateUpdate: (object, old) =>
-      ['nodeTopology', 'storageClassName']
-        .filter((field) => !equal(object[field], old[field]))
-        .map((field) => invalidValue(field, object[field], 'field is immutable')),
-    warnings: (object) => topologyWarnings(part(object, 'nodeTopology'), 'nodeTopology'),
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, { nodeTopology, storageClassName }, old) => {
+      mustNotChange(at.field('nodeTopology'), nodeTopology, old.nodeTopology);
+      mustNotChange(at.field('storageClassName'), storageClassName, old.storageClassName);
+    }),
+    warnings,
   },
 });
 
-function topologyWarnings(topology: JsonObject, path: string): string[] {
-  const said: string[] = [];
-  addNodeTermWarnings(said, FieldPath.root().field(path), topology);
-  for (const label of Object.keys(part(topology, 'matchLabels'))) {
-    const why = deprecatedLabel(label);
-    if (why !== undefined) said.push(`${path}.matchLabels.${label}: ${why}`);
-  }
-  return said;
+function validate(
+  at: FieldPath,
+  { nodeTopology, storageClassName = '', capacity }: CSIStorageCapacity,
+): void {
+  mustBeLabelSelector(at.field('nodeTopology'), nodeTopology);
+  mustBeName(at.field('storageClassName'), storageClassName, 'dns-subdomain');
+  mustBeNonNegativeQuantity(at.field('capacity'), capacity);
 }
 
-function validate(object: ApiObject): FieldError[] {
-  return [
-    ...validateLabelSelector(part(object, 'nodeTopology'), 'nodeTopology'),
-    ...validateName('storageClassName', text(object.storageClassName), 'dns-subdomain'),
-    ...validateNonNegativeQuantity(object.capacity, 'capacity'),
-  ];
+function warnings({ nodeTopology = {} }: CSIStorageCapacity): string[] {
+  const said: string[] = [];
+  const at = FieldPath.root().field('nodeTopology');
+  addNodeTermWarnings(said, at, nodeTopology);
+  for (const label of Object.keys(nodeTopology.matchLabels ?? {})) {
+    const why = deprecatedLabel(label);
+    if (why !== undefined) said.push(`${at}.matchLabels.${label}: ${why}`);
+  }
+  return said;
 }

@@ -1,19 +1,22 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
+import type { TopologySelectorTerm } from '../../api/types/core/v1.ts';
+import type { StorageClass } from '../../api/types/storage/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
-import { parts, text } from '../../object/parts.ts';
+import { FieldPath } from '../../object/field-path.ts';
+import { checkQualifiedName } from '../../object/formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { deprecatedLabel } from '../pod/placement-warnings.ts';
-import { validateStorageClass } from './validate-storage-class.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeOneOf } from '../rules/names.ts';
+import { mustBeProvisioner, mustKeepFields, nameCell, validateParameters } from './classes.ts';
 
 const DEFAULT_ANNOTATIONS = [
   'storageclass.kubernetes.io/is-default-class',
   'storageclass.beta.kubernetes.io/is-default-class',
 ];
 
-export const storageclasses = define({
+export const storageclasses = define<StorageClass>({
   group: 'storage.k8s.io',
   resource: 'storageclasses',
   kind: 'StorageClass',
@@ -30,10 +33,10 @@ export const storageclasses = define({
       column('Age'),
     ],
     cells: (storage, now) => [
-      displayName(storage),
-      text(storage.provisioner),
-      text(storage.reclaimPolicy, 'Delete'),
-      text(storage.volumeBindingMode, 'Immediate'),
+      nameCell(storage.metadata, DEFAULT_ANNOTATIONS),
+      storage.provisioner ?? '',
+      storage.reclaimPolicy || 'Delete',
+      storage.volumeBindingMode || 'Immediate',
       storage.allowVolumeExpansion === true,
       age(storage, now),
     ],
@@ -44,35 +47,70 @@ export const storageclasses = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
-    validate: validateStorageClass,
-    validateUpdate,
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, storage, old) => {
+      mustKeepFields(at, storage, old, ['parameters', 'provisioner', 'reclaimPolicy']);
+      mustNotChange(at.field('volumeBindingMode'), storage.volumeBindingMode, old.volumeBindingMode);
+    }),
     warnings,
   },
 });
 
-function displayName({ metadata }: ApiObject): string {
-  const isDefault = DEFAULT_ANNOTATIONS.some((name) => metadata.annotations?.[name] === 'true');
-  return isDefault ? `${metadata.name} (default)` : (metadata.name ?? '');
+/** Volumes made on demand are not recycled, though the type knows the word. */
+const RECLAIM_POLICIES = ['Delete', 'Retain'];
+
+function validate(at: FieldPath, storage: StorageClass): void {
+  const { provisioner = '', parameters = {}, reclaimPolicy = '', allowedTopologies } = storage;
+  mustBeProvisioner(at.field('provisioner'), provisioner);
+  validateParameters(at.field('parameters'), parameters);
+  if (reclaimPolicy !== '') mustBeOneOf(at.field('reclaimPolicy'), reclaimPolicy, RECLAIM_POLICIES);
+  validateTopologies(at.field('allowedTopologies'), allowedTopologies);
 }
 
-/** Volumes that exist were made by these values. */
-function validateUpdate(object: ApiObject, old: ApiObject): FieldError[] {
-  const changed = ['parameters', 'provisioner', 'reclaimPolicy'].filter(
-    (field) => !equal(object[field], old[field]),
-  );
-  return [
-    ...changed.map((field) => forbiddenField(field, `updates to ${field} are forbidden.`)),
-    ...(object.volumeBindingMode === old.volumeBindingMode
-      ? []
-      : [invalidValue('volumeBindingMode', object.volumeBindingMode, 'field is immutable')]),
-  ];
+/** No two terms may say the same, and none may say nothing. */
+function validateTopologies(at: FieldPath, terms: readonly TopologySelectorTerm[] | undefined): void {
+  const seen: Meaning[] = [{}];
+  for (const [path, term] of at.each(terms)) {
+    const expressions = path.field('matchLabelExpressions');
+    validateTerm(expressions, term);
+    const meaning = meaningOf(term);
+    if (seen.some((earlier) => equal(earlier, meaning))) expressions.duplicate('');
+    seen.push(meaning);
+  }
 }
 
-function warnings(object: ApiObject): string[] {
-  return parts(object, 'allowedTopologies').flatMap((term, i) =>
-    parts(term, 'matchLabelExpressions').flatMap((expression, j) => {
-      const why = deprecatedLabel(text(expression.key));
-      return why === undefined ? [] : [`allowedTopologies[${i}].matchLabelExpressions[${j}].key: ${why}`];
-    }),
-  );
+/** Values by key, whatever the order in which they were written. */
+type Meaning = Readonly<Record<string, readonly string[]>>;
+
+const meaningOf = ({ matchLabelExpressions = [] }: TopologySelectorTerm): Meaning =>
+  Object.fromEntries(matchLabelExpressions.map(({ key = '', values }) => [key, [...new Set(values)].sort()]));
+
+function validateTerm(at: FieldPath, { matchLabelExpressions }: TopologySelectorTerm): void {
+  const seen = new Set<string>();
+  for (const [path, { key = '', values }] of at.each(matchLabelExpressions)) {
+    mustBeDistinctValues(path.field('values'), values ?? []);
+    path.field('key').invalidFor(key, checkQualifiedName(key));
+    if (seen.has(key)) path.field('key').duplicate(key);
+    seen.add(key);
+  }
+}
+
+function mustBeDistinctValues(at: FieldPath, values: readonly string[]): void {
+  const seen = new Set<string>();
+  if (values.length === 0) at.required();
+  for (const [path, value] of at.each(values)) {
+    if (seen.has(value)) path.duplicate(value);
+    seen.add(value);
+  }
+}
+
+function warnings({ allowedTopologies }: StorageClass): string[] {
+  const said: string[] = [];
+  const terms = FieldPath.root().field('allowedTopologies');
+  for (const [term, { matchLabelExpressions }] of terms.each(allowedTopologies))
+    for (const [at, { key = '' }] of term.field('matchLabelExpressions').each(matchLabelExpressions)) {
+      const why = deprecatedLabel(key);
+      if (why !== undefined) said.push(`${at}.key: ${why}`);
+    }
+  return said;
 }

@@ -1,9 +1,19 @@
-import { part, text } from '../../object/parts.ts';
+import type {
+  VolumeAttachment,
+  VolumeAttachmentSource,
+  VolumeAttachmentStatus,
+} from '../../api/types/storage/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
+import { validateInlineVolumeSpec } from '../core/persistent-volume/validate-spec.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateAttachment, validateAttachmentUpdate } from './validate-volume-attachment.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeName } from '../rules/names.ts';
+import { byteLengthOf } from './classes.ts';
+import { mustBeDriverName } from './csi-driver.ts';
 
-export const volumeattachments = define({
+export const volumeattachments = define<VolumeAttachment>({
   group: 'storage.k8s.io',
   resource: 'volumeattachments',
   kind: 'VolumeAttachment',
@@ -21,13 +31,13 @@ export const volumeattachments = define({
       column('Age'),
     ],
     cells: (attachment, now) => {
-      const spec = part(attachment, 'spec');
+      const { metadata, spec = {}, status } = attachment;
       return [
-        attachment.metadata.name ?? '',
-        text(spec.attacher),
-        text(part(spec, 'source').persistentVolumeName),
-        text(spec.nodeName),
-        part(attachment, 'status').attached === true,
+        metadata.name ?? '',
+        spec.attacher ?? '',
+        spec.source?.persistentVolumeName ?? '',
+        spec.nodeName ?? '',
+        status?.attached === true,
         age(attachment, now),
       ];
     },
@@ -38,7 +48,42 @@ export const volumeattachments = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     returnsDeletedObject: true,
-    validate: validateAttachment,
-    validateUpdate: validateAttachmentUpdate,
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, { spec }, old) => mustNotChange(at.field('spec'), spec, old.spec)),
   },
 });
+
+function validate(root: FieldPath, { spec = {}, status = {} }: VolumeAttachment): void {
+  const at = root.field('spec');
+  mustBeDriverName(at.field('attacher'), spec.attacher ?? '');
+  validateSource(at.field('source'), spec.source ?? {});
+  mustBeName(at.field('nodeName'), spec.nodeName ?? '', 'dns-subdomain');
+  validateStatus(root.field('status'), status);
+}
+
+const ONE_SOURCE = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
+
+function validateSource(at: FieldPath, source: VolumeAttachmentSource): void {
+  const { persistentVolumeName: name, inlineVolumeSpec: inline } = source;
+  if (name === undefined) {
+    if (inline === undefined) at.required(ONE_SOURCE);
+    else validateInlineVolumeSpec(at.field('inlineVolumeSpec'), inline);
+    return;
+  }
+  const path = at.field('persistentVolumeName');
+  if (inline !== undefined) at.forbidden(ONE_SOURCE);
+  if (name === '') path.required('must specify non empty persistentVolumeName');
+  mustBeName(path, name, 'dns-subdomain');
+}
+
+const MAX_METADATA_BYTES = 256 * 1024;
+const MAX_MESSAGE_BYTES = 1024;
+
+function validateStatus(at: FieldPath, status: VolumeAttachmentStatus): void {
+  if (byteLengthOf(status.attachmentMetadata ?? {}) > MAX_METADATA_BYTES)
+    at.field('attachmentMetadata').tooLong(MAX_METADATA_BYTES);
+  // The limit Kubernetes names is not the one it applies.
+  for (const field of ['attachError', 'detachError'] as const)
+    if (Buffer.byteLength(status[field]?.message ?? '') > MAX_MESSAGE_BYTES)
+      at.field(field).field('message').tooLong(MAX_METADATA_BYTES);
+}

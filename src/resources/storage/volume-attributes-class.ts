@@ -1,15 +1,13 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
-import { equal } from '../../object/equality.ts';
-import { forbiddenField, required } from '../../object/field-errors.ts';
-import { part, text } from '../../object/parts.ts';
+import type { VolumeAttributesClass } from '../../api/types/storage/v1beta1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateParameters, validateProvisioner } from './validation/class-parameters.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustBeProvisioner, mustKeepFields, nameCell, validateParameters } from './classes.ts';
 
-const DEFAULT_ANNOTATION = 'volumeattributesclass.alpha.kubernetes.io/is-default-class';
+const DEFAULT_ANNOTATIONS = ['volumeattributesclass.alpha.kubernetes.io/is-default-class'];
 
-export const volumeattributesclasses = define({
+export const volumeattributesclasses = define<VolumeAttributesClass>({
   group: 'storage.k8s.io',
   resource: 'volumeattributesclasses',
   kind: 'VolumeAttributesClass',
@@ -21,11 +19,11 @@ export const volumeattributesclasses = define({
   ],
   table: {
     columns: [nameColumn(), column('DriverName'), column('Age')],
-    cells: (object, now) => {
-      const { name = '', annotations } = object.metadata;
-      const isDefault = annotations?.[DEFAULT_ANNOTATION] === 'true';
-      return [isDefault ? `${name} (default)` : name, text(object.driverName), age(object, now)];
-    },
+    cells: (attributes, now) => [
+      nameCell(attributes.metadata, DEFAULT_ANNOTATIONS),
+      attributes.driverName ?? '',
+      age(attributes, now),
+    ],
   },
   strategy: {
     nameRule: 'dns-subdomain',
@@ -33,21 +31,16 @@ export const volumeattributesclasses = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
-    validate,
-    validateUpdate: (object, old) =>
-      ['driverName', 'parameters']
-        .filter((field) => !equal(object[field], old[field]))
-        .map((field) => forbiddenField(field, `updates to ${field} are forbidden.`)),
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, attributes, old) =>
+      mustKeepFields(at, attributes, old, ['driverName', 'parameters']),
+    ),
   },
 });
 
-function validate(object: ApiObject): FieldError[] {
-  const parameters = part(object, 'parameters');
-  return [
-    ...validateProvisioner(text(object.driverName), 'driverName'),
-    ...validateParameters(parameters, 'parameters'),
-    ...(Object.keys(parameters).length === 0
-      ? [required('parameters', 'must contain at least one key/value pair')]
-      : []),
-  ];
+function validate(at: FieldPath, { driverName = '', parameters = {} }: VolumeAttributesClass): void {
+  const path = at.field('parameters');
+  mustBeProvisioner(at.field('driverName'), driverName);
+  validateParameters(path, parameters);
+  if (Object.keys(parameters).length === 0) path.required('must contain at least one key/value pair');
 }

@@ -1,8 +1,14 @@
-import { part, text } from '../../object/parts.ts';
+import type {
+  GroupVersionResource,
+  StorageVersionMigration,
+} from '../../api/types/storagemigration/v1alpha1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { column, define } from '../define.ts';
-import { validateMigration, validateMigrationStatus, validateMigrationUpdate } from './validate-migration.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustBeConditions } from '../rules/conditions.ts';
+import { mustNotChange } from '../rules/immutable.ts';
 
-export const storageversionmigrations = define({
+export const storageversionmigrations = define<StorageVersionMigration>({
   group: 'storagemigration.k8s.io',
   resource: 'storageversionmigrations',
   kind: 'StorageVersionMigration',
@@ -16,12 +22,12 @@ export const storageversionmigrations = define({
   ],
   emptyStatus: {},
   statusResets: [['spec'], ['metadata']],
-  validateStatus: validateMigrationStatus,
+  validateStatus: checkedUpdate(validateStatus),
   table: {
     columns: [column('Name'), column('Resource')],
     cells: (migration) => {
-      const { resource, version, group } = part(migration, 'spec', 'resource');
-      return [migration.metadata.name ?? '', `${text(resource)}.${text(version)}.${text(group)}`];
+      const { resource = '', version = '', group = '' } = resourceOf(migration);
+      return [migration.metadata.name ?? '', `${resource}.${version}.${group}`];
     },
   },
   strategy: {
@@ -29,7 +35,82 @@ export const storageversionmigrations = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
-    validate: validateMigration,
-    validateUpdate: validateMigrationUpdate,
+    validate: checked(validate),
+    validateUpdate: checkedUpdate(validateUpdate),
   },
 });
+
+const resourceOf = ({ spec }: StorageVersionMigration): GroupVersionResource => spec?.resource ?? {};
+
+function validate(root: FieldPath, migration: StorageVersionMigration): void {
+  const at = root.field('spec').field('resource');
+  const { resource = '', version = '' } = resourceOf(migration);
+  if (resource === '') at.field('resource').required('resource is required');
+  if (version === '') at.field('version').required('version is required');
+}
+
+/** Kubernetes names these fields without where they stand. */
+function validateUpdate(
+  at: FieldPath,
+  migration: StorageVersionMigration,
+  old: StorageVersionMigration,
+): void {
+  for (const field of ['group', 'version', 'resource'] as const)
+    mustNotChange(at.field(field), resourceOf(migration)[field] ?? '', resourceOf(old)[field] ?? '');
+}
+
+function validateStatus(
+  root: FieldPath,
+  migration: StorageVersionMigration,
+  old: StorageVersionMigration,
+): void {
+  const at = root.field('status');
+  const { resourceVersion = '', conditions = [] } = migration.status ?? {};
+  // Conditions of this alpha group name their time otherwise.
+  const usual = conditions.map(({ lastUpdateTime = null, ...condition }) => ({
+    ...condition,
+    lastTransitionTime: lastUpdateTime,
+  }));
+  validateVersion(at.field('resourceVersion'), resourceVersion, old.status?.resourceVersion ?? '');
+  mustBeConditions(at.field('conditions'), usual);
+  validateProgress(at.field('conditions'), migration, old);
+}
+
+function validateVersion(at: FieldPath, version: string, old: string): void {
+  if (version !== '' && !/^[+-]?\d+$/.test(version)) {
+    const quoted = JSON.stringify(version);
+    const why = `strconv.ParseInt: parsing ${quoted}: invalid syntax`;
+    at.invalid(version, `failed to parse resource version ${quoted}: ${why}`);
+  } else if (version.startsWith('-') && Number(version) < 0) {
+    at.invalid(Number(version), 'must be greater than or equal to 0');
+  }
+  if (old !== '' && old !== version) at.invalid(version, 'resourceVersion cannot be updated');
+}
+
+/** A migration runs, then succeeds or fails, and stays so. */
+function validateProgress(
+  at: FieldPath,
+  migration: StorageVersionMigration,
+  old: StorageVersionMigration,
+): void {
+  const hasSucceeded = hasCondition(migration, 'Succeeded');
+  const hasFailed = hasCondition(migration, 'Failed');
+  const isRunning = hasCondition(migration, 'Running');
+  const mustNotBe = (isMistake: boolean, why: string): void => {
+    if (isMistake) at.invalid(migration.status?.conditions, why);
+  };
+  mustNotBe(hasSucceeded && hasFailed, 'Both success and failed conditions cannot be true at the same time');
+  mustNotBe(hasSucceeded && isRunning, 'Running condition cannot be true when success condition is true');
+  mustNotBe(hasFailed && isRunning, 'Running condition cannot be true when failed condition is true');
+  mustNotBe(
+    hasCondition(old, 'Succeeded') && !hasSucceeded,
+    'Success condition cannot be set to false once it is true',
+  );
+  mustNotBe(
+    hasCondition(old, 'Failed') && !hasFailed,
+    'Failed condition cannot be set to false once it is true',
+  );
+}
+
+const hasCondition = ({ status }: StorageVersionMigration, type: string): boolean =>
+  status?.conditions?.find((condition) => condition.type === type)?.status === 'True';

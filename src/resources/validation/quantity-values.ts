@@ -18,15 +18,6 @@ export function validateNonNegativeQuantity(value: JsonValue | undefined, path: 
   return nanosOf(value) < 0n ? [invalidValue(path, text(value), 'must be greater than or equal to 0')] : [];
 }
 
-export function validatePositiveQuantity(value: JsonValue | undefined, path: string): FieldError[] {
-  return nanosOf(value) <= 0n ? [invalidValue(path, text(value, '0'), 'must be greater than zero')] : [];
-}
-
-/** Capacities of volumes: the same rule as {@link validateNonNegativeQuantity} in words of its own. */
-export function validateBasicQuantity(value: JsonValue | undefined, path: string): FieldError[] {
-  return nanosOf(value) < 0n ? [invalidValue(path, text(value), 'must be a valid resource quantity')] : [];
-}
-
 /** Resource lists are kept in thousandths; what is finer is rounded up (Kubernetes: SetDefaults_ResourceList). */
 export function roundUpToMilli(list: JsonObject): void {
   for (const [name, value] of Object.entries(list)) {
@@ -36,7 +27,3 @@ export function roundUpToMilli(list: JsonObject): void {
     list[name] = formatQuantity({ ...quantity, nanos: (quantity.nanos / MILLI_NANOS) * MILLI_NANOS + up });
   }
 }
-
-/** A list in which equal quantities have equal texts, whatever their units: `1024` and `1Ki`. */
-export const comparableQuantities = (list: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(list).map(([name, value]) => [name, String(nanosOf(value))]));

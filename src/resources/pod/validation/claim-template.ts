@@ -1,6 +1,6 @@
 import type { PersistentVolumeClaimTemplate } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { validateClaimSpec } from '../../core/validate-claim-spec.ts';
+import { validateClaimSpec } from '../../core/persistent-volume-claim/validate-spec.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
 import { validateAnnotations } from './annotations.ts';
 
@@ -15,5 +15,5 @@ export function validateClaimTemplate(
   mustBeLabels(path.field('labels'), labels);
   for (const [field, value] of Object.entries(others))
     if (value !== undefined && value !== null) path.field(field).forbidden('cannot be set');
-  at.add(validateClaimSpec(spec, `${at}.spec`));
+  validateClaimSpec(at.field('spec'), spec);
 }

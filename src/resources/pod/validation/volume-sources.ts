@@ -3,13 +3,12 @@ import type {
   DownwardAPIVolumeSource,
   EmptyDirVolumeSource,
   EphemeralVolumeSource,
-  FlexVolumeSource,
   KeyToPath,
   Volume,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { mustBeName } from '../../rules/names.ts';
-import { validateFlocker, validateQuobyteRegistry } from '../../rules/network-disks.ts';
+import * as disks from '../../rules/network-disks.ts';
 import { validateClaimTemplate } from './claim-template.ts';
 import * as network from './network-volumes.ts';
 import { mustBeFileMode, mustDescend, mustNotClimb } from './paths.ts';
@@ -25,27 +24,27 @@ const RULES: { readonly [Kind in VolumeKind]: SourceRule<Kind> } = {
   emptyDir: validateEmptyDir,
   hostPath: (at, { path = '' }) => mustNotClimb(at.field('path'), path),
   gitRepo: (at, { directory = '' }) => mustDescend(at.field('directory'), directory),
-  gcePersistentDisk: validatePartition,
-  awsElasticBlockStore: validatePartition,
+  gcePersistentDisk: disks.validatePartition,
+  awsElasticBlockStore: disks.validatePartition,
   secret: (at, source) => validateKeyedFiles(at, source, 'secretName'),
-  nfs: network.validateNfs,
+  nfs: disks.validateNfs,
   iscsi: network.validateIscsi,
   glusterfs: () => undefined,
-  flocker: validateFlocker,
+  flocker: disks.validateFlocker,
   persistentVolumeClaim: () => undefined,
-  rbd: network.validateMonitors,
+  rbd: disks.validateMonitors,
   cinder: network.mustNameSecret,
-  cephfs: network.validateMonitors,
-  quobyte: validateQuobyteRegistry,
+  cephfs: disks.validateMonitors,
+  quobyte: disks.validateQuobyteRegistry,
   downwardAPI: validateDownwardApi,
-  fc: network.validateFibreChannel,
-  flexVolume: validateFlex,
+  fc: disks.validateFibreChannel,
+  flexVolume: disks.validateFlexOptions,
   configMap: (at, source) => validateKeyedFiles(at, source, 'name'),
   azureFile: () => undefined,
   vsphereVolume: () => undefined,
   photonPersistentDisk: () => undefined,
   portworxVolume: () => undefined,
-  azureDisk: network.validateAzureDisk,
+  azureDisk: disks.validateAzureDiskUri,
   storageos: network.validateStorageOs,
   projected: validateProjected,
   scaleIO: (at, { volumeName = '' }) => mustBeText(at.field('volumeName'), volumeName),
@@ -71,14 +70,6 @@ function mustBeText(at: FieldPath, value: string): void {
 function validateEmptyDir(at: FieldPath, { sizeLimit = '' }: EmptyDirVolumeSource): void {
   if (sizeLimit.startsWith('-'))
     at.field('sizeLimit').forbidden('SizeLimit field must be a valid resource quantity');
-}
-
-const MAX_PARTITION = 255;
-
-/** 0 stands for the whole disk, though the message leaves it out. */
-function validatePartition(at: FieldPath, { partition = 0 }: { readonly partition?: number }): void {
-  if (partition < 0 || partition > MAX_PARTITION)
-    at.field('partition').invalid(partition, `must be between 1 and ${MAX_PARTITION}, inclusive`);
 }
 
 interface KeyedFiles {
@@ -114,12 +105,4 @@ function validateCsi(at: FieldPath, { driver = '', nodePublishSecretRef: secret 
   const { name = '' } = secret;
   if (name === '') at.field('nodePublishSecretRef').field('name').required();
   else mustBeName(at.field('name'), name, 'dns-subdomain');
-}
-
-const RESERVED_DOMAINS = /(^|\.)(kubernetes|k8s)\.io$/;
-
-function validateFlex(at: FieldPath, { options }: FlexVolumeSource): void {
-  for (const [option, key] of at.field('options').entries(options))
-    if (RESERVED_DOMAINS.test((key.split('/', 1)[0] ?? '').toLowerCase()))
-      option.invalid(key, 'kubernetes.io and k8s.io namespaces are reserved');
 }

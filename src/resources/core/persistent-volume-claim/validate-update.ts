@@ -1,0 +1,87 @@
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../../../api/types/core/v1.ts';
+import { equal, equalExcept } from '../../../object/equality.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { mustNotChange } from '../../rules/immutable.ts';
+import { comparableQuantities, nanosOf } from '../../rules/quantities.ts';
+import { BETA_CLASS_ANNOTATION } from '../persistent-volume/table.ts';
+import { normalizeDataSources } from './data-source.ts';
+
+const IMMUTABLE =
+  'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+
+/** A claim is counted by quotas and bound by its spec, so little of it can change: once its volume, and its size upwards. */
+export function validateUpdate(
+  at: FieldPath,
+  claim: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+): void {
+  validateClassAnnotation(at, claim, old);
+  if (!isSameSpec(claim, old)) at.field('spec').forbidden(IMMUTABLE);
+  if (sizeOf(claim) < sizeOf(old))
+    at.field('spec.resources.requests.storage').forbidden('field can not be less than previous value');
+  mustNotChange(at.field('volumeMode'), claim.spec?.volumeMode, old.spec?.volumeMode);
+}
+
+const sizeOf = ({ spec }: PersistentVolumeClaim): bigint => nanosOf(spec?.resources?.requests?.storage);
+
+/** Nothing differs but what may change. */
+function isSameSpec(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
+  const { requests, limits, ...spec } = comparable(claim);
+  const { requests: oldRequests, limits: oldLimits, ...before } = comparable(old);
+  const canChange = [
+    ...((before.volumeName ?? '') === '' ? ['volumeName'] : []),
+    ...(namesClassLater(claim, old) ? ['storageClassName'] : []),
+  ];
+  const canGrow = claim.status?.phase === 'Bound' && Object.keys(requests).length > 0;
+  return (
+    equalExcept(spec, before, canChange) &&
+    equalExcept(requests, oldRequests, canGrow ? ['storage'] : []) &&
+    equal(limits, oldLimits)
+  );
+}
+
+type Quantities = Readonly<Record<string, string>>;
+type ComparableSpec = PersistentVolumeClaimSpec & {
+  readonly requests: Quantities;
+  readonly limits: Quantities;
+};
+
+/** Sources of data as they are stored, and quantities without their units. */
+function comparable({ spec: { resources, ...spec } = {} }: PersistentVolumeClaim): ComparableSpec {
+  const { requests = {}, limits = {} } = resources ?? {};
+  normalizeDataSources(spec);
+  return { ...spec, requests: comparableQuantities(requests), limits: comparableQuantities(limits) };
+}
+
+interface ClassChange {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly annotation: string | undefined;
+  readonly newAnnotation: string | undefined;
+}
+
+const classChange = (claim: PersistentVolumeClaim, old: PersistentVolumeClaim): ClassChange => ({
+  from: old.spec?.storageClassName,
+  to: claim.spec?.storageClassName,
+  annotation: old.metadata.annotations?.[BETA_CLASS_ANNOTATION],
+  newAnnotation: claim.metadata.annotations?.[BETA_CLASS_ANNOTATION],
+});
+
+/** A claim without a class may get one (the default, once there is one), but none other than its annotation says. */
+function namesClassLater(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
+  const { from, to, annotation } = classChange(claim, old);
+  return from === undefined && to !== undefined && (annotation === undefined || annotation === to);
+}
+
+/** The annotation may go when the field takes its place. */
+function validateClassAnnotation(
+  at: FieldPath,
+  claim: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+): void {
+  const { from, to, annotation, newAnnotation } = classChange(claim, old);
+  const isMoved = annotation !== undefined && from === undefined && to === annotation;
+  if ((annotation ?? '') === (newAnnotation ?? '') || (isMoved && newAnnotation === undefined)) return;
+  const path = at.field('metadata').field('annotations').field(BETA_CLASS_ANNOTATION);
+  path.invalid(newAnnotation ?? '', 'field is immutable');
+}
