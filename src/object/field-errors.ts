@@ -33,10 +33,10 @@ export const forbiddenField = (field: string, why: string): FieldError => ({
   message: `Forbidden: ${why}`,
 });
 
-export const duplicate = (field: string, value: unknown): FieldError => ({
+export const duplicate = (field: string, value: unknown, why = ''): FieldError => ({
   type: 'FieldValueDuplicate',
   field,
-  message: `Duplicate value: ${goValue(value)}`,
+  message: why === '' ? `Duplicate value: ${goValue(value)}` : `Duplicate value: ${goValue(value)}: ${why}`,
 });
 
 /** A reference inside the object to something that the object has not. */

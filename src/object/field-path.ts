@@ -73,8 +73,8 @@ export class FieldPath {
     this.#found.push(errors.forbiddenField(this.#text, why));
   }
 
-  duplicate(value: unknown): void {
-    this.#found.push(errors.duplicate(this.#text, value));
+  duplicate(value: unknown, why = ''): void {
+    this.#found.push(errors.duplicate(this.#text, value, why));
   }
 
   /** A reference inside the object to something that the object has not. */
