@@ -38,7 +38,7 @@ function preferredAddress({ addresses = [] }: NodeStatus, types: readonly string
   throw new Error(`no preferred addresses found; known addresses: [${known.join(' ')}]`);
 }
 
-/** The container that is meant; only a pod with one need not be told. @throws StatusError 400 */
+/** The container by the name asked for; a pod with one container needs no name. @throws StatusError 400 */
 export function chooseContainer({ metadata, spec = {} }: Pod, asked: string): string {
   const { name: podName = '' } = metadata;
   const all = containersOf(spec).map(({ container }) => container.name ?? '');

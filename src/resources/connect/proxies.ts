@@ -6,7 +6,7 @@ import type { ConnectCall, ConnectSubresource } from '../../registry/definition.
 import type { Backend } from '../../request/backend.ts';
 import { agentOf, PODS } from './agent.ts';
 
-/** Whatever speaks HTTP in the cluster, under a path of this server. */
+/** Servers of HTTP in the cluster, each under a path of this server. */
 
 function proxy(kind: string, locate: (call: ConnectCall) => Promise<Omit<Backend, 'path' | 'query'>>) {
   const subresource: ConnectSubresource = {
@@ -64,10 +64,10 @@ export const serviceProxy = proxy('ServiceProxyOptions', async (call) => {
   const { subsets = [] } = await call.get(ENDPOINTS, call.namespace, target.name);
   if (subsets.length === 0)
     throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(target.name)}`);
-  for (const { addresses = [], ports = [] } of shuffled(subsets)) {
+  for (const { addresses = [], ports = [] } of rotated(subsets)) {
     const found = ports.find(({ name = '' }) => name === portName);
     if (found === undefined) continue;
-    for (const address of shuffled(addresses)) {
+    for (const address of rotated(addresses)) {
       if (!(await belongsToPod(call, address))) continue;
       return { scheme: target.scheme, host: address.ip ?? '', port: String(found.port ?? ''), trust: 'none' };
     }
@@ -97,8 +97,8 @@ async function belongsToPod(call: ConnectCall, { ip, targetRef = {} }: EndpointA
   }
 }
 
-/** Begins anywhere, so that no endpoint gets it all. */
-function shuffled<T>(items: readonly T[]): T[] {
+/** The items from a random one on, so that every endpoint gets requests. */
+function rotated<T>(items: readonly T[]): T[] {
   const start = Math.floor(Math.random() * items.length);
   return [...items.slice(start), ...items.slice(0, start)];
 }
@@ -121,7 +121,7 @@ export function parseTargetName(text: string, kind: string): TargetName {
   return { scheme: scheme === 'https' ? 'https' : 'http', name, port };
 }
 
-/** Addresses that nothing may be reached at through a proxy, for they mean this server itself, or nobody in particular. */
+/** Addresses that proxies may not reach, because they mean this server itself, or no host in particular. */
 const LOCAL = new BlockList();
 LOCAL.addSubnet('127.0.0.0', 8, 'ipv4');
 LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');

@@ -110,8 +110,8 @@ function validateNamespace(at: FieldPath, event: Event): void {
   const about = event.involvedObject?.namespace ?? '';
   const isNew = isNewStyle(event);
   const homes = isNew ? ['default', 'kube-system'] : ['', 'default'];
-  const matches = about === '' ? homes.includes(namespace) : isNew || about === namespace;
-  if (!matches) at.invalid(about, 'does not match event.namespace');
+  const isAtHome = about === '' ? homes.includes(namespace) : isNew || about === namespace;
+  if (!isAtHome) at.invalid(about, 'does not match event.namespace');
 }
 
 const MAX_TEXT_BYTES = 128;

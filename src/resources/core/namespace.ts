@@ -6,7 +6,7 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 
-/** Where the duties in spec.finalizers are taken off, and with them those in metadata; the status stays. */
+/** Takes finalizers off the spec and off the metadata; the status stays. */
 const finalize: ViewSubresource<Namespace> = {
   access: 'view',
   name: 'finalize',

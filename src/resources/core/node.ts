@@ -107,13 +107,13 @@ export const nodes = define<Node>({
 function setDefaults(node: Node): void {
   const { spec = {} } = node;
   const { podCIDR: single = '', podCIDRs: [first] = [] } = spec;
-  // The singular is of times when there was one; where both differ it counts, because old clients know no other.
+  // Old clients know podCIDR only: where it differs from podCIDRs, it counts.
   if (single !== '' && single !== first) spec.podCIDRs = [single];
   else if (first !== undefined) spec.podCIDR = first;
   if (node.status !== undefined) fillAllocatable(node.status);
 }
 
-/** Without a word of what pods may have, it is everything. */
+/** Pods may have all of the capacity unless the node says otherwise. */
 function fillAllocatable(status: NodeStatus): void {
   const { capacity } = status;
   if (capacity !== undefined) {
@@ -133,7 +133,7 @@ function prepareStatus(node: Node, old: Node): void {
 function validate(root: FieldPath, { metadata, spec = {}, status = {} }: Node): void {
   const meta = root.field('metadata');
   validateNodeAnnotations(meta.field('annotations'), metadata.annotations);
-  // Kubernetes looks for taints in metadata, if one believes its errors.
+  // The path is that of Kubernetes' errors, though taints are in the spec.
   validateTaints(meta.field('taints'), spec.taints);
   validatePodRanges(root.field('spec').field('podCIDRs'), spec.podCIDRs ?? []);
   for (const list of ['capacity', 'allocatable'] as const)
@@ -141,7 +141,7 @@ function validate(root: FieldPath, { metadata, spec = {}, status = {} }: Node): 
       mustBeAmountOf(root.field('status').field(list).field(name), name, amount);
 }
 
-/** One an address family. */
+/** One for each address family. */
 const MAX_POD_RANGES = 2;
 
 function validatePodRanges(at: FieldPath, ranges: readonly string[]): void {

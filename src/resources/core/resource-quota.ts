@@ -105,7 +105,7 @@ const EXISTS_SCOPES = [
 ];
 const SCOPES = [...EXISTS_SCOPES, 'PriorityClass'];
 
-/** Scopes are of pods, so they limit what pods use, and those without requests and limits only in number. */
+/** Scopes select pods, so they limit only what pods use; pods without requests and limits are limited only in number. */
 function isLimitedByScope(resource: string, scope: string): boolean {
   if (!SCOPES.includes(scope)) return true;
   return resource === 'pods' || (scope !== 'BestEffort' && POD_COMPUTE.has(resource));
@@ -139,7 +139,7 @@ function validateScopes(at: FieldPath, spec: ResourceQuotaSpec): void {
   mustNotContradict(at, scopes, shown);
 }
 
-/** Mistakes in expressions are told of all of them; there is no index in Kubernetes' paths either. */
+/** Paths do not say which expression is wrong: Kubernetes' paths have no index here. */
 function validateScopeSelector(at: FieldPath, spec: ResourceQuotaSpec): void {
   const { scopeSelector = {} } = spec;
   const expressions = scopeSelector.matchExpressions ?? [];

@@ -100,7 +100,7 @@ interface Bound {
   readonly secret?: TokenSubject;
 }
 
-/** What the token is to live with. @throws StatusError 400, 404, 409 */
+/** The object that the token is bound to, and ends with. @throws StatusError 400, 404, 409 */
 async function findBound(reference: BoundObjectReference, context: ActionContext): Promise<Bound> {
   const { kind = '', apiVersion = '' } = reference;
   if (Object.keys(reference).length === 0) return {};

@@ -14,8 +14,8 @@ export function mustBeCidr(at: FieldPath, range: string): void {
 }
 
 /**
- * What may not stand behind a service, because it means another machine to everyone who reads it (IANA's registries of special
- * addresses): the unspecified address, loopback, link-local unicast and multicast.
+ * An address behind a service must mean the same machine to all its readers: it must not be unspecified, loopback, link-local
+ * or link-local multicast (IANA's registries of special addresses).
  */
 export function mustNotBeSpecialIp(at: FieldPath, address: string): void {
   const ip = parseIp(address);

@@ -42,7 +42,7 @@ export const serviceValues: AssignedValues<Service> = {
   },
 };
 
-/** Addresses as they are held: one spelling, whatever the caller's is. */
+/** Addresses are held in one spelling, whichever the caller uses. */
 function toValue(ip: string): AssignedValue {
   const address = parseIp(ip);
   return { pool: isIpv6(ip) ? 'IPv6' : 'IPv4', value: address === undefined ? ip : formatIp(address.bytes) };
@@ -74,13 +74,13 @@ async function assignClusterIps(
   if (first === 0) spec.clusterIP = ips[0] ?? '';
 }
 
-/** What is assigned anew: everything, nothing, or the second address of a service that gets a second family. */
+/** The first address that is assigned anew: 0 for all, infinity for none, 1 for a service that gets a second family. */
 function firstToAssign(spec: ServiceSpec, old: Service | undefined): number {
   const before = old?.spec ?? {};
   const { clusterIPs = [] } = before;
   if (old === undefined || isExternalName(before)) return 0;
   if (isHeadless(before) || staysPreferred(spec, before)) return Number.POSITIVE_INFINITY;
-  // One from before addresses were assigned.
+  // The service is older than the assignment of addresses.
   if (clusterIPs.length === 0) return 0;
   return clusterIPs.length === 1 && spec.ipFamilies?.length === 2 ? 1 : Number.POSITIVE_INFINITY;
 }

@@ -7,7 +7,7 @@ import { isExternalName, typeOf } from './kind.ts';
 import { validateClusterIps } from './validate-addresses.ts';
 
 /**
- * Which IP families a service has, from what it says, what it had, and what the cluster is configured for (Kubernetes:
+ * Chooses the IP families of a service from its spec, the spec it had, and the configuration of the cluster (Kubernetes:
  * registry/core/service/storage). `configured` has one or two families, the preferred one first.
  * @throws StatusError 422
  */
@@ -42,7 +42,7 @@ function assertSpec({ metadata }: Service, rule: (at: FieldPath) => void): void 
 
 const isSingleStack = ({ ipFamilyPolicy }: ServiceSpec): boolean => ipFamilyPolicy === 'SingleStack';
 
-/** Endpoints of such services are somebody else's, of whatever family. */
+/** The server does not know the endpoints of such a service, so they may be of any family. */
 const isSelectorlessHeadless = ({ clusterIP, selector }: ServiceSpec): boolean =>
   clusterIP === 'None' && Object.keys(selector ?? {}).length === 0;
 
@@ -68,7 +68,7 @@ function defaultPolicy(spec: ServiceSpec, before: ServiceSpec): string {
   return isSelectorlessHeadless(spec) ? 'RequireDualStack' : 'SingleStack';
 }
 
-/** A change to a single family gives up the second of each list that did not change; to shorten a list takes that policy. */
+/** SingleStack drops the second item of each list that did not change. No other policy allows a list to become shorter. */
 function narrow(at: FieldPath, spec: ServiceSpec, before: ServiceSpec): void {
   for (const { field, second } of LISTS) {
     const now = spec[field] ?? [];
@@ -94,7 +94,7 @@ function refusePolicy(at: FieldPath, { ipFamilyPolicy }: ServiceSpec, why: strin
   at.field('ipFamilyPolicy').invalid(ipFamilyPolicy, why);
 }
 
-/** Addresses say which families they are of. */
+/** Addresses without a family get the one they are of. */
 function inferFamilies(at: FieldPath, spec: ServiceSpec, configured: readonly string[]): void {
   const { clusterIPs: ips = [], ipFamilies = [] } = spec;
   if (ips[0] === 'None') return;

@@ -1,6 +1,6 @@
 import type { ServiceSpec } from '../../../api/types/core/v1.ts';
 
-/** What a service is, read from its spec: the type decides which of the other fields mean anything. */
+/** The kind of a service, read from its spec: the type decides which of the other fields mean anything. */
 
 export const typeOf = ({ type }: ServiceSpec): string => type || 'ClusterIP';
 

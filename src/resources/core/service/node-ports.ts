@@ -143,7 +143,7 @@ function portRefused(
 const healthCheckRefused = (port: number, why: string): StatusError =>
   internalError(`failed to allocate requested HealthCheck NodePort ${port}: ${why}`);
 
-/** What another object's holding of a port means for the service that asks for it. */
+/** The refusal of a service that asks for a port of another object. */
 export function nodePortTaken(service: Service, port: number): StatusError {
   const at = (service.spec?.ports ?? []).findIndex(({ nodePort = 0 }) => nodePort === port);
   if (at < 0) return healthCheckRefused(port, ALREADY_ALLOCATED);

@@ -10,9 +10,9 @@ import {
 } from './kind.ts';
 
 /**
- * What an update of a service means where it does not say so: values that were assigned stay, clusterIP and clusterIPs go
- * together, and what the new type has no use for goes, unless the caller changed it too: then validation has its say.
- * Assigning new values comes between the second and the third (assignment.ts).
+ * Updates of services leave fields out. They are completed in three steps: assigned values stay; clusterIP and clusterIPs
+ * follow each other; fields that the new type does not use go, unless the caller changed them too, which is for validation
+ * to judge. New values are assigned between the second step and the third (assignment.ts).
  */
 
 /** Lets clients send the manifest they created the service from: they need not know what was assigned. */

@@ -16,11 +16,9 @@ export function validateUpdate(root: FieldPath, { spec = {} }: Service, old: Ser
 
 function validateAddresses(at: FieldPath, spec: ServiceSpec, before: ServiceSpec): void {
   if (isExternalName(spec) || isExternalName(before)) return;
-  const headless = isHeadless(spec);
-  const wasHeadless = isHeadless(before);
-  if (headless && wasHeadless) return;
+  if (isHeadless(spec) && isHeadless(before)) return;
   mustKeepClusterIps(at, spec, before);
-  if (headless === wasHeadless) mustKeepFamilies(at, spec, before);
+  if (isHeadless(spec) === isHeadless(before)) mustKeepFamilies(at, spec, before);
 }
 
 function mustKeepClusterIps(at: FieldPath, spec: ServiceSpec, before: ServiceSpec): void {

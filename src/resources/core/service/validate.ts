@@ -49,10 +49,9 @@ function validateType(at: FieldPath, spec: ServiceSpec): void {
     validateExternalName(at, spec);
     return;
   }
-  const headless = isHeadless(spec);
-  if (ports.length === 0 && !headless) at.field('ports').required();
+  if (ports.length === 0 && !isHeadless(spec)) at.field('ports').required();
   if (type === 'LoadBalancer') mustNotExposeAgents(at.field('ports'), ports);
-  if (headless && (type === 'LoadBalancer' || type === 'NodePort'))
+  if (isHeadless(spec) && (type === 'LoadBalancer' || type === 'NodePort'))
     at.field('clusterIPs').item(0).invalid('None', `may not be set to 'None' for ${type} services`);
 }
 
