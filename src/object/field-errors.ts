@@ -33,10 +33,10 @@ export const forbiddenField = (field: string, why: string): FieldError => ({
   message: `Forbidden: ${why}`,
 });
 
-export const duplicate = (field: string, value: unknown, why = ''): FieldError => ({
+export const duplicate = (field: string, value: unknown): FieldError => ({
   type: 'FieldValueDuplicate',
   field,
-  message: why === '' ? `Duplicate value: ${goValue(value)}` : `Duplicate value: ${goValue(value)}: ${why}`,
+  message: `Duplicate value: ${goValue(value)}`,
 });
 
 /** A reference inside the object to something that the object has not. */

@@ -74,7 +74,8 @@ export class FieldPath {
   }
 
   duplicate(value: unknown, why = ''): void {
-    this.#found.push(errors.duplicate(this.#text, value, why));
+    const error = errors.duplicate(this.#text, value);
+    this.#found.push(why === '' ? error : { ...error, message: `${error.message}: ${why}` });
   }
 
   /** A reference inside the object to something that the object has not. */

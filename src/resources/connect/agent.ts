@@ -1,5 +1,5 @@
 import type { ResourceOf } from '../../api/names.ts';
-import { badRequest } from '../../api/status.ts';
+import { badRequest, unknownError } from '../../api/status.ts';
 import type { Node, NodeStatus, Pod } from '../../api/types/core/v1.ts';
 import type { ConnectCall } from '../../registry/definition.ts';
 import { containersOf } from '../pod/containers-of.ts';
@@ -18,7 +18,7 @@ export interface AgentAddress {
   readonly port: string;
 }
 
-/** @throws StatusError NotFound, Error for a node without an address of a preferred type */
+/** @throws StatusError NotFound, or 500 for a node without an address of a preferred type */
 export async function agentOf(call: ConnectCall, nodeName: string): Promise<AgentAddress> {
   const { status = {} } = await call.get(NODES, '', nodeName);
   const { Port: port = 0 } = status.daemonEndpoints?.kubeletEndpoint ?? {};
@@ -35,7 +35,7 @@ function preferredAddress({ addresses = [] }: NodeStatus, types: readonly string
     if (found !== undefined) return found.address ?? '';
   }
   const known = addresses.map(({ type = '', address = '' }) => `{${type} ${address}}`);
-  throw new Error(`no preferred addresses found; known addresses: [${known.join(' ')}]`);
+  throw unknownError(`no preferred addresses found; known addresses: [${known.join(' ')}]`);
 }
 
 /** The container by the name asked for; a pod with one container needs no name. @throws StatusError 400 */
