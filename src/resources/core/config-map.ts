@@ -31,14 +31,17 @@ export const configmaps = define<ConfigMap>({
 });
 
 function validate(at: FieldPath, { data = {}, binaryData = {} }: ConfigMap): void {
+  const texts = at.field('data');
+  const bytes = at.field('binaryData');
   let sizeBytes = 0;
-  for (const [path, key, value] of at.field('data').entries(data)) {
-    mustBeDataKey(path, key);
-    if (Object.hasOwn(binaryData, key)) path.invalid(key, 'duplicate of key present in binaryData');
+  for (const [key, value] of Object.entries(data)) {
+    mustBeDataKey(texts, key);
+    if (Object.hasOwn(binaryData, key))
+      texts.item(key).invalid(key, 'duplicate of key present in binaryData');
     sizeBytes += Buffer.byteLength(value);
   }
-  for (const [path, key, value] of at.field('binaryData').entries(binaryData)) {
-    mustBeDataKey(path, key);
+  for (const [key, value] of Object.entries(binaryData)) {
+    mustBeDataKey(bytes, key);
     sizeBytes += decodedBytes(value);
   }
   // The object as a whole has the path that Kubernetes writes for an empty one.

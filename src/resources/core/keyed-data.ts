@@ -10,9 +10,10 @@ export const MAX_DATA_BYTES = 1024 * 1024;
 /** Size of what a base64 text stands for. */
 export const decodedBytes = (base64: string): number => Buffer.byteLength(base64, 'base64');
 
-/** `at` is the entry. */
+/** `at` is the map: a path of the entry is made only for a bad key, because there may be thousands of good ones. */
 export function mustBeDataKey(at: FieldPath, key: string): void {
-  at.invalidFor(key, checkConfigMapKey(key));
+  const reasons = checkConfigMapKey(key);
+  if (reasons.length > 0) at.item(key).invalidFor(key, reasons);
 }
 
 interface KeyedData {

@@ -58,12 +58,13 @@ function keepTextAsData(secret: Secret): void {
 const decoded = (base64 = ''): Buffer => Buffer.from(base64, 'base64');
 
 function validate(at: FieldPath, secret: Secret): void {
+  const path = at.field('data');
   let sizeBytes = 0;
-  for (const [path, key, value] of at.field('data').entries(secret.data)) {
+  for (const [key, value] of Object.entries(secret.data ?? {})) {
     mustBeDataKey(path, key);
     sizeBytes += decodedBytes(value);
   }
-  if (sizeBytes > MAX_DATA_BYTES) at.field('data').tooLong(MAX_DATA_BYTES);
+  if (sizeBytes > MAX_DATA_BYTES) path.tooLong(MAX_DATA_BYTES);
   validateType(at, secret);
 }
 
