@@ -22,6 +22,10 @@ export const invalidValue = (field: string, value: unknown, why: string): FieldE
     message: why === '' ? `Invalid value: ${goValue(value)}` : `Invalid value: ${goValue(value)}: ${why}`,
   });
 
+/** A value that is too large to be shown, or none by itself. */
+export const invalidUnshown = (field: string, why: string): FieldError =>
+  counted({ type: 'FieldValueInvalid', field, message: `Invalid value: ${why}` });
+
 /** A value outside an enumeration. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError =>
   counted({

@@ -73,8 +73,9 @@ export class FieldPath {
     this.#found.push(errors.forbiddenField(this.#text, why));
   }
 
-  duplicate(value: unknown): void {
-    this.#found.push(errors.duplicate(this.#text, value));
+  duplicate(value: unknown, why = ''): void {
+    const error = errors.duplicate(this.#text, value);
+    this.#found.push(why === '' ? error : { ...error, message: `${error.message}: ${why}` });
   }
 
   /** A reference inside the object to something that the object has not. */
@@ -92,7 +93,7 @@ export class FieldPath {
 
   /** A value that is too large to be shown, or none by itself. */
   invalidUnshown(why: string): void {
-    this.#found.push({ type: 'FieldValueInvalid', field: this.#text, message: `Invalid value: ${why}` });
+    this.#found.push(errors.invalidUnshown(this.#text, why));
   }
 
   /** Errors that were made elsewhere, with paths of their own. */

@@ -6,15 +6,15 @@ import type { ValuePool } from './value-pool.ts';
  * What a resource needs whose objects hold values that must be unique in the cluster. The strategy chooses and names them;
  * the write that stores the object claims and releases them, and is repeated with others when somebody was faster.
  */
-export interface AssignedValues {
+export interface AssignedValues<T extends ApiObject = ApiObject> {
   /** What a write means where it does not say so, before anything is assigned. Changes `object`. */
-  complete(object: ApiObject, old: ApiObject | undefined): void;
+  complete(object: T, old: T | undefined): void;
   /** Fills in what the server assigns. Changes `object`. @throws StatusError */
-  assign(object: ApiObject, old: ApiObject | undefined, values: ValueSource): Promise<void>;
+  assign(object: T, old: T | undefined, values: ValueSource): Promise<void>;
   /** Everything an object holds, each value once. */
-  valuesOf(object: ApiObject): AssignedValue[];
+  valuesOf(object: T): AssignedValue[];
   /** What to answer when another object holds a value that the caller asked for. */
-  whenTaken(object: ApiObject, value: AssignedValue): StatusError;
+  whenTaken(object: T, value: AssignedValue): StatusError;
 }
 
 export interface AssignedValue {

@@ -152,7 +152,7 @@ export interface ActionSubresource<Body extends ApiObject = ApiObject, Parent ex
   ): Promise<{ readonly code: number; readonly object: JsonObject }>;
 }
 
-export interface ConnectSubresource extends SubresourceBase {
+export interface ConnectSubresource<Options extends JsonObject = JsonObject> extends SubresourceBase {
   readonly access: 'connect';
   /** HTTP methods; a proxy takes more of them than there are verbs. */
   readonly methods: readonly string[];
@@ -163,14 +163,14 @@ export interface ConnectSubresource extends SubresourceBase {
   /** What websockets carry that agents take over SPDY only: the channels of a command, or SPDY itself. */
   readonly websocket?: 'channels' | 'tunnel';
   /** Undefined: there is nobody to ask yet. @throws StatusError */
-  locate(call: ConnectCall): Promise<Backend | undefined>;
+  locate(call: ConnectCall<Options>): Promise<Backend | undefined>;
 }
 
-export interface ConnectCall {
+export interface ConnectCall<Options extends JsonObject = JsonObject> {
   readonly namespace: string;
   readonly name: string;
   /** The query, by the type of `options`. */
-  readonly options: JsonObject;
+  readonly options: Options;
   /** What follows the subresource, with a slash before it and one behind where the client wrote one. */
   readonly subpath: string;
   /** --agent-preferred-address-types */

@@ -20,7 +20,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   prepareForCreate?(object: T, user?: UserInfo): void;
   prepareForUpdate?(object: T, old: T): void;
   /** Values that no two objects of the cluster may hold at the same time. */
-  readonly assigned?: AssignedValues;
+  readonly assigned?: AssignedValues<T>;
   /**
    * All errors at once. Runs on create and on update, of a status too; `old` is the stored object of an update, whose parts
    * were found good when they were stored.

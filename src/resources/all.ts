@@ -38,7 +38,7 @@ import { podtemplates } from './core/pod-template.ts';
 import { replicationcontrollers } from './core/replication-controller.ts';
 import { resourcequotas } from './core/resource-quota.ts';
 import { secrets } from './core/secret.ts';
-import { services } from './core/service.ts';
+import { services } from './core/service/definition.ts';
 import { serviceaccounts } from './core/service-account.ts';
 import { endpointslices } from './discovery/endpoint-slice.ts';
 import { eventsV1 } from './events/event.ts';

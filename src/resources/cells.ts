@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { PodSpec } from '../api/types/core/v1.ts';
 import { durationSince } from '../object/ages.ts';
 import { formatLabelRequirements, fromLabelSelector } from '../object/label-selector.ts';
-import { parts, text } from '../object/parts.ts';
 
 export { humanDuration } from '../object/ages.ts';
 
@@ -19,23 +19,19 @@ export const age = (object: ApiObject, now: number): string => since(object.meta
 
 /** `a=b,c in (d,e)`; what a LabelSelector object selects. */
 export function selectorText(selector: JsonObject): string {
-  return text(formatLabelRequirements(fromLabelSelector(selector)), NONE);
+  return formatLabelRequirements(fromLabelSelector(selector)) || NONE;
 }
 
-export const labelsText = (labels: JsonObject): string =>
-  text(
-    Object.entries(labels)
-      .map(([key, value]) => `${key}=${String(value)}`)
-      .sort()
-      .join(','),
-    NONE,
-  );
+export function labelsText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+  return pairs.sort().join(',') || NONE;
+}
 
 /** Names and images of the containers of a pod spec. */
-export function containerCells(podSpec: JsonObject): [string, string] {
-  const containers = parts(podSpec, 'containers');
+export function containerCells(spec: PodSpec): [names: string, images: string] {
+  const containers = spec.containers ?? [];
   return [
-    containers.map(({ name }) => text(name)).join(','),
-    containers.map(({ image }) => text(image)).join(','),
+    containers.map(({ name = '' }) => name).join(','),
+    containers.map(({ image = '' }) => image).join(','),
   ];
 }

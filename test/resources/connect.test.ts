@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { isGlobalUnicast } from '../../src/resources/connect/global-address.ts';
+import type { PodLogOptions } from '../../src/api/types/core/v1.ts';
+import { problemsOf } from '../../src/object/field-path.ts';
 import { validateLogOptions } from '../../src/resources/connect/pod-log.ts';
-import { parseTargetName } from '../../src/resources/connect/target-name.ts';
+import { isGlobalUnicast, parseTargetName } from '../../src/resources/connect/proxies.ts';
 
 test.each([
   ['a', { scheme: 'http', name: 'a', port: '' }],
@@ -32,6 +33,23 @@ test.each([
   expect(isGlobalUnicast(address)).toBe(expected);
 });
 
+const logProblems = (options: PodLogOptions): string[] =>
+  problemsOf((at) => validateLogOptions(at, options)).map(({ field, message }) => `${field}: ${message}`);
+
 test('options of a log that are in range have no errors', () => {
-  expect(validateLogOptions({ tailLines: 0, limitBytes: 1, sinceSeconds: 1, follow: true })).toEqual([]);
+  expect(logProblems({ tailLines: 0, limitBytes: 1, sinceSeconds: 1, follow: true })).toEqual([]);
+});
+
+test('options of a log that are out of range are refused, however large they are', () => {
+  expect(logProblems({ tailLines: -1, limitBytes: 0, sinceSeconds: 0 })).toEqual([
+    'tailLines: Invalid value: -1: must be greater than or equal to 0',
+    'limitBytes: Invalid value: 0: must be greater than 0',
+    'sinceSeconds: Invalid value: 0: must be greater than 0',
+  ]);
+  expect(logProblems({ tailLines: -(2n ** 62n) })).toEqual([
+    'tailLines: Invalid value: -4611686018427387904: must be greater than or equal to 0',
+  ]);
+  expect(logProblems({ sinceSeconds: 1, sinceTime: '2024-01-01T00:00:00Z' })).toEqual([
+    ': Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
+  ]);
 });

@@ -143,6 +143,24 @@ describe('nodes', () => {
     ]);
   });
 
+  test('a null inside of such an annotation is as good as nothing', () => {
+    const annotated = (key: string, value: string) =>
+      problemsOnCreate(nodes, {
+        metadata: { annotations: { [`scheduler.alpha.kubernetes.io/${key}`]: value } },
+      });
+    expect(annotated('taints', '[null]')).toEqual(annotated('taints', '[{}]'));
+    expect(annotated('taints', '[null]')).toContain(
+      'metadata.annotations.scheduler.alpha.kubernetes.io/taints[0].effect: Required value',
+    );
+    const avoided = '{"preferAvoidPods":[null,{"podSignature":{"podController":null}}]}';
+    expect(annotated('preferAvoidPods', avoided)).toEqual(
+      [0, 1].map(
+        (at) =>
+          `metadata.annotations.scheduler.alpha.kubernetes.io/preferAvoidPods[${at}].PodSignature: Required value`,
+      ),
+    );
+  });
+
   test('an address is listed once in a status', () => {
     const old = created(nodes, good);
     const address = { type: 'InternalIP', address: '10.0.0.1' };
@@ -336,6 +354,12 @@ describe('resource quotas', () => {
       'limits.memory: 1Gi/8Gi',
     ]);
   });
+
+  test('a resource named like a member of every object has been used only where the status says so', () => {
+    const quota = created(resourcequotas, good);
+    quota.status = { hard: { constructor: '3' }, used: {} };
+    expect(row(resourcequotas, quota)[2]).toBe('constructor: 0/3');
+  });
 });
 
 describe('limit ranges', () => {
@@ -445,6 +469,13 @@ describe('limit ranges', () => {
     ],
   ])('%s is refused', (_, manifest, problems) => {
     expect(problemsOnCreate(limitranges, manifest)).toEqual(problems);
+  });
+
+  test('a resource named like a member of every object is compared where a list has it', () => {
+    const limit = { type: 'x/y', max: { 'a/constructor': '1', toString: '1' }, min: { cpu: '1' } };
+    expect(problemsOnCreate(limitranges, { spec: { limits: [limit] } })).toEqual([
+      'spec.limits[0].max[toString]: Invalid value: "toString": must be a standard resource type or fully qualified',
+    ]);
   });
 
   test('one without a name gets one', () => {

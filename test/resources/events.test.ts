@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { events } from '../../src/resources/core/event.ts';
-import { eventsV1 } from '../../src/resources/events/event.ts';
-import { eventV1 } from '../../src/resources/events/event-conversion.ts';
+import { eventsV1, eventV1 } from '../../src/resources/events/event.ts';
 import { created, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
 
 const ABOUT = { kind: 'Pod', namespace: 'default', name: 'web', apiVersion: 'v1' };
@@ -153,6 +152,7 @@ describe('events of events.k8s.io', () => {
       related: ABOUT,
       reportingComponent: 'other',
       reportingInstance: 'other',
+      source: { component: 'other', host: 'node-2' },
       count: 2,
     };
     expect(problemsOnUpdate(eventsV1, NEW, changed)).toEqual([
@@ -165,6 +165,7 @@ describe('events of events.k8s.io', () => {
       'related: Invalid value: core.ObjectReference{Kind:"Pod", Namespace:"default", Name:"web", UID:"", APIVersion:"v1", ResourceVersion:"", FieldPath:""}: field is immutable',
       'reportingController: Invalid value: "other": field is immutable',
       'reportingInstance: Invalid value: "other": field is immutable',
+      'source: Invalid value: core.EventSource{Component:"other", Host:"node-2"}: field is immutable',
       'type: Invalid value: "Warning": field is immutable',
     ]);
   });

@@ -4,8 +4,8 @@ import { StatusError } from '../../src/api/status.ts';
 import { parseCidr } from '../../src/object/ip.ts';
 import { type AssignedValue, PoolFull, type ValueSource } from '../../src/registry/assigned-values.ts';
 import { createAddressPool, createPortPool, type ValuePool } from '../../src/registry/value-pool.ts';
-import { services } from '../../src/resources/core/service.ts';
-import { serviceValues } from '../../src/resources/core/service-assignment.ts';
+import { serviceValues } from '../../src/resources/core/service/assignment.ts';
+import { services } from '../../src/resources/core/service/definition.ts';
 import { problemsOnCreate } from '../kit/manifests.ts';
 
 /** Values one after the other; `taken` are another's. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { services } from '../../src/resources/core/service.ts';
+import { services } from '../../src/resources/core/service/definition.ts';
 import { problemsOnUpdate, updated } from '../kit/manifests.ts';
 import { problemsOnStatus, withStatus } from '../kit/status.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { services } from '../../src/resources/core/service.ts';
+import { services } from '../../src/resources/core/service/definition.ts';
 import { created, problemsOnCreate } from '../kit/manifests.ts';
 
 const PORTS = [{ name: 'http', port: 80 }];

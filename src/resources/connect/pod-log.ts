@@ -1,13 +1,12 @@
-import type { JsonObject } from '../../api/object-meta.ts';
-import { type FieldError, invalid } from '../../api/status.ts';
-import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
-import { part, text } from '../../object/parts.ts';
+import { invalid } from '../../api/status.ts';
+import type { PodLogOptions } from '../../api/types/core/v1.ts';
+import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import type { ConnectSubresource } from '../../registry/definition.ts';
-import { agentOf } from './agent.ts';
-import { chooseContainer } from './container.ts';
+import { mustBeNonNegative } from '../rules/numbers.ts';
+import { agentOf, chooseContainer, PODS } from './agent.ts';
 
 /** What a container has written, from the agent of its node. */
-export const podLog: ConnectSubresource = {
+export const podLog: ConnectSubresource<PodLogOptions> = {
   access: 'connect',
   name: 'log',
   served: { group: '', version: 'v1', kind: 'Pod' },
@@ -18,14 +17,14 @@ export const podLog: ConnectSubresource = {
   manner: 'log',
   locate: async (call) => {
     const { options, namespace, name } = call;
-    const errors = validateLogOptions(options);
+    const errors = problemsOf((at) => validateLogOptions(at, options));
     if (errors.length > 0) throw invalid({ kind: 'PodLogOptions', group: '' }, name, errors);
-    const pod = await call.get({ group: '', resource: 'pods' }, namespace, name);
-    const container = chooseContainer(pod, text(options.container));
-    const node = text(part(pod, 'spec').nodeName);
-    if (node === '') return undefined;
+    const pod = await call.get(PODS, namespace, name);
+    const container = chooseContainer(pod, options.container ?? '');
+    const { nodeName = '' } = pod.spec ?? {};
+    if (nodeName === '') return undefined;
     return {
-      ...(await agentOf(call, node)),
+      ...(await agentOf(call, nodeName)),
       path: `/containerLogs/${namespace}/${name}/${container}`,
       query: logQuery(options),
       trust: options.insecureSkipTLSVerifyBackend === true ? 'agent-unverified' : 'agent',
@@ -33,27 +32,23 @@ export const podLog: ConnectSubresource = {
   },
 };
 
-export function validateLogOptions(options: JsonObject): FieldError[] {
-  const { tailLines, limitBytes, sinceSeconds, sinceTime } = options;
-  const errors: FieldError[] = [];
-  if (typeof tailLines === 'number' && tailLines < 0) {
-    errors.push(invalidValue('tailLines', tailLines, 'must be greater than or equal to 0'));
-  }
-  if (typeof limitBytes === 'number' && limitBytes < 1) {
-    errors.push(invalidValue('limitBytes', limitBytes, 'must be greater than 0'));
-  }
-  if (sinceSeconds !== undefined && sinceTime !== undefined) {
-    errors.push(forbiddenField('', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
-  } else if (typeof sinceSeconds === 'number' && sinceSeconds < 1) {
-    errors.push(invalidValue('sinceSeconds', sinceSeconds, 'must be greater than 0'));
-  }
-  return errors;
+export function validateLogOptions(at: FieldPath, options: PodLogOptions): void {
+  const { limitBytes, sinceSeconds, sinceTime } = options;
+  mustBeNonNegative(at.field('tailLines'), options.tailLines);
+  mustBePositive(at.field('limitBytes'), limitBytes);
+  if (sinceSeconds !== undefined && sinceTime !== undefined)
+    at.forbidden('at most one of `sinceTime` or `sinceSeconds` may be specified');
+  else mustBePositive(at.field('sinceSeconds'), sinceSeconds);
+}
+
+function mustBePositive(at: FieldPath, value: number | bigint | undefined): void {
+  if (value !== undefined && value < 1) at.invalid(value, 'must be greater than 0');
 }
 
 const FLAGS = ['follow', 'previous', 'timestamps'] as const;
 const VALUES = ['sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes'] as const;
 
-function logQuery(options: JsonObject): string {
+function logQuery(options: PodLogOptions): string {
   const query = new URLSearchParams();
   for (const name of FLAGS) if (options[name] === true) query.set(name, 'true');
   for (const name of VALUES) if (options[name] !== undefined) query.set(name, String(options[name]));

@@ -1,14 +1,22 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { badRequest } from '../../api/status.ts';
-import { part, text } from '../../object/parts.ts';
+import type {
+  Pod,
+  PodAttachOptions,
+  PodExecOptions,
+  PodPortForwardOptions,
+} from '../../api/types/core/v1.ts';
 import type { ConnectCall, ConnectSubresource } from '../../registry/definition.ts';
 import type { Backend } from '../../request/backend.ts';
-import { agentOf } from './agent.ts';
-import { chooseContainer } from './container.ts';
+import { agentOf, chooseContainer, PODS } from './agent.ts';
 
 /** Streams into a pod and out of it, over a connection that the client and the node's agent speak their own protocol on. */
 
-function stream(name: string, kind: string, locate: ConnectSubresource['locate']): ConnectSubresource {
+function stream<Options extends JsonObject>(
+  name: string,
+  kind: string,
+  locate: ConnectSubresource<Options>['locate'],
+): ConnectSubresource<Options> {
   return {
     access: 'connect',
     name,
@@ -24,51 +32,66 @@ function stream(name: string, kind: string, locate: ConnectSubresource['locate']
   };
 }
 
-export const podExec = stream('exec', 'PodExecOptions', (call) => inContainer(call, 'exec'));
+export const podExec = stream<PodExecOptions>('exec', 'PodExecOptions', (call) =>
+  inContainer(call, 'exec', call.options.command ?? []),
+);
 
-export const podAttach = stream('attach', 'PodAttachOptions', (call) => inContainer(call, 'attach'));
+export const podAttach = stream<PodAttachOptions>('attach', 'PodAttachOptions', (call) =>
+  inContainer(call, 'attach', []),
+);
 
-export const podPortForward = stream('portforward', 'PodPortForwardOptions', async (call) => {
+export const podPortForward = stream<PodPortForwardOptions>(
+  'portforward',
+  'PodPortForwardOptions',
+  async (call) => {
+    const { namespace, name, options } = call;
+    const { ports = [] } = options;
+    const agent = await agentOf(call, nodeOf(await call.get(PODS, namespace, name), name));
+    const query = new URLSearchParams(ports.length === 0 ? {} : { port: ports.join(',') });
+    return {
+      ...agent,
+      path: `/portForward/${namespace}/${name}`,
+      query: query.toString(),
+      trust: 'agent',
+    };
+  },
+);
+
+async function inContainer(
+  call: ConnectCall<PodAttachOptions>,
+  action: string,
+  command: readonly string[],
+): Promise<Backend> {
   const { namespace, name, options } = call;
-  const pod = await call.get({ group: '', resource: 'pods' }, namespace, name);
-  const agent = await agentOf(call, nodeOf(part(pod, 'spec'), name));
-  const ports = Array.isArray(options.ports) ? options.ports : [];
-  const query = new URLSearchParams(ports.length === 0 ? {} : { port: ports.join(',') });
-  const path = `/portForward/${namespace}/${name}`;
-  return { ...agent, path, query: query.toString(), trust: 'agent' };
-});
-
-async function inContainer(call: ConnectCall, action: string): Promise<Backend> {
-  const { namespace, name, options } = call;
-  const pod = await call.get({ group: '', resource: 'pods' }, namespace, name);
-  const container = chooseContainer(pod, text(options.container));
-  const agent = await agentOf(call, nodeOf(part(pod, 'spec'), name));
+  const pod = await call.get(PODS, namespace, name);
+  const container = chooseContainer(pod, options.container ?? '');
   return {
-    ...agent,
+    ...(await agentOf(call, nodeOf(pod, name))),
     path: `/${action}/${namespace}/${name}/${container}`,
-    query: streamQuery(options),
+    query: streamQuery(options, command),
     trust: 'agent',
   };
 }
 
 /** @throws StatusError 400 */
-function nodeOf(spec: JsonObject, name: string): string {
-  const node = text(spec.nodeName);
-  if (node === '') throw badRequest(`pod ${name} does not have a host assigned`);
-  return node;
+function nodeOf({ spec }: Pod, podName: string): string {
+  const { nodeName = '' } = spec ?? {};
+  if (nodeName === '') throw badRequest(`pod ${podName} does not have a host assigned`);
+  return nodeName;
 }
 
 /** What agents call the options that clients name stdin, stdout and stderr. */
-const STREAMS = { stdin: 'input', stdout: 'output', stderr: 'error', tty: 'tty' } as const;
+const STREAMS = [
+  ['stdin', 'input'],
+  ['stdout', 'output'],
+  ['stderr', 'error'],
+  ['tty', 'tty'],
+] as const;
 
-function streamQuery(options: JsonObject): string {
+function streamQuery(options: PodAttachOptions, command: readonly string[]): string {
   const query = new URLSearchParams();
-  for (const [name, agentsName] of Object.entries(STREAMS)) {
-    if (options[name] === true) query.set(agentsName, '1');
-  }
-  for (const word of Array.isArray(options.command) ? options.command : []) {
-    query.append('command', String(word));
-  }
+  for (const [name, agentsName] of STREAMS) if (options[name] === true) query.set(agentsName, '1');
+  for (const word of command) query.append('command', word);
   query.sort();
   return query.toString();
 }

@@ -1,13 +1,12 @@
-import type { ApiObject } from '../../api/object-meta.ts';
+import { BlockList, isIP } from 'node:net';
+import type { ResourceOf } from '../../api/names.ts';
 import { badRequest, StatusError, serviceUnavailable } from '../../api/status.ts';
-import { part, parts, text } from '../../object/parts.ts';
+import type { EndpointAddress, Endpoints, Pod, Service } from '../../api/types/core/v1.ts';
 import type { ConnectCall, ConnectSubresource } from '../../registry/definition.ts';
 import type { Backend } from '../../request/backend.ts';
-import { agentOf } from './agent.ts';
-import { isGlobalUnicast } from './global-address.ts';
-import { parseTargetName, type TargetName } from './target-name.ts';
+import { agentOf, PODS } from './agent.ts';
 
-/** Whatever speaks HTTP in the cluster, under a path of this server. */
+/** Servers of HTTP in the cluster, each under a path of this server. */
 
 function proxy(kind: string, locate: (call: ConnectCall) => Promise<Omit<Backend, 'path' | 'query'>>) {
   const subresource: ConnectSubresource = {
@@ -43,32 +42,34 @@ async function assertProxyable(call: ConnectCall, host: string): Promise<void> {
 
 export const podProxy = proxy('PodProxyOptions', async (call) => {
   const { scheme, name, port } = parseTargetName(call.name, 'pod');
-  const pod = await call.get({ group: '', resource: 'pods' }, call.namespace, name);
-  const [first] = parts(part(pod, 'status'), 'podIPs');
-  const host = text(first?.ip);
+  const pod = await call.get(PODS, call.namespace, name);
+  const host = pod.status?.podIPs?.[0]?.ip ?? '';
   if (!isGlobalUnicast(host)) throw badRequest('address not allowed');
   return { scheme, host, port: port === '' ? firstPort(pod) : port, trust: 'none' };
 });
 
-function firstPort(pod: ApiObject): string {
-  const ports = parts(part(pod, 'spec'), 'containers').map((container) => parts(container, 'ports')[0]);
-  return text(ports.find((port) => port !== undefined)?.containerPort);
+/** The first port of the first container that has ports; '' for none. */
+function firstPort({ spec = {} }: Pod): string {
+  for (const { ports = [] } of spec.containers ?? [])
+    if (ports[0] !== undefined) return String(ports[0].containerPort ?? '');
+  return '';
 }
+
+const SERVICES: ResourceOf<Service> = { group: '', resource: 'services' };
+const ENDPOINTS: ResourceOf<Endpoints> = { group: '', resource: 'endpoints' };
 
 export const serviceProxy = proxy('ServiceProxyOptions', async (call) => {
   const target = parseTargetName(call.name, 'service');
-  const port = await servicePortName(call, target);
-  const endpoints = await call.get({ group: '', resource: 'endpoints' }, call.namespace, target.name);
-  const subsets = parts(endpoints, 'subsets');
-  if (subsets.length === 0) {
+  const portName = await servicePortName(call, target);
+  const { subsets = [] } = await call.get(ENDPOINTS, call.namespace, target.name);
+  if (subsets.length === 0)
     throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(target.name)}`);
-  }
-  for (const subset of shuffled(subsets)) {
-    const found = parts(subset, 'ports').find(({ name }) => text(name) === port);
+  for (const { addresses = [], ports = [] } of rotated(subsets)) {
+    const found = ports.find(({ name = '' }) => name === portName);
     if (found === undefined) continue;
-    for (const address of shuffled(parts(subset, 'addresses'))) {
+    for (const address of rotated(addresses)) {
       if (!(await belongsToPod(call, address))) continue;
-      return { scheme: target.scheme, host: text(address.ip), port: text(found.port), trust: 'none' };
+      return { scheme: target.scheme, host: address.ip ?? '', port: String(found.port ?? ''), trust: 'none' };
     }
   }
   throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(call.name)}`);
@@ -77,30 +78,63 @@ export const serviceProxy = proxy('ServiceProxyOptions', async (call) => {
 /** Endpoints know ports by their names; a number is looked up in the service. @throws StatusError */
 async function servicePortName(call: ConnectCall, { name, port }: TargetName): Promise<string> {
   if (!/^[+-]?\d+$/.test(port)) return port;
-  const service = await call.get({ group: '', resource: 'services' }, call.namespace, name);
-  const found = parts(part(service, 'spec'), 'ports').find((one) => one.port === Number(port));
-  if (found !== undefined) return text(found.name);
+  const { spec = {} } = await call.get(SERVICES, call.namespace, name);
+  const found = (spec.ports ?? []).find((one) => one.port === Number(port));
+  if (found !== undefined) return found.name ?? '';
   throw serviceUnavailable(`no service port ${Number(port)} found for service ${JSON.stringify(name)}`);
 }
 
-/** Whoever may write endpoints must not be able to send this server anywhere else. */
-async function belongsToPod(
-  call: ConnectCall,
-  address: Parameters<typeof part>[0] & object,
-): Promise<boolean> {
-  const { name, namespace } = part(address, 'targetRef');
-  if (text(name) === '' || namespace !== call.namespace) return false;
+/** A client that may write endpoints must not be able to send this server anywhere else. */
+async function belongsToPod(call: ConnectCall, { ip, targetRef = {} }: EndpointAddress): Promise<boolean> {
+  const { name = '', namespace } = targetRef;
+  if (name === '' || namespace !== call.namespace) return false;
   try {
-    const pod = await call.get({ group: '', resource: 'pods' }, call.namespace, text(name));
-    return parts(part(pod, 'status'), 'podIPs').some(({ ip }) => ip === address.ip);
+    const { status = {} } = await call.get(PODS, call.namespace, name);
+    return (status.podIPs ?? []).some((own) => own.ip === ip);
   } catch (error) {
     if (error instanceof StatusError && error.status.code === 404) return false;
     throw error;
   }
 }
 
-/** Begins anywhere, so that no endpoint gets it all. */
-function shuffled<T>(items: readonly T[]): T[] {
+/** The items from a random one on, so that every endpoint gets requests. */
+function rotated<T>(items: readonly T[]): T[] {
   const start = Math.floor(Math.random() * items.length);
   return [...items.slice(start), ...items.slice(0, start)];
+}
+
+export interface TargetName {
+  readonly scheme: 'http' | 'https';
+  readonly name: string;
+  /** A number or a name; '' for none. */
+  readonly port: string;
+}
+
+/** `name`, `name:port` or `scheme:name:port`. @throws StatusError 400. `kind` is for the message */
+export function parseTargetName(text: string, kind: string): TargetName {
+  const parts = text.split(':');
+  const [scheme = '', name = '', port = ''] = parts.length === 3 ? parts : ['', ...parts];
+  const known = scheme === '' || scheme === 'http' || scheme === 'https';
+  if (parts.length > 3 || name === '' || !known) {
+    throw badRequest(`invalid ${kind} request ${JSON.stringify(text)}`);
+  }
+  return { scheme: scheme === 'https' ? 'https' : 'http', name, port };
+}
+
+/** Addresses that proxies may not reach, because they mean this server itself, or no host in particular. */
+const LOCAL = new BlockList();
+LOCAL.addSubnet('127.0.0.0', 8, 'ipv4');
+LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
+LOCAL.addSubnet('224.0.0.0', 4, 'ipv4');
+LOCAL.addAddress('0.0.0.0', 'ipv4');
+LOCAL.addAddress('255.255.255.255', 'ipv4');
+LOCAL.addAddress('::', 'ipv6');
+LOCAL.addAddress('::1', 'ipv6');
+LOCAL.addSubnet('fe80::', 10, 'ipv6');
+LOCAL.addSubnet('ff00::', 8, 'ipv6');
+
+export function isGlobalUnicast(address: string): boolean {
+  const family = isIP(address);
+  if (family === 0) return false;
+  return !LOCAL.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }

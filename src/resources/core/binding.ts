@@ -1,7 +1,8 @@
+import type { Binding } from '../../api/types/core/v1.ts';
 import { define } from '../define.ts';
 
 /** The old way to place a pod: posted to the namespace, with the pod's name inside. */
-export const bindings = define({
+export const bindings = define<Binding>({
   group: '',
   resource: 'bindings',
   kind: 'Binding',

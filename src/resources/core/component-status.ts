@@ -1,9 +1,8 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { parts, text } from '../../object/parts.ts';
+import type { ComponentStatus } from '../../api/types/core/v1.ts';
 import type { Cell } from '../../registry/definition.ts';
 import { column, define, nameColumn } from '../define.ts';
 
-export const componentstatuses = define({
+export const componentstatuses = define<ComponentStatus>({
   group: '',
   resource: 'componentstatuses',
   kind: 'ComponentStatus',
@@ -23,10 +22,10 @@ export const componentstatuses = define({
   },
 });
 
-function cells(component: ApiObject): readonly Cell[] {
-  const name = component.metadata.name ?? '';
-  const health = parts(component, 'conditions').find(({ type }) => type === 'Healthy');
+function cells({ metadata, conditions = [] }: ComponentStatus): readonly Cell[] {
+  const { name = '' } = metadata;
+  const health = conditions.find(({ type }) => type === 'Healthy');
   if (health === undefined) return [name, 'Unknown', '', ''];
-  const status = health.status === 'True' ? 'Healthy' : 'Unhealthy';
-  return [name, status, text(health.message), text(health.error)];
+  const { status, message = '', error = '' } = health;
+  return [name, status === 'True' ? 'Healthy' : 'Unhealthy', message, error];
 }

@@ -1,14 +1,11 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
-import { eachInvalid, invalidValue, tooLong } from '../../object/field-errors.ts';
-import { checkConfigMapKey } from '../../object/formats.ts';
-import { part, text } from '../../object/parts.ts';
+import type { ConfigMap } from '../../api/types/core/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { decodedBytes, MAX_DATA_BYTES } from './data-size.ts';
-import { validateImmutableData } from './immutable-data.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { decodedBytes, MAX_DATA_BYTES, mustBeDataKey, mustKeepData } from './keyed-data.ts';
 
-export const configmaps = define({
+export const configmaps = define<ConfigMap>({
   group: '',
   resource: 'configmaps',
   kind: 'ConfigMap',
@@ -19,7 +16,7 @@ export const configmaps = define({
     columns: [nameColumn(), column('Data'), column('Age')],
     cells: (map, now) => [
       map.metadata.name ?? '',
-      Object.keys(part(map, 'data')).length + Object.keys(part(map, 'binaryData')).length,
+      Object.keys(map.data ?? {}).length + Object.keys(map.binaryData ?? {}).length,
       age(map, now),
     ],
   },
@@ -28,26 +25,25 @@ export const configmaps = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    validate,
-    validateUpdate: (object, old) => validateImmutableData(object, old, ['data', 'binaryData']),
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, map, old) => mustKeepData(at, map, old)),
   },
 });
 
-function validate(map: ApiObject): FieldError[] {
-  const binary = part(map, 'binaryData');
-  const errors: FieldError[] = [];
+function validate(at: FieldPath, { data = {}, binaryData = {} }: ConfigMap): void {
+  const texts = at.field('data');
+  const bytes = at.field('binaryData');
   let sizeBytes = 0;
-  for (const [key, value] of Object.entries(part(map, 'data'))) {
-    errors.push(...eachInvalid(`data[${key}]`, key, checkConfigMapKey(key)));
-    if (Object.hasOwn(binary, key)) {
-      errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'));
-    }
-    sizeBytes += Buffer.byteLength(text(value));
+  for (const [key, value] of Object.entries(data)) {
+    mustBeDataKey(texts, key);
+    if (Object.hasOwn(binaryData, key))
+      texts.item(key).invalid(key, 'duplicate of key present in binaryData');
+    sizeBytes += Buffer.byteLength(value);
   }
-  for (const [key, value] of Object.entries(binary)) {
-    errors.push(...eachInvalid(`binaryData[${key}]`, key, checkConfigMapKey(key)));
+  for (const [key, value] of Object.entries(binaryData)) {
+    mustBeDataKey(bytes, key);
     sizeBytes += decodedBytes(value);
   }
   // The object as a whole has the path that Kubernetes writes for an empty one.
-  return sizeBytes > MAX_DATA_BYTES ? [...errors, tooLong('[]', MAX_DATA_BYTES)] : errors;
+  if (sizeBytes > MAX_DATA_BYTES) at.field('[]').tooLong(MAX_DATA_BYTES);
 }

@@ -1,23 +1,83 @@
-import { column, define, nameColumn } from '../define.ts';
-import { endpointsCells } from './endpoints-cells.ts';
-import { validateEndpoints } from './validation/endpoints.ts';
+import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '../../api/types/core/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkPort, checkQualifiedName } from '../../object/formats.ts';
+import { age, NONE } from '../cells.ts';
+import { column, define, nameColumn, type Table } from '../define.ts';
+import { mustBeIp, mustNotBeSpecialIp } from '../rules/addresses.ts';
+import { checked } from '../rules/checked.ts';
+import { mustBeName } from '../rules/names.ts';
 
-export const endpoints = define({
+const MAX_IN_TABLE = 3;
+
+const table: Table<Endpoints> = {
+  columns: [nameColumn(), column('Endpoints'), column('Age')],
+  cells: (endpoints, now) => {
+    const all = (endpoints.subsets ?? []).flatMap(endpointTexts);
+    const more = all.length > MAX_IN_TABLE ? ` + ${all.length - MAX_IN_TABLE} more...` : '';
+    return [
+      endpoints.metadata.name ?? '',
+      all.slice(0, MAX_IN_TABLE).join(',') + more || NONE,
+      age(endpoints, now),
+    ];
+  },
+};
+
+/** Each address with each port. */
+function endpointTexts({ addresses = [], ports = [] }: EndpointSubset): string[] {
+  const ips = addresses.map(({ ip = '' }) => ip);
+  return ports.length === 0 ? ips : ports.flatMap(({ port }) => ips.map((ip) => toHostPort(ip, port ?? '')));
+}
+
+const toHostPort = (ip: string, port: number | string): string =>
+  ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
+
+export const endpoints = define<Endpoints>({
   group: '',
   resource: 'endpoints',
   kind: 'Endpoints',
   namespaced: true,
   shortNames: ['ep'],
   versions: [{ version: 'v1', type: 'core/v1.Endpoints' }],
-  table: {
-    columns: [nameColumn(), column('Endpoints'), column('Age')],
-    cells: endpointsCells,
-  },
+  table,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: true,
-    validate: validateEndpoints,
+    validate: checked(validate),
   },
 });
+
+function validate(at: FieldPath, { subsets }: Endpoints): void {
+  for (const [path, subset] of at.field('subsets').each(subsets)) validateSubset(path, subset);
+}
+
+/** A headless service's endpoints need no ports, but nothing goes without addresses. */
+function validateSubset(at: FieldPath, subset: EndpointSubset): void {
+  const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
+  if (addresses.length === 0 && notReadyAddresses.length === 0)
+    at.required('must specify `addresses` or `notReadyAddresses`');
+  for (const [path, address] of at.field('addresses').each(addresses)) validateAddress(path, address);
+  for (const [path, address] of at.field('notReadyAddresses').each(notReadyAddresses))
+    validateAddress(path, address);
+  for (const [path, port] of at.field('ports').each(ports)) validatePort(path, port, ports.length > 1);
+}
+
+function validateAddress(at: FieldPath, { ip = '', hostname = '', nodeName }: EndpointAddress): void {
+  mustBeIp(at.field('ip'), ip);
+  if (hostname !== '') mustBeName(at.field('hostname'), hostname, 'dns-label');
+  if (nodeName !== undefined) mustBeName(at.field('nodeName'), nodeName, 'dns-subdomain');
+  mustNotBeSpecialIp(at.field('ip'), ip);
+}
+
+function validatePort(
+  at: FieldPath,
+  { name = '', port = 0, appProtocol }: EndpointPort,
+  isOneOfMany: boolean,
+): void {
+  if (name !== '') mustBeName(at.field('name'), name, 'dns-label');
+  else if (isOneOfMany) at.field('name').required();
+  at.field('port').invalidFor(port, checkPort(port));
+  if (appProtocol !== undefined)
+    at.field('appProtocol').invalidFor(appProtocol, checkQualifiedName(appProtocol));
+}

@@ -1,19 +1,29 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
-import { eachInvalid, invalidValue } from '../../object/field-errors.ts';
+import type { Namespace } from '../../api/types/core/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { part, text } from '../../object/parts.ts';
+import type { ViewSubresource } from '../../registry/definition.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { strings } from '../validation/values.ts';
-import { finalize } from './namespace-finalize.ts';
-import { labelWithName } from './namespace-label.ts';
+import { checked } from '../rules/checked.ts';
 
-/** Finalizers that need no domain. */
-const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
+/** Takes finalizers off the spec and off the metadata; the status stays. */
+const finalize: ViewSubresource<Namespace> = {
+  access: 'view',
+  name: 'finalize',
+  served: { group: '', version: 'v1', kind: 'Namespace' },
+  type: 'core/v1.Namespace',
+  verbs: ['update'],
+  resetFields: [['status']],
+  read: (namespace) => namespace,
+  write: (view, old) => {
+    const namespace = { ...old, metadata: view.metadata, spec: view.spec ?? {} };
+    labelWithName(namespace);
+    return namespace;
+  },
+};
 
 /** Namespaces keep their finalizers in spec; the object goes when that list is empty. */
-export const namespaces = define({
+export const namespaces = define<Namespace>({
   group: '',
   resource: 'namespaces',
   kind: 'Namespace',
@@ -22,13 +32,13 @@ export const namespaces = define({
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   versions: [{ version: 'v1', type: 'core/v1.Namespace' }],
   emptyStatus: { phase: 'Active' },
-  validateStatus: validatePhase,
+  validateStatus: checked(validatePhase),
   subresources: [finalize],
   table: {
     columns: [nameColumn(), column('Status'), column('Age')],
     cells: (namespace, now) => [
       namespace.metadata.name ?? '',
-      text(part(namespace, 'status').phase),
+      namespace.status?.phase ?? '',
       age(namespace, now),
     ],
   },
@@ -45,43 +55,48 @@ export const namespaces = define({
     returnsDeletedObject: true,
     defaults: labelWithName,
     prepareForCreate: (namespace) => {
+      const { finalizers = [] } = namespace.spec ?? {};
       namespace.status = { phase: 'Active' };
-      const finalizers = part(namespace, 'spec').finalizers;
-      const given = Array.isArray(finalizers) ? finalizers : [];
-      namespace.spec = { finalizers: given.includes('kubernetes') ? given : [...given, 'kubernetes'] };
+      namespace.spec = {
+        finalizers: finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes'],
+      };
     },
     prepareForUpdate: (namespace, old) => {
-      namespace.spec = old.spec;
+      if (old.spec === undefined) delete namespace.spec;
+      else namespace.spec = old.spec;
     },
-    validate,
-    heldBack: (namespace) => {
-      const { finalizers } = part(namespace, 'spec');
-      return Array.isArray(finalizers) && finalizers.length > 0;
-    },
+    validate: checked(validate),
+    heldBack: ({ spec }) => (spec?.finalizers ?? []).length > 0,
     prepareForDelete: (namespace) => {
-      namespace.status = { ...part(namespace, 'status'), phase: 'Terminating' };
+      namespace.status = { ...namespace.status, phase: 'Terminating' };
     },
   },
 });
 
-function validate(namespace: ApiObject): FieldError[] {
-  return strings(part(namespace, 'spec'), 'finalizers').flatMap((finalizer) => {
-    const standard = finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer);
-    const why = 'name is neither a standard finalizer name nor is it fully qualified';
-    return eachInvalid('spec.finalizers', finalizer, [
-      ...checkQualifiedName(finalizer),
-      ...(standard ? [] : [why]),
-    ]);
-  });
+/** Every namespace can be selected by its name, and by that name only. */
+function labelWithName({ metadata }: Namespace): void {
+  const { name = '' } = metadata;
+  if (name !== '') metadata.labels = { ...metadata.labels, 'kubernetes.io/metadata.name': name };
+}
+
+/** Finalizers that need no domain. */
+const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
+
+function validate(root: FieldPath, { spec = {} }: Namespace): void {
+  const at = root.field('spec').field('finalizers');
+  for (const finalizer of spec.finalizers ?? []) {
+    at.invalidFor(finalizer, checkQualifiedName(finalizer));
+    if (!finalizer.includes('/') && !STANDARD_FINALIZERS.includes(finalizer))
+      at.invalid(finalizer, 'name is neither a standard finalizer name nor is it fully qualified');
+  }
 }
 
 /** The phase says no more than whether the namespace is being deleted. */
-function validatePhase(namespace: ApiObject): FieldError[] {
-  const { phase } = part(namespace, 'status');
-  const live = namespace.metadata.deletionTimestamp === undefined;
-  if (phase === (live ? 'Active' : 'Terminating')) return [];
-  const why = live
-    ? "may only be 'Active' if `deletionTimestamp` is empty"
-    : "may only be 'Terminating' if `deletionTimestamp` is not empty";
-  return [invalidValue('status.Phase', text(phase), why)];
+function validatePhase(root: FieldPath, { metadata, status }: Namespace): void {
+  const { phase = '' } = status ?? {};
+  const at = root.field('status').field('Phase');
+  if (metadata.deletionTimestamp === undefined) {
+    if (phase !== 'Active') at.invalid(phase, "may only be 'Active' if `deletionTimestamp` is empty");
+  } else if (phase !== 'Terminating')
+    at.invalid(phase, "may only be 'Terminating' if `deletionTimestamp` is not empty");
 }

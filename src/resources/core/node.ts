@@ -1,13 +1,70 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { part, text } from '../../object/parts.ts';
+import { isIPv6 } from 'node:net';
+import type { Node, NodeStatus } from '../../api/types/core/v1.ts';
+import { equal } from '../../object/equality.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { age, NONE } from '../cells.ts';
 import { nodeProxy } from '../connect/proxies.ts';
-import { column, define, nameColumn } from '../define.ts';
-import { roundUpToMilli } from '../validation/quantity-values.ts';
-import { strings } from '../validation/values.ts';
-import { nodeCells } from './node-cells.ts';
-import { validateNode, validateNodeStatus, validateNodeUpdate } from './validate-node.ts';
+import { column, define, nameColumn, type Table } from '../define.ts';
+import { mustBeCidr } from '../rules/addresses.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { roundUpToMilli } from '../rules/quantities.ts';
+import { mustBeAmountOf } from '../rules/resources.ts';
+import { goNodeAddress } from '../validation/go-structs.ts';
+import { validateNodeAnnotations } from './node-annotations.ts';
+import { validateTaints } from './taints.ts';
 
-export const nodes = define({
+const table: Table<Node> = {
+  columns: [
+    nameColumn(),
+    column('Status'),
+    column('Roles'),
+    column('Age'),
+    column('Version'),
+    column('Internal-IP', 1),
+    column('External-IP', 1),
+    column('OS-Image', 1),
+    column('Kernel-Version', 1),
+    column('Container-Runtime', 1),
+  ],
+  cells: (node, now) => {
+    const { metadata, status = {} } = node;
+    const { nodeInfo: info = {} } = status;
+    return [
+      metadata.name ?? '',
+      readinessText(node),
+      rolesOf(metadata.labels ?? {}).join(',') || NONE,
+      age(node, now),
+      info.kubeletVersion ?? '',
+      addressText(status, 'InternalIP'),
+      addressText(status, 'ExternalIP'),
+      info.osImage || '<unknown>',
+      info.kernelVersion || '<unknown>',
+      info.containerRuntimeVersion || '<unknown>',
+    ];
+  },
+};
+
+function readinessText({ spec = {}, status = {} }: Node): string {
+  const ready = (status.conditions ?? []).find(({ type }) => type === 'Ready');
+  const state = ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady';
+  return spec.unschedulable === true ? `${state},SchedulingDisabled` : state;
+}
+
+const ROLE_PREFIX = 'node-role.kubernetes.io/';
+
+function rolesOf(labels: Readonly<Record<string, string>>): string[] {
+  const roles = Object.entries(labels).flatMap(([key, value]) => {
+    if (key.startsWith(ROLE_PREFIX) && key.length > ROLE_PREFIX.length)
+      return [key.slice(ROLE_PREFIX.length)];
+    return key === 'kubernetes.io/role' && value !== '' ? [value] : [];
+  });
+  return [...new Set(roles)].sort();
+}
+
+const addressText = ({ addresses = [] }: NodeStatus, type: string): string =>
+  addresses.find((one) => one.type === type)?.address || NONE;
+
+export const nodes = define<Node>({
   group: '',
   resource: 'nodes',
   kind: 'Node',
@@ -17,22 +74,8 @@ export const nodes = define({
   emptyStatus: {},
   subresources: [nodeProxy],
   prepareStatus,
-  validateStatus: validateNodeStatus,
-  table: {
-    columns: [
-      nameColumn(),
-      column('Status'),
-      column('Roles'),
-      column('Age'),
-      column('Version'),
-      column('Internal-IP', 1),
-      column('External-IP', 1),
-      column('OS-Image', 1),
-      column('Kernel-Version', 1),
-      column('Container-Runtime', 1),
-    ],
-    cells: nodeCells,
-  },
+  validateStatus: checkedUpdate(validateStatus),
+  table,
   fields: {
     paths: {
       'spec.unschedulable': ['spec.unschedulable'],
@@ -45,56 +88,96 @@ export const nodes = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: (node) => {
-      fillPodRanges(node);
-      fillAllocatable(node);
-    },
+    defaults: setDefaults,
     // A node agent registers its node with the status it has.
-    prepareForCreate: (node) => {
-      delete part(node, 'spec').configSource;
-      const status = part(node, 'status');
-      delete status.config;
-      delete status.features;
+    prepareForCreate: ({ spec, status }) => {
+      delete spec?.configSource;
+      delete status?.config;
+      delete status?.features;
     },
-    prepareForUpdate: (node, old) => {
-      if (part(old, 'spec').configSource === undefined) delete part(node, 'spec').configSource;
+    prepareForUpdate: ({ spec }, old) => {
+      if (old.spec?.configSource === undefined) delete spec?.configSource;
     },
-    validate: validateNode,
+    validate: checked(validate),
     judgesAlone: ['spec.taints'],
-    validateUpdate: validateNodeUpdate,
+    validateUpdate: checkedUpdate(validateUpdate),
     warnings,
   },
 });
 
-function prepareStatus(node: ApiObject, old: ApiObject): void {
-  const status = { ...part(node, 'status') };
-  if (part(old, 'status').config === undefined) delete status.config;
-  node.status = status;
-  fillAllocatable(node);
-}
-
-/** The singular is of times when there was one; where both differ it counts, because old clients know no other. */
-function fillPodRanges(node: ApiObject): void {
-  const spec = part(node, 'spec');
-  const [first] = strings(spec, 'podCIDRs');
-  const single = text(spec.podCIDR);
+function setDefaults(node: Node): void {
+  const { spec = {} } = node;
+  const { podCIDR: single = '', podCIDRs: [first] = [] } = spec;
+  // Old clients know podCIDR only: where it differs from podCIDRs, it counts.
   if (single !== '' && single !== first) spec.podCIDRs = [single];
   else if (first !== undefined) spec.podCIDR = first;
+  if (node.status !== undefined) fillAllocatable(node.status);
 }
 
-/** Without a word of what pods may have, it is everything. */
-function fillAllocatable(node: ApiObject): void {
-  const status = part(node, 'status');
-  if (status.capacity !== undefined) status.allocatable ??= { ...part(status, 'capacity') };
-  roundUpToMilli(part(status, 'capacity'));
-  roundUpToMilli(part(status, 'allocatable'));
+/** Pods may have all of the capacity unless the node says otherwise. */
+function fillAllocatable(status: NodeStatus): void {
+  const { capacity } = status;
+  if (capacity !== undefined) {
+    status.allocatable ??= { ...capacity };
+    roundUpToMilli(capacity);
+  }
+  if (status.allocatable !== undefined) roundUpToMilli(status.allocatable);
 }
 
-function warnings(node: ApiObject): string[] {
-  const spec = part(node, 'spec');
+function prepareStatus(node: Node, old: Node): void {
+  const status = { ...node.status };
+  if (old.status?.config === undefined) delete status.config;
+  node.status = status;
+  fillAllocatable(status);
+}
+
+function validate(root: FieldPath, { metadata, spec = {}, status = {} }: Node): void {
+  const meta = root.field('metadata');
+  validateNodeAnnotations(meta.field('annotations'), metadata.annotations);
+  // The path is that of Kubernetes' errors, though taints are in the spec.
+  validateTaints(meta.field('taints'), spec.taints);
+  validatePodRanges(root.field('spec').field('podCIDRs'), spec.podCIDRs ?? []);
+  for (const list of ['capacity', 'allocatable'] as const)
+    for (const [name, amount] of Object.entries(status[list] ?? {}))
+      mustBeAmountOf(root.field('status').field(list).field(name), name, amount);
+}
+
+/** One for each address family. */
+const MAX_POD_RANGES = 2;
+
+function validatePodRanges(at: FieldPath, ranges: readonly string[]): void {
+  for (const [path, range] of at.each(ranges)) mustBeCidr(path, range);
+  if (ranges.length < MAX_POD_RANGES) return;
+  const families = new Set(ranges.map((range) => isIPv6(range.split('/')[0] ?? '')));
+  if (families.size < MAX_POD_RANGES || ranges.length > MAX_POD_RANGES)
+    at.invalid(ranges, 'may specify no more than one CIDR for each IP family');
+  for (const [path, range, index] of at.each(ranges))
+    if (ranges.indexOf(range) < index) path.duplicate(range);
+}
+
+/** A node keeps the ranges of pod addresses and the identity at the provider that it once got. */
+function validateUpdate(root: FieldPath, { spec = {} }: Node, old: Node): void {
+  const at = root.field('spec');
+  const before = old.spec ?? {};
+  if ((before.podCIDRs ?? []).length > 0 && !equal(spec.podCIDRs, before.podCIDRs))
+    at.field('podCIDRs').forbidden('node updates may not change podCIDR except from "" to valid');
+  if ((before.providerID ?? '') !== '' && spec.providerID !== before.providerID)
+    at.field('providerID').forbidden('node updates may not change providerID except from "" to valid');
+  if ((spec.externalID ?? '') !== (before.externalID ?? ''))
+    at.field('externalID').forbidden('may not be updated');
+}
+
+function validateStatus(root: FieldPath, { status = {} }: Node): void {
+  const { addresses = [] } = status;
+  for (const [path, address, index] of root.field('status').field('addresses').each(addresses))
+    if (addresses.slice(0, index).some((earlier) => equal(earlier, address)))
+      path.duplicate(goNodeAddress(address));
+}
+
+function warnings({ spec = {} }: Node): string[] {
   return [
     ...(spec.configSource === undefined ? [] : ['spec.configSource: the feature is removed']),
-    ...(text(spec.externalID) === ''
+    ...((spec.externalID ?? '') === ''
       ? []
       : ['spec.externalID: this field is deprecated, and is unused by Kubernetes']),
   ];

@@ -1,12 +1,43 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { part, text } from '../../object/parts.ts';
-import type { Cell } from '../../registry/definition.ts';
+import type {
+  ResourceQuota,
+  ResourceQuotaSpec,
+  ScopedResourceSelectorRequirement,
+} from '../../api/types/core/v1.ts';
+import { equal } from '../../object/equality.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
-import { roundUpToMilli } from '../validation/quantity-values.ts';
-import { validateQuota, validateQuotaStatus, validateQuotaUpdate } from './validate-resource-quota.ts';
+import { column, define, nameColumn, type Table } from '../define.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { roundUpToMilli } from '../rules/quantities.ts';
+import { isQuotaResource, mustBeAmountOf, mustBeQuotaResource } from '../rules/resources.ts';
+import { goScopes } from '../validation/go-structs.ts';
 
-export const resourcequotas = define({
+type Amounts = Readonly<Record<string, string>>;
+
+const table: Table<ResourceQuota> = {
+  columns: [nameColumn(), column('Age'), column('Request'), column('Limit')],
+  cells: (quota, now) => {
+    const { hard = {}, used = {} } = quota.status ?? {};
+    const [requests, limits] = usageTexts(hard, used);
+    return [quota.metadata.name ?? '', age(quota, now), requests.join(', '), limits.join(', ')];
+  },
+};
+
+/** Used and most of each resource; limits have a column of their own. */
+function usageTexts(hard: Amounts, used: Amounts): [requests: string[], limits: string[]] {
+  const requests: string[] = [];
+  const limits: string[] = [];
+  for (const [name, most] of Object.entries(hard).sort(byName)) {
+    const usage = Object.hasOwn(used, name) ? used[name] : undefined;
+    const target = name.startsWith('limits.') ? limits : requests;
+    target.push(`${name}: ${usage || '0'}/${most || '0'}`);
+  }
+  return [requests, limits];
+}
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
+
+export const resourcequotas = define<ResourceQuota>({
   group: '',
   resource: 'resourcequotas',
   kind: 'ResourceQuota',
@@ -14,34 +45,135 @@ export const resourcequotas = define({
   shortNames: ['quota'],
   versions: [{ version: 'v1', type: 'core/v1.ResourceQuota' }],
   emptyStatus: {},
-  validateStatus: validateQuotaStatus,
-  table: {
-    columns: [nameColumn(), column('Age'), column('Request'), column('Limit')],
-    cells,
-  },
+  validateStatus: checked(validateStatus),
+  table,
   strategy: {
     nameRule: 'dns-subdomain',
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
-    defaults: (quota) => roundUpToMilli(part(quota, 'spec', 'hard')),
-    validate: validateQuota,
-    validateUpdate: validateQuotaUpdate,
+    defaults: ({ spec }) => roundUpToMilli(spec?.hard ?? {}),
+    validate: checked(validate),
+    validateUpdate: checkedUpdate(validateUpdate),
   },
 });
 
-/** Used and most of each resource; limits have a column of their own. */
-function cells(quota: ApiObject, now: number): readonly Cell[] {
-  const status = part(quota, 'status');
-  const used = part(status, 'used');
-  const requests: string[] = [];
-  const limits: string[] = [];
-  for (const [name, most] of Object.entries(part(status, 'hard')).sort(byName)) {
-    const target = name.startsWith('limits.') ? limits : requests;
-    target.push(`${name}: ${text(used[name], '0')}/${text(most, '0')}`);
-  }
-  return [quota.metadata.name ?? '', age(quota, now), requests.join(', '), limits.join(', ')];
+function validate(root: FieldPath, { spec = {} }: ResourceQuota): void {
+  const at = root.field('spec');
+  validateAmounts(at.field('hard'), spec.hard);
+  validateScopes(at.field('scopes'), spec);
+  validateScopeSelector(at.field('scopeSelector').field('matchExpressions'), spec);
 }
 
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
+function validateStatus(root: FieldPath, { status = {} }: ResourceQuota): void {
+  const at = root.field('status');
+  validateAmounts(at.field('hard'), status.hard);
+  validateAmounts(at.field('used'), status.used);
+}
+
+function validateUpdate(root: FieldPath, { spec = {} }: ResourceQuota, old: ResourceQuota): void {
+  const { scopes = [] } = spec;
+  if (!equal(toSet(scopes), toSet(old.spec?.scopes ?? [])))
+    root.field('spec').field('scopes').invalid(goScopes(scopes), 'field is immutable');
+}
+
+const toSet = (scopes: readonly string[]): string[] => [...new Set(scopes)].sort();
+
+function validateAmounts(at: FieldPath, amounts: Amounts | undefined): void {
+  for (const [path, name, amount] of at.entries(amounts)) {
+    mustBeQuotaResource(path, name);
+    mustBeAmountOf(path, name, amount);
+  }
+}
+
+const POD_COMPUTE = new Set([
+  'cpu',
+  'memory',
+  'limits.cpu',
+  'limits.memory',
+  'requests.cpu',
+  'requests.memory',
+]);
+
+const EXISTS_SCOPES = [
+  'BestEffort',
+  'NotBestEffort',
+  'Terminating',
+  'NotTerminating',
+  'CrossNamespacePodAffinity',
+];
+const SCOPES = [...EXISTS_SCOPES, 'PriorityClass'];
+
+/** Scopes select pods, so they limit only what pods use; pods without requests and limits are limited only in number. */
+function isLimitedByScope(resource: string, scope: string): boolean {
+  if (!SCOPES.includes(scope)) return true;
+  return resource === 'pods' || (scope !== 'BestEffort' && POD_COMPUTE.has(resource));
+}
+
+/** One error for each resource of the quota that a scope says nothing about. */
+function mustLimitAll(at: FieldPath, { hard = {} }: ResourceQuotaSpec, scope: string, shown: unknown): void {
+  for (const name of Object.keys(hard))
+    if (isQuotaResource(name) && !isLimitedByScope(name, scope))
+      at.invalid(shown, 'unsupported scope applied to resource');
+}
+
+/** No pod is both. */
+const CONTRARY_SCOPES: readonly (readonly [string, string])[] = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+];
+
+function mustNotContradict(at: FieldPath, scopes: readonly string[], shown: unknown): void {
+  for (const [one, other] of CONTRARY_SCOPES)
+    if (scopes.includes(one) && scopes.includes(other)) at.invalid(shown, 'conflicting scopes');
+}
+
+function validateScopes(at: FieldPath, spec: ResourceQuotaSpec): void {
+  const { scopes = [] } = spec;
+  const shown = goScopes(scopes);
+  for (const scope of scopes) {
+    if (!SCOPES.includes(scope)) at.invalid(shown, 'unsupported scope');
+    mustLimitAll(at, spec, scope, shown);
+  }
+  mustNotContradict(at, scopes, shown);
+}
+
+/** Paths do not say which expression is wrong: Kubernetes' paths have no index here. */
+function validateScopeSelector(at: FieldPath, spec: ResourceQuotaSpec): void {
+  const { scopeSelector = {} } = spec;
+  const expressions = scopeSelector.matchExpressions ?? [];
+  const scopes = expressions.map(({ scopeName = '' }) => scopeName);
+  for (const expression of expressions) validateExpression(at, expression);
+  for (const scope of scopes) mustLimitAll(at, spec, scope, scopeSelector);
+  mustNotContradict(at, scopes, goScopes(spec.scopes ?? []));
+}
+
+const MUST_EXIST =
+  "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+
+function validateExpression(at: FieldPath, expression: ScopedResourceSelectorRequirement): void {
+  const { scopeName: scope = '', operator = '', values = [] } = expression;
+  if (!SCOPES.includes(scope)) at.field('scopeName').invalid(scope, 'unsupported scope');
+  if (EXISTS_SCOPES.includes(scope) && operator !== 'Exists')
+    at.field('operator').invalid(operator, MUST_EXIST);
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      if (values.length === 0)
+        at.field('values').required(
+          "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+        );
+      return;
+    case 'Exists':
+    case 'DoesNotExist':
+      if (values.length > 0)
+        at.field('values').invalid(
+          values,
+          "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
+        );
+      return;
+    default:
+      at.field('operator').invalid(operator, 'not a valid selector operator');
+  }
+}

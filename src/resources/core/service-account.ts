@@ -1,10 +1,9 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { parts } from '../../object/parts.ts';
+import type { ServiceAccount } from '../../api/types/core/v1.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { token } from './token-request.ts';
 
-export const serviceaccounts = define({
+export const serviceaccounts = define<ServiceAccount>({
   group: '',
   resource: 'serviceaccounts',
   kind: 'ServiceAccount',
@@ -14,11 +13,7 @@ export const serviceaccounts = define({
   subresources: [token],
   table: {
     columns: [nameColumn(), column('Secrets'), column('Age')],
-    cells: (account, now) => [
-      account.metadata.name ?? '',
-      parts(account, 'secrets').length,
-      age(account, now),
-    ],
+    cells: (account, now) => [account.metadata.name ?? '', (account.secrets ?? []).length, age(account, now)],
   },
   strategy: {
     nameRule: 'dns-subdomain',
@@ -32,7 +27,7 @@ export const serviceaccounts = define({
 });
 
 /** Secrets of an account are of its namespace, and known by their names alone. */
-function keepNamesOfSecrets(account: ApiObject): void {
-  if (account.secrets === undefined) return;
-  account.secrets = parts(account, 'secrets').map(({ name }) => (name === undefined ? {} : { name }));
+function keepNamesOfSecrets(account: ServiceAccount): void {
+  if (account.secrets !== undefined)
+    account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }));
 }

@@ -1,14 +1,22 @@
-import { toApiVersion } from '../../api/names.ts';
+import { type ResourceOf, toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { badRequest, conflict, type FieldError, invalid, StatusError } from '../../api/status.ts';
+import { badRequest, conflict, invalid, StatusError } from '../../api/status.ts';
+import type {
+  BoundObjectReference,
+  TokenRequest,
+  TokenRequestSpec,
+} from '../../api/types/authentication/v1.ts';
+import type { Node, Pod, Secret, ServiceAccount } from '../../api/types/core/v1.ts';
 import { invalidValue } from '../../object/field-errors.ts';
-import { count, part, text } from '../../object/parts.ts';
+import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/definition.ts';
 import type { TokenSubject } from '../../registry/token-issuing.ts';
-import { strings } from '../validation/values.ts';
 
 const KIND = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } as const;
-const ACCOUNTS = { group: '', resource: 'serviceaccounts' };
+const ACCOUNTS: ResourceOf<ServiceAccount> = { group: '', resource: 'serviceaccounts' };
+const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
+const SECRETS: ResourceOf<Secret> = { group: '', resource: 'secrets' };
+const NODES: ResourceOf<Node> = { group: '', resource: 'nodes' };
 const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
@@ -20,22 +28,22 @@ const INJECTED_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
 
 /** Makes a token of the account (Kubernetes: registry/core/serviceaccount/storage/token.go). */
-export const token: ActionSubresource = {
+export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
   access: 'action',
   name: 'token',
   served: KIND,
   type: 'authentication/v1.TokenRequest',
   verbs: ['create'],
   create: async (body, context) => {
-    checkPlace(body, context);
+    assertPlace(body, context);
     const { namespace, name, tokens } = context;
     const account = await context.get(ACCOUNTS, namespace, name);
     const issuedAt = new Date();
-    const spec = part(body, 'spec');
-    const asked = strings(spec, 'audiences');
+    const { spec = {} } = body;
+    const asked = spec.audiences ?? [];
     const audiences = asked.length === 0 ? [...tokens.apiAudiences] : asked;
     const expirationSeconds = validityOf(spec, context);
-    const reference = part(spec, 'boundObjectRef');
+    const { boundObjectRef: reference = {} } = spec;
     const bound = await findBound(reference, context);
     const extended = isExtended(context, bound, audiences, expirationSeconds);
     const signed = await tokens.sign({
@@ -56,23 +64,25 @@ export const token: ActionSubresource = {
   },
 };
 
-/** A name in the body must be the one in the path. @throws StatusError 422 */
-function checkPlace({ metadata }: ApiObject, { namespace, name }: ActionContext): void {
-  const wrong: FieldError[] = [];
-  if ((metadata.name ?? '') !== '' && metadata.name !== name) {
-    const why = 'must match the service account name if specified';
-    wrong.push(invalidValue('metadata.name', metadata.name, why));
-  } else if ((metadata.namespace ?? '') !== '' && metadata.namespace !== namespace) {
-    const why = 'must match the service account namespace if specified';
-    wrong.push(invalidValue('metadata.namespace', metadata.namespace, why));
-  }
-  if (wrong.length > 0) throw invalid(KIND, name, wrong);
+/** @throws StatusError 422 */
+function assertPlace(body: TokenRequest, context: ActionContext): void {
+  const wrong = problemsOf((at) => mustBeOfPlace(at, body, context), 'metadata');
+  if (wrong.length > 0) throw invalid(KIND, context.name, wrong);
+}
+
+/** A name in the body must be the one in the path. */
+function mustBeOfPlace(at: FieldPath, { metadata }: TokenRequest, context: ActionContext): void {
+  const { name = '', namespace = '' } = metadata;
+  if (name !== '' && name !== context.name)
+    at.field('name').invalid(name, 'must match the service account name if specified');
+  else if (namespace !== '' && namespace !== context.namespace)
+    at.field('namespace').invalid(namespace, 'must match the service account namespace if specified');
 }
 
 /** @throws StatusError 422 */
-function validityOf(spec: JsonObject, context: ActionContext): number {
-  const asked = spec.expirationSeconds ?? DEFAULT_SECONDS;
-  const seconds = count(asked);
+function validityOf(spec: TokenRequestSpec, context: ActionContext): number {
+  const { expirationSeconds: asked = DEFAULT_SECONDS } = spec;
+  const seconds = Number(asked);
   const wrong = (why: string): never => {
     throw invalid(KIND, '', [invalidValue('spec.expirationSeconds', asked, why)]);
   };
@@ -90,48 +100,47 @@ interface Bound {
   readonly secret?: TokenSubject;
 }
 
-/** What the token is to live with. @throws StatusError 400, 404, 409 */
-async function findBound(reference: JsonObject, context: ActionContext): Promise<Bound> {
-  const kind = text(reference.kind);
-  const apiVersion = text(reference.apiVersion);
+/** The object that the token is bound to, and ends with. @throws StatusError 400, 404, 409 */
+async function findBound(reference: BoundObjectReference, context: ActionContext): Promise<Bound> {
+  const { kind = '', apiVersion = '' } = reference;
   if (Object.keys(reference).length === 0) return {};
   if (apiVersion !== '' && apiVersion !== 'v1') throw unbindable(reference);
   switch (kind) {
     case 'Pod':
       return bindPod(reference, context);
     case 'Secret':
-      return { secret: await bind('secrets', reference, context) };
+      return { secret: await bind(SECRETS, reference, context) };
     case 'Node':
-      if (!context.tokens.bindsNodes) {
+      if (!context.tokens.bindsNodes)
         throw badRequest(
           'cannot bind token to a Node object as the "ServiceAccountTokenNodeBinding" feature-gate is disabled',
         );
-      }
-      return { node: await bind('nodes', reference, context) };
+      return { node: await bind(NODES, reference, context) };
     default:
       throw unbindable(reference);
   }
 }
 
-const unbindable = ({ apiVersion, kind }: JsonObject): StatusError =>
-  badRequest(`cannot bind token to object of type ${text(apiVersion)}, Kind=${text(kind)}`);
+const unbindable = ({ apiVersion = '', kind = '' }: BoundObjectReference): StatusError =>
+  badRequest(`cannot bind token to object of type ${apiVersion}, Kind=${kind}`);
 
-async function bind(resource: string, reference: JsonObject, context: ActionContext): Promise<TokenSubject> {
-  const namespace = resource === 'nodes' ? '' : context.namespace;
-  const object = await context.get({ group: '', resource }, namespace, text(reference.name));
-  return toChecked(object, reference);
+async function bind(
+  resource: ResourceOf<Secret | Node>,
+  reference: BoundObjectReference,
+  context: ActionContext,
+): Promise<TokenSubject> {
+  const namespace = resource === NODES ? '' : context.namespace;
+  return toChecked(await context.get(resource, namespace, reference.name ?? ''), reference);
 }
 
-async function bindPod(reference: JsonObject, context: ActionContext): Promise<Bound> {
-  const pod = await context.get({ group: '', resource: 'pods' }, context.namespace, text(reference.name));
-  const spec = part(pod, 'spec');
-  if (text(spec.serviceAccountName) !== context.name) {
+async function bindPod(reference: BoundObjectReference, context: ActionContext): Promise<Bound> {
+  const pod = await context.get(PODS, context.namespace, reference.name ?? '');
+  const { serviceAccountName = '', nodeName = '' } = pod.spec ?? {};
+  if (serviceAccountName !== context.name)
     throw badRequest(
       `cannot bind token for serviceaccount ${JSON.stringify(context.name)} to pod running with different serviceaccount name.`,
     );
-  }
   const checked = toChecked(pod, reference);
-  const nodeName = text(spec.nodeName);
   if (nodeName === '' || !context.tokens.tellsNodes) return { pod: checked };
   return { pod: checked, node: await findNode(nodeName, context) };
 }
@@ -139,20 +148,20 @@ async function bindPod(reference: JsonObject, context: ActionContext): Promise<B
 /** A node that is gone is named all the same: readers of the token learn where the pod was. */
 async function findNode(name: string, context: ActionContext): Promise<TokenSubject> {
   try {
-    return toSubject(await context.get({ group: '', resource: 'nodes' }, '', name));
+    return toSubject(await context.get(NODES, '', name));
   } catch (error) {
     if (error instanceof StatusError && error.status.reason === 'NotFound') return { name };
     throw error;
   }
 }
 
-function toChecked(object: ApiObject, reference: JsonObject): TokenSubject {
+function toChecked(object: ApiObject, reference: BoundObjectReference): TokenSubject {
   const subject = toSubject(object);
-  const uid = text(reference.uid);
+  const { kind = '', name = '', uid = '' } = reference;
   if (uid === '' || uid === subject.uid) return subject;
   throw conflict(
-    { group: '', resource: text(reference.kind) },
-    text(reference.name),
+    { group: '', resource: kind },
+    name,
     `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
   );
 }

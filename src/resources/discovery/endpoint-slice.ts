@@ -6,10 +6,10 @@ import { nextGeneration } from '../../object/generation.ts';
 import { parseIp } from '../../object/ip.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
+import { mustNotBeSpecialIp } from '../rules/addresses.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 import { mustBeName } from '../rules/names.ts';
-import { validateNonSpecialIp } from '../validation/ip-fields.ts';
 
 const table: Table<EndpointSlice> = {
   columns: [nameColumn(), column('AddressType'), column('Ports'), column('Endpoints'), column('Age')],
@@ -100,7 +100,7 @@ function validateAddress(at: FieldPath, address: string, type: string): void {
   if (type !== 'IPv4' && type !== 'IPv6') return;
   const family = type === 'IPv4' ? 4 : 6;
   if (parseIp(address)?.family !== family) at.invalid(address, `must be a valid ${type} address`);
-  at.add(validateNonSpecialIp(String(at), address));
+  mustNotBeSpecialIp(at, address);
 }
 
 /** At least two labels; a trailing dot is allowed. One mistake is enough to say. */

@@ -89,3 +89,6 @@ export const goObjectReference = (reference: JsonObject): GoText =>
     ResourceVersion: text(reference.resourceVersion),
     FieldPath: text(reference.fieldPath),
   });
+
+export const goEventSource = ({ component, host }: JsonObject): GoText =>
+  struct('core.EventSource', { Component: text(component), Host: text(host) });

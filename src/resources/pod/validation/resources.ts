@@ -1,18 +1,14 @@
 import type { PodResourceClaim, ResourceClaim, ResourceRequirements } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkQualifiedName } from '../../../object/formats.ts';
 import { parseQuantity } from '../../../object/quantity.ts';
 import {
   canOvercommit,
-  isExtendedResource,
   isHugePages,
   isIntegerResource,
-  isNativeResource,
   isOfEveryContainer,
-  isStandardContainerResource,
-  isStandardResource,
 } from '../../../object/resource-names.ts';
 import { mustBeName } from '../../rules/names.ts';
+import { mustBeContainerResource } from '../../rules/resources.ts';
 
 /** What containers ask for and may use at most, and the devices that a pod claims for them. */
 
@@ -53,18 +49,6 @@ function validateAmounts(at: FieldPath, amounts: Amounts): void {
     validateAmount(path, name, amount);
     if (isHugePages(name) && !isDivisible(name, amount))
       path.invalid(amount, `${amount} is not positive integer multiple of ${name}`);
-  }
-}
-
-function mustBeContainerResource(at: FieldPath, name: string): void {
-  const problems = checkQualifiedName(name);
-  at.invalidFor(name, problems);
-  if (!name.includes('/')) {
-    if (problems.length === 0 && !isStandardResource(name))
-      at.invalid(name, 'must be a standard resource type or fully qualified');
-    if (!isStandardContainerResource(name)) at.invalid(name, 'must be a standard resource for containers');
-  } else if (!isNativeResource(name) && !isExtendedResource(name)) {
-    at.invalid(name, "doesn't follow extended resource name standard");
   }
 }
 

@@ -1,21 +1,19 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { internalError, invalid, type StatusError } from '../../api/status.ts';
-import { invalidValue } from '../../object/field-errors.ts';
-import { count, part, parts } from '../../object/parts.ts';
-import { type AssignedValue, PoolFull, type ValueSource } from '../../registry/assigned-values.ts';
-import { NODE_PORTS, type ValuePool } from '../../registry/value-pool.ts';
-import { needsHealthCheckNodePort, needsNodePorts, usesNodePorts } from './service-kind.ts';
+import { internalError, invalid, type StatusError } from '../../../api/status.ts';
+import type { Service, ServicePort, ServiceSpec } from '../../../api/types/core/v1.ts';
+import { invalidValue } from '../../../object/field-errors.ts';
+import { type AssignedValue, PoolFull, type ValueSource } from '../../../registry/assigned-values.ts';
+import { NODE_PORTS, type ValuePool } from '../../../registry/value-pool.ts';
+import { needsHealthCheckNodePort, needsNodePorts, usesNodePorts } from './kind.ts';
 
 /**
  * Ports that every node keeps for a service: one for each of its ports, and one where load balancers ask for its health. A
  * number is held once, for all protocols.
  */
 
-export function nodePortValues(spec: JsonObject): AssignedValue[] {
-  const ports = new Set(
-    usesNodePorts(spec) ? parts(spec, 'ports').map(({ nodePort }) => count(nodePort)) : [],
-  );
-  if (needsHealthCheckNodePort(spec)) ports.add(count(spec.healthCheckNodePort));
+export function nodePortValues(spec: ServiceSpec): AssignedValue[] {
+  const { ports: given = [], healthCheckNodePort = 0 } = spec;
+  const ports = new Set(usesNodePorts(spec) ? given.map(({ nodePort = 0 }) => nodePort) : []);
+  if (needsHealthCheckNodePort(spec)) ports.add(healthCheckNodePort);
   ports.delete(0);
   return [...ports].map(toValue);
 }
@@ -26,12 +24,12 @@ const ALREADY_ALLOCATED = 'provided port is already allocated';
 
 /** @throws StatusError */
 export async function assignNodePorts(
-  service: ApiObject,
-  old: ApiObject | undefined,
+  service: Service,
+  old: Service | undefined,
   values: ValueSource,
 ): Promise<void> {
-  const spec = part(service, 'spec');
-  const before = part(old, 'spec');
+  const { spec = {} } = service;
+  const before = old?.spec ?? {};
   const pool = values.pools.find(({ name }) => name === NODE_PORTS);
   if (pool === undefined) return;
   const claims = new Claims(service, pool, values);
@@ -41,7 +39,7 @@ export async function assignNodePorts(
   }
   const hadHealthCheck = old !== undefined && needsHealthCheckNodePort(before);
   if (!needsHealthCheckNodePort(spec) || hadHealthCheck) return;
-  const wanted = count(spec.healthCheckNodePort);
+  const { healthCheckNodePort: wanted = 0 } = spec;
   if (wanted === 0)
     spec.healthCheckNodePort = await claims.pick('failed to allocate a HealthCheck NodePort 0');
   else await claims.claim(wanted, (why) => healthCheckRefused(wanted, why));
@@ -49,12 +47,12 @@ export async function assignNodePorts(
 
 /** The ports taken together by one write. */
 class Claims {
-  readonly #service: ApiObject;
+  readonly #service: Service;
   readonly #pool: ValuePool;
   readonly #values: ValueSource;
   readonly #ports = new Set<number>();
 
-  constructor(service: ApiObject, pool: ValuePool, values: ValueSource) {
+  constructor(service: Service, pool: ValuePool, values: ValueSource) {
     this.#service = service;
     this.#pool = pool;
     this.#values = values;
@@ -98,37 +96,35 @@ class Claims {
 const NO_NODE_PORT = 'failed to allocate a nodePort';
 
 /** Ports of one number in several protocols share a port of the nodes, whether it is given for the first or a later one. */
-async function assignToNew(spec: JsonObject, claims: Claims): Promise<void> {
-  const ports = parts(spec, 'ports');
+async function assignToNew(spec: ServiceSpec, claims: Claims): Promise<void> {
+  const { ports = [] } = spec;
   const assigned = new Map<number, number>();
   for (const [at, port] of ports.entries()) {
-    const wanted = count(port.nodePort);
-    const shared = assigned.get(count(port.port));
+    const { port: number = 0, nodePort: wanted = 0 } = port;
+    const shared = assigned.get(number);
     if (wanted === 0 && !needsNodePorts(spec)) continue;
     if (shared !== undefined) {
       if (wanted === 0) port.nodePort = shared;
       else if (wanted !== shared) await claims.claimFor(at, wanted);
       continue;
     }
-    const requested = requestedFor(ports, count(port.port));
-    if (requested === 0) port.nodePort = await claims.pick(NO_NODE_PORT);
-    else {
-      await claims.claimFor(at, requested);
-      port.nodePort = requested;
-    }
-    assigned.set(count(port.port), count(port.nodePort));
+    const requested = requestedFor(ports, number);
+    if (requested !== 0) await claims.claimFor(at, requested);
+    const nodePort = requested === 0 ? await claims.pick(NO_NODE_PORT) : requested;
+    port.nodePort = nodePort;
+    assigned.set(number, nodePort);
   }
 }
 
-function requestedFor(ports: readonly JsonObject[], number: number): number {
-  const match = ports.find(({ port, nodePort }) => count(port) === number && count(nodePort) !== 0);
-  return count(match?.nodePort);
+function requestedFor(ports: readonly ServicePort[], number: number): number {
+  const match = ports.find(({ port = 0, nodePort = 0 }) => port === number && nodePort !== 0);
+  return match?.nodePort ?? 0;
 }
 
-async function assignToExisting(spec: JsonObject, before: JsonObject, claims: Claims): Promise<void> {
-  const held = new Set(parts(before, 'ports').map(({ nodePort }) => count(nodePort)));
-  for (const [at, port] of parts(spec, 'ports').entries()) {
-    const wanted = count(port.nodePort);
+async function assignToExisting(spec: ServiceSpec, before: ServiceSpec, claims: Claims): Promise<void> {
+  const held = new Set((before.ports ?? []).map(({ nodePort = 0 }) => nodePort));
+  for (const [at, port] of (spec.ports ?? []).entries()) {
+    const { nodePort: wanted = 0 } = port;
     if (wanted === 0 && !needsNodePorts(spec)) continue;
     if (wanted === 0) port.nodePort = await claims.pick(NO_NODE_PORT);
     else if (!held.has(wanted) && !claims.has(wanted)) await claims.claimFor(at, wanted);
@@ -136,7 +132,7 @@ async function assignToExisting(spec: JsonObject, before: JsonObject, claims: Cl
 }
 
 function portRefused(
-  { metadata }: ApiObject,
+  { metadata }: Service,
   { at, port }: { at: number; port: number },
   why: string,
 ): StatusError {
@@ -147,9 +143,9 @@ function portRefused(
 const healthCheckRefused = (port: number, why: string): StatusError =>
   internalError(`failed to allocate requested HealthCheck NodePort ${port}: ${why}`);
 
-/** What another object's holding of a port means for the service that asks for it. */
-export function nodePortTaken(service: ApiObject, port: number): StatusError {
-  const at = parts(part(service, 'spec'), 'ports').findIndex(({ nodePort }) => count(nodePort) === port);
+/** The refusal of a service that asks for a port of another object. */
+export function nodePortTaken(service: Service, port: number): StatusError {
+  const at = (service.spec?.ports ?? []).findIndex(({ nodePort = 0 }) => nodePort === port);
   if (at < 0) return healthCheckRefused(port, ALREADY_ALLOCATED);
   return portRefused(service, { at, port }, ALREADY_ALLOCATED);
 }

@@ -1,26 +1,24 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { internalError, invalid, type StatusError } from '../../api/status.ts';
-import { formatIp } from '../../object/canonical-ip.ts';
-import { invalidValue } from '../../object/field-errors.ts';
-import { isIpv6, parseIp } from '../../object/ip.ts';
-import { part } from '../../object/parts.ts';
+import { internalError, invalid, type StatusError } from '../../../api/status.ts';
+import type { Service, ServiceSpec } from '../../../api/types/core/v1.ts';
+import { formatIp } from '../../../object/canonical-ip.ts';
+import { invalidValue } from '../../../object/field-errors.ts';
+import { isIpv6, parseIp } from '../../../object/ip.ts';
 import {
   type AssignedValue,
   type AssignedValues,
   PoolFull,
   type ValueSource,
-} from '../../registry/assigned-values.ts';
-import { NODE_PORTS } from '../../registry/value-pool.ts';
-import { strings } from '../validation/values.ts';
-import { chooseFamilies, staysPreferred } from './service-families.ts';
-import { isExternalName, isHeadless } from './service-kind.ts';
-import { assignNodePorts, nodePortTaken, nodePortValues } from './service-node-ports.ts';
-import { keepAssigned, syncClusterIpsOnCreate, syncClusterIpsOnUpdate } from './service-update.ts';
+} from '../../../registry/assigned-values.ts';
+import { NODE_PORTS } from '../../../registry/value-pool.ts';
+import { chooseFamilies, staysPreferred } from './families.ts';
+import { isExternalName, isHeadless } from './kind.ts';
+import { assignNodePorts, nodePortTaken, nodePortValues } from './node-ports.ts';
+import { keepAssigned, syncClusterIpsOnCreate, syncClusterIpsOnUpdate } from './preparation.ts';
 
 const ALREADY_ALLOCATED = 'provided IP is already allocated';
 
 /** Addresses of the cluster, ports of its nodes. */
-export const serviceValues: AssignedValues = {
+export const serviceValues: AssignedValues<Service> = {
   complete: (service, old) => {
     if (old === undefined) {
       syncClusterIpsOnCreate(service);
@@ -35,42 +33,37 @@ export const serviceValues: AssignedValues = {
     await assignClusterIps(service, old, values);
     await assignNodePorts(service, old, values);
   },
-  valuesOf: (service) => {
-    const spec = part(service, 'spec');
-    return [...clusterIpValues(spec), ...nodePortValues(spec)];
-  },
+  valuesOf: ({ spec = {} }) => [...clusterIpValues(spec), ...nodePortValues(spec)],
   whenTaken: (service, value) => {
     if (value.pool === NODE_PORTS) return nodePortTaken(service, Number(value.value));
-    const ips = strings(part(service, 'spec'), 'clusterIPs');
+    const ips = service.spec?.clusterIPs ?? [];
     const ip = ips.find((given) => toValue(given).value === value.value) ?? value.value;
     return refused(service, ips, ip, ALREADY_ALLOCATED);
   },
 };
 
-/** Addresses as they are held: one spelling, whatever the caller's is. */
+/** Addresses are held in one spelling, whichever the caller uses. */
 function toValue(ip: string): AssignedValue {
   const address = parseIp(ip);
   return { pool: isIpv6(ip) ? 'IPv6' : 'IPv4', value: address === undefined ? ip : formatIp(address.bytes) };
 }
 
-function clusterIpValues(spec: JsonObject): AssignedValue[] {
+function clusterIpValues(spec: ServiceSpec): AssignedValue[] {
   if (isExternalName(spec) || isHeadless(spec)) return [];
-  return strings(spec, 'clusterIPs')
-    .filter((ip) => ip !== '')
-    .map(toValue);
+  return (spec.clusterIPs ?? []).filter((ip) => ip !== '').map(toValue);
 }
 
 async function assignClusterIps(
-  service: ApiObject,
-  old: ApiObject | undefined,
+  service: Service,
+  old: Service | undefined,
   values: ValueSource,
 ): Promise<void> {
-  const spec = part(service, 'spec');
-  if (isExternalName(spec) || strings(spec, 'clusterIPs')[0] === 'None') return;
+  const { spec = {} } = service;
+  const { clusterIPs: given = [], ipFamilies = [] } = spec;
+  if (isExternalName(spec) || given[0] === 'None') return;
   const first = firstToAssign(spec, old);
-  const given = strings(spec, 'clusterIPs');
   const ips = [...given];
-  for (const [at, family] of strings(spec, 'ipFamilies').entries()) {
+  for (const [at, family] of ipFamilies.entries()) {
     if (at < first) continue;
     const ip = given[at] ?? '';
     if (ip === '') ips[at] = await pickAddress(family, values);
@@ -81,15 +74,15 @@ async function assignClusterIps(
   if (first === 0) spec.clusterIP = ips[0] ?? '';
 }
 
-/** What is assigned anew: everything, nothing, or the second address of a service that gets a second family. */
-function firstToAssign(spec: JsonObject, old: ApiObject | undefined): number {
-  const before = part(old, 'spec');
+/** The first address that is assigned anew: 0 for all, infinity for none, 1 for a service that gets a second family. */
+function firstToAssign(spec: ServiceSpec, old: Service | undefined): number {
+  const before = old?.spec ?? {};
+  const { clusterIPs = [] } = before;
   if (old === undefined || isExternalName(before)) return 0;
   if (isHeadless(before) || staysPreferred(spec, before)) return Number.POSITIVE_INFINITY;
-  // One from before addresses were assigned.
-  if (strings(before, 'clusterIPs').length === 0) return 0;
-  const had = strings(before, 'clusterIPs').length;
-  return had === 1 && strings(spec, 'ipFamilies').length === 2 ? 1 : Number.POSITIVE_INFINITY;
+  // The service is older than the assignment of addresses.
+  if (clusterIPs.length === 0) return 0;
+  return clusterIPs.length === 1 && spec.ipFamilies?.length === 2 ? 1 : Number.POSITIVE_INFINITY;
 }
 
 async function pickAddress(family: string, values: ValueSource): Promise<string> {
@@ -103,12 +96,12 @@ async function pickAddress(family: string, values: ValueSource): Promise<string>
 }
 
 /** The cluster's own API is the service with the first address. */
-const isReservedFor = ({ metadata }: ApiObject): boolean =>
+const isApiOfCluster = ({ metadata }: Service): boolean =>
   metadata.namespace === 'default' && metadata.name === 'kubernetes';
 
 /** @throws StatusError 422 */
 async function checkAddress(
-  service: ApiObject,
+  service: Service,
   { ip, given }: { ip: string; given: readonly string[] },
   values: ValueSource,
 ): Promise<void> {
@@ -119,13 +112,12 @@ async function checkAddress(
     const why = `the provided IP (${value.value}) is not in the valid range. The range of valid IPs is ${pool?.range ?? ''}`;
     throw refused(service, given, ip, why);
   }
-  const reserved = index < pool.reserved && !isReservedFor(service);
-  if (reserved || !(await values.isFree(value, service))) {
+  const isReserved = index < pool.reserved && !isApiOfCluster(service);
+  if (isReserved || !(await values.isFree(value, service)))
     throw refused(service, given, ip, ALREADY_ALLOCATED);
-  }
 }
 
-function refused({ metadata }: ApiObject, given: readonly string[], ip: string, why: string): StatusError {
+function refused({ metadata }: Service, given: readonly string[], ip: string, why: string): StatusError {
   const error = invalidValue('spec.clusterIPs', given, `failed to allocate IP ${ip}: ${why}`);
   return invalid({ kind: 'Service', group: '' }, metadata.name ?? '', [error]);
 }

@@ -1,23 +1,26 @@
-import type { FieldError } from '../../api/status.ts';
 import { readStrictCidr, readStrictIp, type StrictReading } from '../../object/canonical-ip.ts';
-import { eachInvalid, invalidValue } from '../../object/field-errors.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { checkCidr, checkIp } from '../../object/formats.ts';
 import { type IpAddress, parseIp } from '../../object/ip.ts';
 
-export const validateIp = (path: string, address: string): FieldError[] =>
-  eachInvalid(path, address, checkIp(address));
+/** IP addresses, and ranges of them. */
 
-export const validateCidr = (path: string, range: string): FieldError[] =>
-  eachInvalid(path, range, checkCidr(range));
+export function mustBeIp(at: FieldPath, address: string): void {
+  at.invalidFor(address, checkIp(address));
+}
+
+export function mustBeCidr(at: FieldPath, range: string): void {
+  at.invalidFor(range, checkCidr(range));
+}
 
 /**
- * What may not stand behind a service, because it means another machine to everyone who reads it (IANA's registries of special
- * addresses): the unspecified address, loopback, link-local unicast and multicast.
+ * An address behind a service must mean the same machine to all its readers: it must not be unspecified, loopback, link-local
+ * or link-local multicast (IANA's registries of special addresses).
  */
-export function validateNonSpecialIp(path: string, address: string): FieldError[] {
+export function mustNotBeSpecialIp(at: FieldPath, address: string): void {
   const ip = parseIp(address);
-  if (ip === undefined) return [invalidValue(path, address, 'must be a valid IP address')];
-  return eachInvalid(path, address, specialUses(ip, address));
+  if (ip === undefined) at.invalid(address, 'must be a valid IP address');
+  else at.invalidFor(address, specialUses(ip, address));
 }
 
 function specialUses(ip: IpAddress, text: string): string[] {
@@ -25,9 +28,8 @@ function specialUses(ip: IpAddress, text: string): string[] {
   if (ip.bytes.every((byte) => byte === 0)) uses.push(`may not be unspecified (${text})`);
   if (isLoopback(ip)) uses.push('may not be in the loopback range (127.0.0.0/8, ::1/128)');
   if (isLinkLocal(ip)) uses.push('may not be in the link-local range (169.254.0.0/16, fe80::/10)');
-  if (isLinkLocalMulticast(ip)) {
+  if (isLinkLocalMulticast(ip))
     uses.push('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)');
-  }
   return uses;
 }
 
@@ -46,36 +48,29 @@ function isLinkLocalMulticast({ family, bytes: [first = 0, second = 0, third = 0
 }
 
 /** Texts for Warning headers about addresses that later versions of Kubernetes read otherwise. */
-export const ipWarnings = (path: string, address: string): string[] =>
-  warningsOf({
-    path,
-    value: address,
-    reading: readStrictIp(address),
-    noun: 'address',
-    subject: 'IP address',
-  });
+export function ipWarnings(at: FieldPath, address: string): string[] {
+  return warningsOf(at, address, { reading: readStrictIp(address), noun: 'address', subject: 'IP address' });
+}
 
-export const cidrWarnings = (path: string, range: string): string[] =>
-  warningsOf({ path, value: range, reading: readStrictCidr(range), noun: 'prefix', subject: 'IP prefix' });
+export function cidrWarnings(at: FieldPath, range: string): string[] {
+  return warningsOf(at, range, { reading: readStrictCidr(range), noun: 'prefix', subject: 'IP prefix' });
+}
 
 interface Read {
-  readonly path: string;
-  readonly value: string;
   readonly reading: StrictReading;
   readonly noun: string;
   readonly subject: string;
 }
 
-function warningsOf({ path, value, reading, noun, subject }: Read): string[] {
-  if (reading.kind === 'bad') {
+function warningsOf(at: FieldPath, value: string, { reading, noun, subject }: Read): string[] {
+  if (reading.kind === 'bad')
     return [
-      `${path}: ${subject} was accepted, but will be invalid in a future Kubernetes release: ${reading.why}`,
+      `${at}: ${subject} was accepted, but will be invalid in a future Kubernetes release: ${reading.why}`,
     ];
-  }
   const { family, canonical } = reading;
   if (family === 4 || canonical === value) return [];
   const quoted = JSON.stringify(value);
   return [
-    `${path}: IPv6 ${noun} ${quoted} is not in RFC 5952 canonical format (${JSON.stringify(canonical)}), which may cause controller apply-loops`,
+    `${at}: IPv6 ${noun} ${quoted} is not in RFC 5952 canonical format (${JSON.stringify(canonical)}), which may cause controller apply-loops`,
   ];
 }
