@@ -1,8 +1,10 @@
 import type { ResourceDefinition } from '../registry/definition.ts';
-import { mutatingwebhookconfigurations } from './admissionregistration/mutating-webhook-configuration.ts';
 import { validatingadmissionpolicies } from './admissionregistration/validating-admission-policy.ts';
 import { validatingadmissionpolicybindings } from './admissionregistration/validating-admission-policy-binding.ts';
-import { validatingwebhookconfigurations } from './admissionregistration/validating-webhook-configuration.ts';
+import {
+  mutatingwebhookconfigurations,
+  validatingwebhookconfigurations,
+} from './admissionregistration/webhook-configuration.ts';
 import { customresourcedefinitions } from './apiextensions/custom-resource-definition.ts';
 import { apiservices } from './apiregistration/api-service.ts';
 import { storageversions } from './apiserverinternal/storage-version.ts';

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { mutatingwebhookconfigurations } from '../../src/resources/admissionregistration/mutating-webhook-configuration.ts';
-import { validatingwebhookconfigurations } from '../../src/resources/admissionregistration/validating-webhook-configuration.ts';
+import {
+  mutatingwebhookconfigurations,
+  validatingwebhookconfigurations,
+} from '../../src/resources/admissionregistration/webhook-configuration.ts';
 import { created, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
 import { shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';
