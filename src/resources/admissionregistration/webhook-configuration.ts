@@ -6,6 +6,7 @@ import type {
 import { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/formats.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
@@ -35,7 +36,7 @@ export const validatingwebhookconfigurations = defineWebhooks(
   'ValidatingWebhookConfiguration',
 );
 
-function defineWebhooks(resource: string, kind: string): ReturnType<typeof define> {
+function defineWebhooks(resource: string, kind: string): ResourceDefinition {
   return define<Configuration>({
     group: 'admissionregistration.k8s.io',
     resource,
