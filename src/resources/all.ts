@@ -1,8 +1,10 @@
 import type { ResourceDefinition } from '../registry/definition.ts';
-import { mutatingwebhookconfigurations } from './admissionregistration/mutating-webhook-configuration.ts';
 import { validatingadmissionpolicies } from './admissionregistration/validating-admission-policy.ts';
 import { validatingadmissionpolicybindings } from './admissionregistration/validating-admission-policy-binding.ts';
-import { validatingwebhookconfigurations } from './admissionregistration/validating-webhook-configuration.ts';
+import {
+  mutatingwebhookconfigurations,
+  validatingwebhookconfigurations,
+} from './admissionregistration/webhook-configuration.ts';
 import { customresourcedefinitions } from './apiextensions/custom-resource-definition.ts';
 import { apiservices } from './apiregistration/api-service.ts';
 import { storageversions } from './apiserverinternal/storage-version.ts';
@@ -11,12 +13,13 @@ import { daemonsets } from './apps/daemon-set.ts';
 import { deployments } from './apps/deployment.ts';
 import { replicasets } from './apps/replica-set.ts';
 import { statefulsets } from './apps/stateful-set.ts';
-import { selfsubjectreviews } from './authentication/self-subject-review.ts';
-import { tokenreviews } from './authentication/token-review.ts';
-import { localsubjectaccessreviews } from './authorization/local-subject-access-review.ts';
-import { selfsubjectaccessreviews } from './authorization/self-subject-access-review.ts';
-import { selfsubjectrulesreviews } from './authorization/self-subject-rules-review.ts';
-import { subjectaccessreviews } from './authorization/subject-access-review.ts';
+import { selfsubjectreviews, tokenreviews } from './authentication/reviews.ts';
+import {
+  localsubjectaccessreviews,
+  selfsubjectaccessreviews,
+  selfsubjectrulesreviews,
+  subjectaccessreviews,
+} from './authorization/reviews.ts';
 import { horizontalpodautoscalers } from './autoscaling/horizontal-pod-autoscaler/definition.ts';
 import { cronjobs } from './batch/cron-job.ts';
 import { jobs } from './batch/job/definition.ts';

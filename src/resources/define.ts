@@ -13,8 +13,8 @@ import type {
   ViewSubresource,
 } from '../registry/definition.ts';
 import type { Strategy } from '../registry/strategy.ts';
+import { type Ratchet, ratcheted } from './rules/ratchet.ts';
 import { statedBy } from './stated.ts';
-import { type Ratchet, ratcheted } from './validation/ratchet.ts';
 
 /** A built-in resource with objects of type `T`, as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
 export interface ResourceOutline<T extends ApiObject = ApiObject> {

@@ -162,6 +162,32 @@ describe('validating admission policies', () => {
         "spec.matchConditions[0].name: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
       ],
     ],
+    [
+      { 'spec.variables': [{ name: 'a-b', expression: '1 +' }], 'spec.validations.0.expression': 'true' },
+      [
+        'spec.variables[0].expression: Invalid value: "1 +": compilation failed: ERROR: <input>:1:4: Syntax error: Unexpected token: EOF\n | 1 +\n | ...^',
+        'spec.variables[0].name: Invalid value: "a-b": name is not a valid CEL identifier',
+      ],
+    ],
+    [
+      { 'spec.validations.0.messageExpression': 'authorizer.path("/").check("get").reason()' },
+      [
+        'spec.validations[0].messageExpression: Invalid value: "authorizer.path(\\"/\\").check(\\"get\\").reason()": compilation failed: ERROR: <input>:1:1: undeclared reference to \'authorizer\' (in container \'\')\n | authorizer.path("/").check("get").reason()\n | ^',
+      ],
+    ],
+    [
+      { 'spec.auditAnnotations.0.valueExpression': `"${'x'.repeat(5 * 1024)}"` },
+      ['spec.auditAnnotations[0].valueExpression: Required value: must not exceed 5120 bytes in length'],
+    ],
+    [
+      {
+        'spec.auditAnnotations': Array.from({ length: 21 }, (_, at) => ({
+          key: `k${at}`,
+          valueExpression: '"x"',
+        })),
+      },
+      ['spec.auditAnnotations: Invalid value: …: must not have more than 20 auditAnnotations'],
+    ],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(validatingadmissionpolicies, varyAll(good, changes)))).toEqual(lines);
   });
@@ -261,6 +287,18 @@ describe('bindings of admission policies', () => {
         'spec.matchResources.resourceRules[0].resources: Required value',
       ],
     ],
+    [
+      {
+        'spec.paramRef': {
+          selector: { matchExpressions: [{ key: 'a', operator: 'Maybe' }] },
+          parameterNotFoundAction: 'Allow',
+        },
+      },
+      [
+        'spec.paramRef.selector.matchExpressions[0].operator: Invalid value: "Maybe": not a valid selector operator',
+      ],
+    ],
+    [{ 'spec.paramRef.name': 'a/b' }, ['spec.paramRef.name: Invalid value: "a/b": may not contain \'/\'']],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(validatingadmissionpolicybindings, varyAll(good, changes)))).toEqual(
       lines,

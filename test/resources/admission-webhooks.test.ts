@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { mutatingwebhookconfigurations } from '../../src/resources/admissionregistration/mutating-webhook-configuration.ts';
-import { validatingwebhookconfigurations } from '../../src/resources/admissionregistration/validating-webhook-configuration.ts';
+import {
+  mutatingwebhookconfigurations,
+  validatingwebhookconfigurations,
+} from '../../src/resources/admissionregistration/webhook-configuration.ts';
 import { created, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
 import { shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';
@@ -221,6 +223,37 @@ describe('validating webhooks', () => {
         ],
       },
       ['webhooks[1].name: Duplicate value: "pods.example.com"'],
+    ],
+    [
+      { 'webhooks.0.clientConfig': { url: 'https://a\tb' } },
+      [
+        'webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse "https://a\\tb": net/url: invalid control character in URL; desired format: https://host[/path]',
+      ],
+    ],
+    [
+      { 'webhooks.0.clientConfig': { url: 'https://a/%zz' } },
+      [
+        'webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse "https://a/%zz": invalid URL escape "%zz"; desired format: https://host[/path]',
+      ],
+    ],
+    [
+      { 'webhooks.0.clientConfig': { url: 'https://a:port/' } },
+      [
+        'webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse "https://a:port/": invalid port ":port" after host; desired format: https://host[/path]',
+      ],
+    ],
+    [
+      { 'webhooks.0.clientConfig.service.path': '//' },
+      ['webhooks[0].clientConfig.service.path: Invalid value: "//": segment[0] may not be empty'],
+    ],
+    [
+      {
+        'webhooks.0.matchConditions': Array.from({ length: 65 }, (_, at) => ({
+          name: `c${at}`,
+          expression: 'true',
+        })),
+      },
+      ['webhooks[0].matchConditions: Too many: 65: must have at most 64 items'],
     ],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(validatingwebhookconfigurations, varyAll(good, changes)))).toEqual(

@@ -99,6 +99,10 @@ describe('signing requests', () => {
       ],
     ],
     [
+      { 'spec.signerName': `a.b/${'c.'.repeat(284)}d` },
+      ['spec.signerName: Too long: must have at most 571 bytes'],
+    ],
+    [
       { 'spec.expirationSeconds': 599 },
       [
         'spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)',
@@ -123,6 +127,23 @@ describe('signing requests', () => {
         'status.certificate: Forbidden: updates may not modify existing certificate content',
         'status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block',
       ],
+    ],
+    [
+      {},
+      { certificate: base64('-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n') },
+      [
+        'status.certificate: Invalid value: "<certificate data>": only CERTIFICATE PEM blocks are allowed, found "KEY"',
+      ],
+    ],
+    [
+      {},
+      { certificate: base64('-----BEGIN CERTIFICATE-----\na: b\n\nAAAA\n-----END CERTIFICATE-----\n') },
+      ['status.certificate: Invalid value: "<certificate data>": no PEM block headers are permitted'],
+    ],
+    [
+      {},
+      { certificate: base64('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n') },
+      ['status.certificate: Invalid value: "<certificate data>": x509: malformed certificate'],
     ],
     [
       {},
@@ -360,6 +381,10 @@ describe('trust bundles', () => {
     [
       { 'spec.trustBundle': 'nothing' },
       ['spec.trustBundle: Invalid value: "<value omitted>": at least one trust anchor must be provided'],
+    ],
+    [
+      { 'spec.trustBundle': '-----BEGIN CERTIFICATE-----\na: b\n\nAAAA\n-----END CERTIFICATE-----\n' },
+      ['spec.trustBundle: Invalid value: "<value omitted>": entry 0 has PEM block headers'],
     ],
     [
       {

@@ -23,6 +23,18 @@ describe('device classes', () => {
   test.each<Variation>([
     [{ 'spec.selectors': [{}] }, ['spec.selectors[0].cel: Required value']],
     [{ 'spec.config': [{}] }, ['spec.config[0].opaque: Required value']],
+    [
+      { 'spec.suitableNodes': { nodeSelectorTerms: [] } },
+      ['suitableNodes.nodeSelectorTerms: Required value: must have at least one node selector term'],
+    ],
+    [
+      { 'spec.selectors': Array(33).fill({ cel: { expression: 'true' } }) },
+      ['spec.selectors: Too long: may not be longer than 32'],
+    ],
+    [
+      { 'spec.config': Array(33).fill({ opaque: { driver: 'gpu.example.com', parameters: {} } }) },
+      ['spec.config: Too long: may not be longer than 32'],
+    ],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(deviceclasses, varyAll(good, changes)))).toEqual(lines);
   });
@@ -49,6 +61,10 @@ describe('scheduling contexts', () => {
         'spec.potentialNodes[1]: Duplicate value: "a"',
         "spec.potentialNodes[2]: Invalid value: \"B\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
       ],
+    ],
+    [
+      { 'spec.potentialNodes': Array.from({ length: 129 }, (_, at) => `node-${at}`) },
+      ['spec.potentialNodes: Too long: may not be longer than 128'],
     ],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(podschedulingcontexts, varyAll(good, changes)))).toEqual(lines);
@@ -144,6 +160,42 @@ describe('slices', () => {
         'spec.devices[0].basic.attributes[c]: Invalid value: {"bool":true,"string":"x"}: exactly one field must be specified',
         'spec.devices[0].basic.attributes[d].version: Invalid value: "1": must be a string compatible with semver.org spec 2.0.0',
         'spec.devices[0].basic.attributes[e].string: Too long: may not be longer than 64',
+      ],
+    ],
+    [
+      {
+        'spec.nodeName': 'A',
+        'spec.pool.name': `${'a/'.repeat(127)}a`,
+        'spec.driver': `a.${'b'.repeat(63)}`,
+      },
+      [
+        'spec.driver: Too long: must have at most 63 bytes',
+        "spec.nodeName: Invalid value: \"A\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+        'spec.pool.name: Too long: may not be longer than 253',
+      ],
+    ],
+    [
+      { 'spec.devices': Array.from({ length: 129 }, (_, at) => ({ name: `gpu-${at % 128}`, basic: {} })) },
+      [
+        'spec.devices: Too long: may not be longer than 128',
+        'spec.devices[128].name: Duplicate value: "gpu-0"',
+      ],
+    ],
+    [
+      { 'spec.devices.0.basic.capacity': { 'a.b/': '1', ['c'.repeat(33)]: '1' } },
+      [
+        'spec.devices[0].basic.capacity: Required value: the name must not be empty',
+        'spec.devices[0].basic.capacity: Too long: may not be longer than 32',
+      ],
+    ],
+    [
+      {
+        'spec.devices.0.basic.attributes': Object.fromEntries(
+          Array.from({ length: 32 }, (_, at) => [`a${at}`, { int: at }]),
+        ),
+      },
+      [
+        'spec.devices[0].basic: Invalid value: 33: the total number of attributes and capacities must not exceed 32',
       ],
     ],
   ])('%j is refused', (changes, lines) => {

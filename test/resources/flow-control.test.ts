@@ -161,6 +161,29 @@ describe('flow schemas', () => {
         'spec.rules[0].nonResourceRules[0].nonResourceURLs: Invalid value: []string{"*", "/a"}: if \'*\' is present, must not specify other non-resource URLs',
       ],
     ],
+    [
+      { 'spec.rules.0.resourceRules.0': { clusterScope: true }, 'spec.rules.0.nonResourceRules.0': {} },
+      [
+        'spec.rules[0].nonResourceRules[0].nonResourceURLs: Required value: nonResourceURLs must contain at least one value',
+        'spec.rules[0].nonResourceRules[0].verbs: Required value: verbs must contain at least one value',
+        'spec.rules[0].resourceRules[0].apiGroups: Required value: resource rules must supply at least one api group',
+        'spec.rules[0].resourceRules[0].resources: Required value: resource rules must supply at least one resource',
+        'spec.rules[0].resourceRules[0].verbs: Required value: verbs must contain at least one value',
+      ],
+    ],
+    [
+      { 'spec.rules.0.subjects.0': { kind: 'constructor' } },
+      [
+        'spec.rules[0].subjects[0].kind: Unsupported value: "constructor": supported values: "Group", "ServiceAccount", "User"',
+      ],
+    ],
+    [
+      { 'spec.rules.0.subjects.1.serviceAccount': { name: '', namespace: 'A' } },
+      [
+        'spec.rules[0].subjects[1].serviceAccount.name: Required value',
+        'spec.rules[0].subjects[1].serviceAccount.namespace: Invalid value: "A": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or \'-\', and must start and end with an alphanumeric character',
+      ],
+    ],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(flowschemas, varyAll(good, changes)))).toEqual(lines);
   });
@@ -291,6 +314,16 @@ describe('priority levels', () => {
       },
       [
         "metadata.annotations: Forbidden: annotation 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares' is forbidden",
+      ],
+    ],
+    [
+      {
+        metadata: { name: 'exempt' },
+        spec: { type: 'Exempt', exempt: { nominalConcurrencyShares: -1, lendablePercent: -1 } },
+      },
+      [
+        'spec.exempt.lendablePercent: Invalid value: -1: must be between 0 and 100, inclusive',
+        'spec.exempt.nominalConcurrencyShares: Invalid value: -1: must be a non-negative integer',
       ],
     ],
   ])('%j is refused', (changes, lines) => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { ResourceDefinition } from '../../src/registry/definition.ts';
-import { mutatingwebhookconfigurations } from '../../src/resources/admissionregistration/mutating-webhook-configuration.ts';
 import { validatingadmissionpolicies } from '../../src/resources/admissionregistration/validating-admission-policy.ts';
+import { mutatingwebhookconfigurations } from '../../src/resources/admissionregistration/webhook-configuration.ts';
 import { daemonsets } from '../../src/resources/apps/daemon-set.ts';
 import { deployments } from '../../src/resources/apps/deployment.ts';
 import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizontal-pod-autoscaler/definition.ts';

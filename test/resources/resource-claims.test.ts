@@ -90,6 +90,43 @@ describe('claims', () => {
         'spec.devices.config[0].opaque.parameters: Invalid value: "<value omitted>": parameters must be a valid JSON object',
       ],
     ],
+    [
+      {
+        'spec.controller': 'A b',
+        'spec.devices.requests.0.selectors': Array(33).fill({ cel: { expression: 'true' } }),
+      },
+      [
+        "spec.controller: Invalid value: \"A b\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+        'spec.devices.requests[0].selectors: Too long: may not be longer than 32',
+      ],
+    ],
+    [
+      {
+        'spec.devices.requests': Array.from({ length: 33 }, (_, at) => ({
+          name: at === 0 ? 'gpu' : `gpu-${at}`,
+          deviceClassName: 'gpu.example.com',
+        })),
+      },
+      ['spec.devices.requests: Too long: may not be longer than 32'],
+    ],
+    [
+      { 'spec.devices.constraints': Array(33).fill({ matchAttribute: 'gpu.example.com/model' }) },
+      ['spec.devices.constraints: Too long: may not be longer than 32'],
+    ],
+    [
+      { 'spec.devices.config': Array(33).fill({ opaque: { driver: 'gpu.example.com', parameters: {} } }) },
+      ['spec.devices.config: Too long: may not be longer than 32'],
+    ],
+    [
+      { 'spec.devices.config.0.opaque': { driver: 'gpu.example.com' } },
+      ['spec.devices.config[0].opaque.parameters: Required value'],
+    ],
+    [
+      { 'spec.devices.config.0.requests': ['constructor'] },
+      [
+        'spec.devices.config[0].requests[0]: Invalid value: "constructor": must be the name of a request in the claim',
+      ],
+    ],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(resourceclaims, varyAll(good, changes)))).toEqual(lines);
   });
@@ -298,6 +335,12 @@ describe('templates of claims', () => {
       { 'spec.metadata.labels': { 'a b': 'c' } },
       [
         "spec.metadata.labels: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+      ],
+    ],
+    [
+      { 'spec.metadata.annotations': { 'a b': 'c' } },
+      [
+        "spec.metadata.annotations: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
       ],
     ],
   ])('%j is refused', (changes, lines) => {

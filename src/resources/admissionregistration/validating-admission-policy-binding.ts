@@ -1,12 +1,33 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { part, text } from '../../object/parts.ts';
+import type { ParamRef, ValidatingAdmissionPolicyBinding } from '../../api/types/admissionregistration/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { goList, shown } from '../../object/go-value.ts';
+import type { Conversion } from '../../registry/definition.ts';
 import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { has } from '../validation/fields.ts';
-import { validatePolicyBinding } from './validate-binding.ts';
-import { defaultMatchResources } from './validate-match.ts';
+import { checked } from '../rules/checked.ts';
+import { mustBeLabelSelector } from '../rules/labels.ts';
+import { mustBeName, mustBeNamed, mustBeOneOf } from '../rules/names.ts';
+import { setMatchDefaults, validateMatchResources } from './match.ts';
 
-export const validatingadmissionpolicybindings = define({
+const toVersion = (
+  binding: ValidatingAdmissionPolicyBinding,
+  version: string,
+): ValidatingAdmissionPolicyBinding => ({
+  ...binding,
+  apiVersion: `admissionregistration.k8s.io/${version}`,
+});
+
+/** v1alpha1 alone has an answer to parameters that are not found. */
+const bindingV1alpha1: Conversion = {
+  toStorage: (binding: ValidatingAdmissionPolicyBinding) => {
+    const stored = toVersion(structuredClone(binding), 'v1');
+    if (stored.spec?.paramRef !== undefined) stored.spec.paramRef.parameterNotFoundAction ??= 'Deny';
+    return stored;
+  },
+  fromStorage: (binding: ValidatingAdmissionPolicyBinding) => toVersion(binding, 'v1alpha1'),
+};
+
+export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolicyBinding>({
   group: 'admissionregistration.k8s.io',
   resource: 'validatingadmissionpolicybindings',
   kind: 'ValidatingAdmissionPolicyBinding',
@@ -23,18 +44,15 @@ export const validatingadmissionpolicybindings = define({
       version: 'v1alpha1',
       type: 'admissionregistration/v1alpha1.ValidatingAdmissionPolicyBinding',
       enabledByDefault: false,
-      conversion: {
-        toStorage: denyWithoutParameters,
-        fromStorage: (binding) => toVersion(binding, 'v1alpha1'),
-      },
+      conversion: bindingV1alpha1,
     },
   ],
   table: {
     columns: [nameColumn(), column('PolicyName'), column('ParamRef'), column('Age')],
     cells: (binding, now) => [
       binding.metadata.name ?? '',
-      text(part(binding, 'spec').policyName),
-      toParamText(part(binding, 'spec', 'paramRef')),
+      binding.spec?.policyName ?? '',
+      paramText(binding.spec?.paramRef ?? {}),
       age(binding, now),
     ],
   },
@@ -43,25 +61,55 @@ export const validatingadmissionpolicybindings = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
-    defaults: (binding) => defaultMatchResources(part(binding, 'spec', 'matchResources')),
-    validate: validatePolicyBinding,
+    defaults: ({ spec }) => setMatchDefaults(spec?.matchResources ?? {}),
+    validate: checked(validate),
   },
 });
 
 // `namespace/name`, `*/name` where it is unknown whether the kind has namespaces, or what is selected.
-function toParamText(ref: JsonObject): string {
-  if (text(ref.name) !== '') return `${text(ref.namespace, '*')}/${text(ref.name)}`;
-  return has(ref, 'selector') ? selectorText(part(ref, 'selector')) : '<unset>';
+function paramText({ name = '', namespace, selector }: ParamRef): string {
+  if (name !== '') return `${namespace || '*'}/${name}`;
+  return selector === undefined ? '<unset>' : selectorText(selector);
 }
 
-const toVersion = (binding: ApiObject, version: string): ApiObject => ({
-  ...binding,
-  apiVersion: `admissionregistration.k8s.io/${version}`,
-});
+/** A policy in force: on what, with which parameters, and what happens to requests that fail it. */
+function validate(root: FieldPath, { spec = {} }: ValidatingAdmissionPolicyBinding): void {
+  const at = root.field('spec');
+  const { policyName = '', paramRef, matchResources = {}, validationActions = [] } = spec;
+  mustBeNamed(at.field('policyName'), policyName, 'dns-subdomain');
+  if (paramRef !== undefined) validateParamRef(at.field('paramRef'), paramRef);
+  validateMatchResources(at.field('matchResources'), matchResources);
+  validateActions(at.field('validationActions'), validationActions);
+}
 
-/** v1alpha1 alone has an answer to parameters that are not found. */
-function denyWithoutParameters(binding: ApiObject): ApiObject {
-  const stored = toVersion(structuredClone(binding), 'v1');
-  part(stored, 'spec', 'paramRef').parameterNotFoundAction ??= 'Deny';
-  return stored;
+const NOT_FOUND_ACTIONS = ['Deny', 'Allow'];
+
+function validateParamRef(at: FieldPath, ref: ParamRef): void {
+  const { name = '', selector, parameterNotFoundAction: action = '' } = ref;
+  if (name !== '') mustBeName(at.field('name'), name, 'path-segment');
+  mustBeLabelSelector(at.field('selector'), selector);
+  if (name !== '' && selector !== undefined) {
+    at.field('name').forbidden('name and selector are mutually exclusive');
+    at.field('selector').forbidden('name and selector are mutually exclusive');
+  }
+  if (name === '' && selector === undefined) at.required('one of name or selector must be specified');
+  if (action === '') at.field('parameterNotFoundAction').required();
+  else mustBeOneOf(at.field('parameterNotFoundAction'), action, NOT_FOUND_ACTIONS);
+}
+
+const ACTIONS = ['Audit', 'Deny', 'Warn'];
+
+function validateActions(at: FieldPath, actions: readonly string[]): void {
+  if (actions.length === 0) at.required('at least one validation action is required');
+  const seen = new Set<string>();
+  for (const [path, action] of at.each(actions)) {
+    mustBeOneOf(path, action, ACTIONS);
+    if (seen.has(action)) path.duplicate(action);
+    seen.add(action);
+  }
+  if (seen.has('Deny') && seen.has('Warn'))
+    at.invalid(
+      shown(goList('admissionregistration.ValidationAction', actions)),
+      'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
+    );
 }

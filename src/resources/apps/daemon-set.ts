@@ -1,13 +1,13 @@
 import type { DaemonSet, DaemonSetSpec, RollingUpdateDaemonSet } from '../../api/types/apps/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { shown } from '../../object/go-value.ts';
 import { age, containerCells, labelsText, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
 import { POD_RATCHETS } from '../pod/ratchets.ts';
 import { validatePodTemplate } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
+import { goIntOrString, goLabelSelector } from '../rules/go-structs.ts';
 import { mustKeepSelector } from '../rules/immutable.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import {
@@ -16,7 +16,6 @@ import {
   mustBeAtMostAll,
   mustBeIntOrPercent,
 } from '../rules/numbers.ts';
-import { goIntOrString, goLabelSelector } from '../validation/notation.ts';
 import { mustNotForgetCollisions } from '../workload/replicas.ts';
 import {
   isEmptySelector,
@@ -135,7 +134,7 @@ function validateSelection(at: FieldPath, { selector, template = {} }: DaemonSet
   mustBeLabelSelector(path, selector);
   if (at.found === foundBefore) mustMatchSelector(at.field('template'), template, selector);
   if (selector !== undefined && isEmptySelector(selector))
-    path.invalid(shown(goLabelSelector(selector)), 'empty selector is invalid for daemonset');
+    path.invalid(goLabelSelector(selector), 'empty selector is invalid for daemonset');
 }
 
 /** Of a node's old and new pod either the one goes first or the other comes first, so one number must be zero. */
@@ -150,7 +149,7 @@ function validateRollingUpdate(at: FieldPath, { maxUnavailable, maxSurge }: Roll
   const isZeroUnavailable = isZeroIntOrPercent(maxUnavailable);
   if (isZeroUnavailable && isZeroSurge) unavailable.required('cannot be 0 when maxSurge is 0');
   if (!isZeroUnavailable && !isZeroSurge)
-    surge.invalid(shown(goIntOrString(maxSurge)), 'may not be set when maxUnavailable is non-zero');
+    surge.invalid(goIntOrString(maxSurge), 'may not be set when maxUnavailable is non-zero');
 }
 
 function validateStatus(root: FieldPath, { status = {} }: DaemonSet, old: DaemonSet): void {

@@ -7,12 +7,12 @@ import type {
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { nextGeneration } from '../../object/generation.ts';
-import { shown } from '../../object/go-value.ts';
 import { age, containerCells, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
 import { POD_RATCHETS } from '../pod/ratchets.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
+import { goIntOrString } from '../rules/go-structs.ts';
 import { mustKeepSelector } from '../rules/immutable.ts';
 import {
   isZeroIntOrPercent,
@@ -21,7 +21,6 @@ import {
   mustBeIntOrPercent,
 } from '../rules/numbers.ts';
 import { scaleOf } from '../scale.ts';
-import { goIntOrString } from '../validation/notation.ts';
 import {
   mustBeAvailableOfReady,
   mustBeSharesOfReplicas,
@@ -126,7 +125,7 @@ function validateRollingUpdate(at: FieldPath, { maxUnavailable, maxSurge }: Roll
   mustBeIntOrPercent(unavailable, maxUnavailable);
   mustBeIntOrPercent(at.field('maxSurge'), maxSurge);
   if (isZeroIntOrPercent(maxUnavailable) && isZeroIntOrPercent(maxSurge))
-    unavailable.invalid(shown(goIntOrString(maxUnavailable)), 'may not be 0 when `maxSurge` is 0');
+    unavailable.invalid(goIntOrString(maxUnavailable), 'may not be 0 when `maxSurge` is 0');
   mustBeAtMostAll(unavailable, maxUnavailable);
 }
 

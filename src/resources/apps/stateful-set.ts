@@ -13,10 +13,10 @@ import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
 import { POD_RATCHETS } from '../pod/ratchets.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
+import { goLabelSelector } from '../rules/go-structs.ts';
 import { mustBeLabels } from '../rules/labels.ts';
 import { mustAllBeNonNegative } from '../rules/numbers.ts';
 import { scaleOf } from '../scale.ts';
-import { goLabelSelector } from '../validation/notation.ts';
 import {
   mustBeAvailableOfReady,
   mustBeSharesOfReplicas,
@@ -128,7 +128,7 @@ function validateRetention(
  */
 function validateTemplate(at: FieldPath, { selector, template = {} }: StatefulSetSpec): void {
   if (!mustSelectPods(at.field('selector'), selector, 'statefulset')) {
-    at.field('selector').invalid(shown(goLabelSelector(selector)), '');
+    at.field('selector').invalid(goLabelSelector(selector), '');
     return;
   }
   mustMatchSelector(at.field('template'), template, selector);

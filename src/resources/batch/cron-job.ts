@@ -1,14 +1,13 @@
 import type { CronJob, JobSpec } from '../../api/types/batch/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { shown } from '../../object/go-value.ts';
 import { age, containerCells, NONE, selectorText, since } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
 import { POD_RATCHETS } from '../pod/ratchets.ts';
 import { checked } from '../rules/checked.ts';
+import { goLabelSelector } from '../rules/go-structs.ts';
 import { mustAllBeNonNegative } from '../rules/numbers.ts';
-import { goLabelSelector } from '../validation/notation.ts';
-import { type Ratchet, ratchetOf } from '../validation/ratchet.ts';
+import { type Ratchet, ratchetOf } from '../rules/ratchet.ts';
 import { podNameWarnings } from '../workload/template.ts';
 import { validateJobSpec } from './job/validate-spec.ts';
 import { jobSpecWarnings } from './job/warnings.ts';
@@ -120,6 +119,6 @@ function validateJobTemplate(at: FieldPath, spec: JobSpec): void {
   validateJobSpec(at, spec);
   const { selector, manualSelector } = spec;
   if (selector !== undefined)
-    at.field('selector').invalid(shown(goLabelSelector(selector)), '`selector` will be auto-generated');
+    at.field('selector').invalid(goLabelSelector(selector), '`selector` will be auto-generated');
   if (manualSelector === true) at.field('manualSelector').notSupported(true, ['nil', 'false']);
 }

@@ -1,14 +1,29 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { count, part, parts, text } from '../../object/parts.ts';
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+} from '../../api/types/certificates/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import type { UserInfo } from '../../request/api-request.ts';
+import { readCertificationRequest } from '../../x509/certification-request.ts';
 import { age, humanDuration, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { has } from '../validation/fields.ts';
-import { approval, signing } from './approval.ts';
-import { REQUEST_RATCHETS } from './request-ratchets.ts';
-import { validateSigningRequest } from './validate-request.ts';
+import { checked } from '../rules/checked.ts';
+import { mustBeOneOf, UniqueNames } from '../rules/names.ts';
+import { type Ratchet, ratchetOf } from '../rules/ratchet.ts';
+import { approval, signing } from './request-status.ts';
+import { mustBeSignerName } from './signer-name.ts';
 
-export const certificatesigningrequests = define({
+/** What the first version of the API took, and what its objects may still be (Kubernetes: certificates/validation). */
+const RATCHETS: readonly Ratchet[] = [
+  ratchetOf(/^spec\.signerName$/, /the legacy signerName is not allowed via this API version$/),
+  ratchetOf(/^spec\.usages\[\d+\]$/, /^Unsupported value/),
+  ratchetOf(/^spec\.usages\[\d+\]$/, /^Duplicate value/),
+  ratchetOf(/^status\.conditions\[\d+\]\.type$/, /^Required value/),
+  ratchetOf(/^status\.conditions\[\d+\]\.type$/, /^Duplicate value/),
+  ratchetOf(/^status\.conditions\[\d+\]\.type$/, /are mutually exclusive$/),
+];
+
+export const certificatesigningrequests = define<CertificateSigningRequest>({
   group: 'certificates.k8s.io',
   resource: 'certificatesigningrequests',
   kind: 'CertificateSigningRequest',
@@ -26,13 +41,13 @@ export const certificatesigningrequests = define({
       column('Condition'),
     ],
     cells: (request, now) => {
-      const spec = part(request, 'spec');
+      const { signerName, username = '', expirationSeconds } = request.spec ?? {};
       return [
         request.metadata.name ?? '',
         age(request, now),
-        text(spec.signerName, NONE),
-        text(spec.username),
-        has(spec, 'expirationSeconds') ? humanDuration(count(spec.expirationSeconds) * 1000) : NONE,
+        signerName || NONE,
+        username,
+        expirationSeconds === undefined ? NONE : humanDuration(expirationSeconds * 1000),
         conditionText(request),
       ];
     },
@@ -42,7 +57,7 @@ export const certificatesigningrequests = define({
       'spec.signerName': ['spec.signerName'],
     },
   },
-  ratchets: REQUEST_RATCHETS,
+  ratchets: RATCHETS,
   strategy: {
     nameRule: 'path-segment',
     tracksGeneration: false,
@@ -50,38 +65,139 @@ export const certificatesigningrequests = define({
     allowUnconditionalUpdate: true,
     resetFields: [['spec'], ['status']],
     prepareForCreate: (request, user) => {
-      stampUser(request, user);
+      setRequester(request, user);
       request.status = {};
     },
-    prepareForUpdate: (request, old) => {
-      request.spec = old.spec;
-      request.status = old.status;
+    prepareForUpdate: (request, { spec, status }) => {
+      Object.assign(request, { spec, status });
     },
-    validate: validateSigningRequest,
+    validate: checked(validate),
   },
 });
 
-/** A request speaks for whoever made it, whatever it says of itself. */
-function stampUser(request: ApiObject, user: UserInfo | undefined): void {
-  const spec = part(request, 'spec');
-  for (const name of ['username', 'uid', 'groups', 'extra']) delete spec[name];
-  if (user === undefined) return;
-  if (user.username !== '') spec.username = user.username;
-  if (user.uid !== '') spec.uid = user.uid;
-  if (user.groups.length > 0) spec.groups = [...user.groups];
-  const extra = Object.entries(user.extra).map(
-    ([key, values]) => [key, [...values]] satisfies [string, string[]],
-  );
-  if (extra.length > 0) spec.extra = Object.fromEntries(extra);
-}
-
-function conditionText(request: ApiObject): string {
-  const status = part(request, 'status');
-  const types = parts(status, 'conditions').map(({ type }) => type);
+function conditionText({ status = {} }: CertificateSigningRequest): string {
+  const types = (status.conditions ?? []).map(({ type }) => type);
   const verdict = ['Denied', 'Approved'].find((type) => types.includes(type)) ?? 'Pending';
   return [
     verdict,
     ...(types.includes('Failed') ? ['Failed'] : []),
-    ...(has(status, 'certificate') ? ['Issued'] : []),
+    ...(status.certificate === undefined ? [] : ['Issued']),
   ].join(',');
+}
+
+/** A request is made in the name of the user who sent it, whatever it says of itself. */
+function setRequester({ spec = {} }: CertificateSigningRequest, user: UserInfo | undefined): void {
+  for (const name of ['username', 'uid', 'groups', 'extra'] as const) delete spec[name];
+  if (user === undefined) return;
+  if (user.username !== '') spec.username = user.username;
+  if (user.uid !== '') spec.uid = user.uid;
+  if (user.groups.length > 0) spec.groups = [...user.groups];
+  const extra = Object.entries(user.extra);
+  if (extra.length > 0) spec.extra = Object.fromEntries(extra.map(([key, values]) => [key, [...values]]));
+}
+
+function validate(root: FieldPath, { spec = {}, status = {} }: CertificateSigningRequest): void {
+  const at = root.field('spec');
+  const { request, usages = [], signerName = '', expirationSeconds } = spec;
+  const problem = requestProblem(request ?? '');
+  if (problem !== undefined) at.field('request').invalid(request, problem);
+  validateUsages(at.field('usages'), usages);
+  validateSigner(at.field('signerName'), signerName);
+  validateExpiration(at.field('expirationSeconds'), expirationSeconds);
+  validateConditions(root.field('status').field('conditions'), status.conditions ?? []);
+}
+
+/** It must be signed with the key it asks a certificate for: a request with somebody else's key proves nothing. */
+function requestProblem(request: string): string | undefined {
+  try {
+    return readCertificationRequest(request).signatureProblem;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const USAGES = [
+  'any',
+  'cert sign',
+  'client auth',
+  'code signing',
+  'content commitment',
+  'crl sign',
+  'data encipherment',
+  'decipher only',
+  'digital signature',
+  'email protection',
+  'encipher only',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'key agreement',
+  'key encipherment',
+  'microsoft sgc',
+  'netscape sgc',
+  'ocsp signing',
+  's/mime',
+  'server auth',
+  'signing',
+  'timestamping',
+];
+
+function validateUsages(at: FieldPath, usages: readonly string[]): void {
+  if (usages.length === 0) at.required();
+  const seen = new Set<string>();
+  for (const [path, usage] of at.each(usages)) {
+    mustBeOneOf(path, usage, USAGES);
+    if (seen.has(usage)) path.duplicate(usage);
+    seen.add(usage);
+  }
+}
+
+const LEGACY_SIGNER = 'kubernetes.io/legacy-unknown';
+
+function validateSigner(at: FieldPath, signer: string): void {
+  if (signer === LEGACY_SIGNER)
+    at.invalid(signer, 'the legacy signerName is not allowed via this API version');
+  else mustBeSignerName(at, signer);
+}
+
+const MIN_EXPIRATION_SECONDS = 600;
+
+function validateExpiration(at: FieldPath, seconds: number | undefined): void {
+  if (seconds !== undefined && seconds < MIN_EXPIRATION_SECONDS)
+    at.invalid(seconds, 'may not specify a duration less than 600 seconds (10 minutes)');
+}
+
+function validateConditions(at: FieldPath, conditions: readonly CertificateSigningRequestCondition[]): void {
+  for (const [path, condition] of at.each(conditions)) validateCondition(path, condition);
+  validateVerdict(at, conditions);
+  const types = new UniqueNames();
+  for (const [path, { type = '' }] of at.each(conditions)) types.add(path.field('type'), type);
+}
+
+const CONDITION_STATUSES = ['False', 'True', 'Unknown'];
+/** Conditions that, once they are there, are true. */
+const FINAL = ['Approved', 'Denied', 'Failed'];
+
+function validateCondition(
+  at: FieldPath,
+  { type = '', status = '' }: CertificateSigningRequestCondition,
+): void {
+  if (type === '') at.field('type').required();
+  if (status === '') at.field('status').required();
+  else mustBeOneOf(at.field('status'), status, FINAL.includes(type) ? ['True'] : CONDITION_STATUSES);
+}
+
+const OPPOSITES: ReadonlyMap<string, string> = new Map([
+  ['Approved', 'Denied'],
+  ['Denied', 'Approved'],
+]);
+
+/** A request is approved or denied, never both. */
+function validateVerdict(at: FieldPath, conditions: readonly CertificateSigningRequestCondition[]): void {
+  const seen = new Set<string>();
+  for (const [path, { type = '' }] of at.each(conditions)) {
+    if (seen.has(OPPOSITES.get(type) ?? ''))
+      path.field('type').invalid(type, 'Approved and Denied conditions are mutually exclusive');
+    if (type !== '') seen.add(type);
+  }
 }

@@ -1,10 +1,15 @@
-import { part, text } from '../../object/parts.ts';
+import { X509Certificate } from 'node:crypto';
+import type { ClusterTrustBundle } from '../../api/types/certificates/v1alpha1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkName } from '../../object/formats.ts';
+import { type PemBlock, pemBlocks } from '../../x509/pem.ts';
 import { NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateImmutableField } from '../validation/immutable.ts';
-import { validateTrustBundle } from './validate-trust-bundle.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeSignerName } from './signer-name.ts';
 
-export const clustertrustbundles = define({
+export const clustertrustbundles = define<ClusterTrustBundle>({
   group: 'certificates.k8s.io',
   resource: 'clustertrustbundles',
   kind: 'ClusterTrustBundle',
@@ -14,7 +19,7 @@ export const clustertrustbundles = define({
   ],
   table: {
     columns: [nameColumn(), column('SignerName')],
-    cells: (bundle) => [bundle.metadata.name ?? '', text(part(bundle, 'spec').signerName, NONE)],
+    cells: ({ metadata, spec }) => [metadata.name ?? '', spec?.signerName || NONE],
   },
   fields: {
     paths: {
@@ -26,12 +31,64 @@ export const clustertrustbundles = define({
     tracksGeneration: false,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
-    validate: validateTrustBundle,
-    validateUpdate: (bundle, old) =>
-      validateImmutableField(
-        'spec.signerName',
-        part(bundle, 'spec').signerName,
-        part(old, 'spec').signerName,
-      ),
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, { spec }, old) =>
+      mustNotChange(at.field('spec').field('signerName'), spec?.signerName, old.spec?.signerName),
+    ),
   },
 });
+
+function validate(root: FieldPath, { metadata, spec = {} }: ClusterTrustBundle): void {
+  const at = root.field('spec');
+  const { name = '' } = metadata;
+  const { signerName = '', trustBundle = '' } = spec;
+  root.field('metadata').field('name').invalidFor(name, checkBundleName(name, signerName));
+  if (signerName !== '') mustBeSignerName(at.field('signerName'), signerName);
+  validateAnchors(at.field('trustBundle'), trustBundle);
+}
+
+/** The bundles of a signer begin with its name, a `:` for the `/`: `example.com:my-signer:first`. */
+function checkBundleName(name: string, signer: string): readonly string[] {
+  if (signer === '') {
+    return name.includes(':')
+      ? ['ClusterTrustBundle without signer name must not have ":" in its name']
+      : checkName(name, 'dns-subdomain');
+  }
+  const prefix = `${signer.replaceAll('/', ':')}:`;
+  return name.startsWith(prefix)
+    ? checkName(name.slice(prefix.length), 'dns-subdomain')
+    : [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`];
+}
+
+const MAX_BUNDLE_BYTES = 1024 * 1024;
+
+function validateAnchors(at: FieldPath, pem: string): void {
+  if (Buffer.byteLength(pem) > MAX_BUNDLE_BYTES) {
+    at.tooLong(MAX_BUNDLE_BYTES);
+    return;
+  }
+  const blocks = [...pemBlocks(pem)];
+  const malformed = blocks.flatMap((block, index) => {
+    const problem = anchorProblem(block);
+    return problem === undefined ? [] : [`entry ${index} ${problem}`];
+  });
+  at.invalidFor('<value omitted>', malformed.length > 0 ? malformed : checkSet(blocks));
+}
+
+function anchorProblem({ type, hasHeaders, der }: PemBlock): string | undefined {
+  if (type !== 'CERTIFICATE') return `has bad block type: ${type}`;
+  if (hasHeaders) return 'has PEM block headers';
+  try {
+    return new X509Certificate(der).ca ? undefined : 'does not have the CA bit set';
+  } catch {
+    return 'does not parse as X.509';
+  }
+}
+
+function checkSet(blocks: readonly PemBlock[]): string[] {
+  if (blocks.length === 0) return ['at least one trust anchor must be provided'];
+  const places = Map.groupBy(blocks.keys(), (index) => blocks[index]?.der.toString('base64'));
+  return [...places.values()]
+    .filter((indices) => indices.length > 1)
+    .map((indices) => `duplicate trust anchor (indices [${indices.join(' ')}])`);
+}

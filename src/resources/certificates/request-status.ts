@@ -1,48 +1,87 @@
 import { X509Certificate } from 'node:crypto';
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+  CertificateSigningRequestStatus,
+} from '../../api/types/certificates/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
-import { part, parts, text } from '../../object/parts.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import type { ViewSubresource } from '../../registry/definition.ts';
 import { pemBlocks } from '../../x509/pem.ts';
+import { checkedUpdate } from '../rules/checked.ts';
 
-/** Who may change what of a signing request's status: approvers the verdict, signers the certificate. */
-export type StatusWriter = 'signer' | 'approver';
+type Request = CertificateSigningRequest;
+type Condition = CertificateSigningRequestCondition;
 
-const VERDICTS = ['Approved', 'Denied'] as const;
-const FINAL = [...VERDICTS, 'Failed'] as const;
+/** Approvers write the verdict of a signing request, signers its certificate. */
+type StatusWriter = 'signer' | 'approver';
 
-export function validateStatusChange(request: ApiObject, old: ApiObject, writer: StatusWriter): FieldError[] {
-  const removed = FINAL.filter((type) => ofType(request, type).length < ofType(old, type).length).map(
-    (type) => forbiddenField('status.conditions', `updates may not remove a condition of type "${type}"`),
-  );
-  return writer === 'approver'
-    ? removed
-    : [...removed, ...validateVerdictKept(request, old), ...validateCertificateChange(request, old)];
+const VERDICTS = ['Approved', 'Denied'];
+const FINAL = [...VERDICTS, 'Failed'];
+
+export const approval = statusView('approval', 'approver');
+export const signing = statusView('status', 'signer');
+
+function statusView(name: string, writer: StatusWriter): ViewSubresource<Request> {
+  return {
+    access: 'view',
+    name,
+    served: { group: 'certificates.k8s.io', version: 'v1', kind: 'CertificateSigningRequest' },
+    type: 'certificates/v1.CertificateSigningRequest',
+    verbs: ['get', 'patch', 'update'],
+    resetFields: [['spec'], ['status', writer === 'signer' ? 'conditions' : 'certificate']],
+    read: (request) => request,
+    write: (view, old) => {
+      const conditions = conditionsToStore(view, old, writer);
+      const status = {
+        ...(conditions.length === 0 ? {} : { conditions }),
+        ...certificateOf(writer === 'signer' ? view : old),
+      };
+      return { ...old, metadata: view.metadata, status };
+    },
+    validate: checkedUpdate((at, request, old) => {
+      validateFinalKept(at.field('status').field('conditions'), request, old);
+      if (writer === 'approver') return;
+      validateVerdictKept(at.field('status').field('conditions'), request, old);
+      validateCertificateChange(at.field('status').field('certificate'), request, old);
+    }),
+  };
 }
 
-function validateVerdictKept(request: ApiObject, old: ApiObject): FieldError[] {
-  return VERDICTS.flatMap((type) => {
+function certificateOf({ status = {} }: Request): CertificateSigningRequestStatus {
+  return status.certificate === undefined ? {} : { certificate: status.certificate };
+}
+
+const conditionsOf = ({ status = {} }: Request): readonly Condition[] => status.conditions ?? [];
+
+const ofType = (request: Request, type: string): readonly Condition[] =>
+  conditionsOf(request).filter((condition) => condition.type === type);
+
+function validateFinalKept(at: FieldPath, request: Request, old: Request): void {
+  for (const type of FINAL)
+    if (ofType(request, type).length < ofType(old, type).length)
+      at.forbidden(`updates may not remove a condition of type "${type}"`);
+}
+
+function validateVerdictKept(at: FieldPath, request: Request, old: Request): void {
+  for (const type of VERDICTS) {
     const [before, after] = [ofType(old, type), ofType(request, type)];
-    if (after.length < before.length || equal(before, after)) return [];
+    if (after.length < before.length || equal(before, after)) continue;
     const verb = after.length > before.length ? 'add' : 'modify';
-    return [forbiddenField('status.conditions', `updates may not ${verb} a condition of type "${type}"`)];
-  });
+    at.forbidden(`updates may not ${verb} a condition of type "${type}"`);
+  }
 }
 
-function validateCertificateChange(request: ApiObject, old: ApiObject): FieldError[] {
-  const before = text(part(old, 'status').certificate);
-  const after = text(part(request, 'status').certificate);
-  if (before === after) return [];
-  const path = 'status.certificate';
-  const broken = after === '' ? undefined : whyNoChain(Buffer.from(after, 'base64').toString('latin1'));
-  return [
-    ...(broken === undefined ? [] : [invalidValue(path, '<certificate data>', broken)]),
-    ...(before === '' ? [] : [forbiddenField(path, 'updates may not modify existing certificate content')]),
-  ];
+function validateCertificateChange(at: FieldPath, request: Request, old: Request): void {
+  const before = old.status?.certificate ?? '';
+  const after = request.status?.certificate ?? '';
+  if (before === after) return;
+  const problem = after === '' ? undefined : chainProblem(Buffer.from(after, 'base64').toString('latin1'));
+  if (problem !== undefined) at.invalid('<certificate data>', problem);
+  if (before !== '') at.forbidden('updates may not modify existing certificate content');
 }
 
-function whyNoChain(pem: string): string | undefined {
+function chainProblem(pem: string): string | undefined {
   const blocks = [...pemBlocks(pem)];
   if (blocks.length === 0) return 'must contain at least one CERTIFICATE PEM block';
   for (const { type, hasHeaders, der } of blocks) {
@@ -61,37 +100,30 @@ function isCertificate(der: Buffer): boolean {
   }
 }
 
-const conditionsOf = (request: ApiObject): JsonObject[] => parts(part(request, 'status'), 'conditions');
-
-const ofType = (request: ApiObject, type: string): JsonObject[] =>
-  conditionsOf(request).filter((condition) => condition.type === type);
-
 /**
  * The conditions of `view` as they are stored: verdicts stay as they were when the writer only repeats them, and conditions
  * that say nothing of their times get the present ones.
  */
-export function conditionsToStore(view: ApiObject, old: ApiObject, writer: StatusWriter): JsonObject[] {
+function conditionsToStore(view: Request, old: Request, writer: StatusWriter): Condition[] {
   const conditions = writer === 'signer' ? keepVerdicts(view, old) : conditionsOf(view);
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
   return conditions.map((condition) => ({
     ...condition,
-    lastUpdateTime: text(condition.lastUpdateTime, now),
-    lastTransitionTime: text(condition.lastTransitionTime, transitionOf(condition, old) ?? now),
+    lastUpdateTime: condition.lastUpdateTime || now,
+    lastTransitionTime: condition.lastTransitionTime || transitionOf(condition, old) || now,
   }));
 }
 
-function transitionOf({ type, status }: JsonObject, old: ApiObject): string | undefined {
+function transitionOf({ type, status }: Condition, old: Request): string | null | undefined {
   const same = conditionsOf(old).find((condition) => condition.type === type && condition.status === status);
-  const time = text(same?.lastTransitionTime);
-  return time === '' ? undefined : time;
+  return same?.lastTransitionTime;
 }
 
-function keepVerdicts(view: ApiObject, old: ApiObject): JsonObject[] {
-  const conditions = conditionsOf(view);
+function keepVerdicts(view: Request, old: Request): readonly Condition[] {
   return VERDICTS.reduce((kept, type) => {
     const before = ofType(old, type);
     if (before.length !== ofType(view, type).length) return kept;
     const queue = [...before];
     return kept.map((condition) => (condition.type === type ? (queue.shift() ?? condition) : condition));
-  }, conditions);
+  }, conditionsOf(view));
 }

@@ -5,7 +5,7 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { isOlder, parseSemanticVersion } from '../validation/semantic-version.ts';
+import { isOlder, parseSemanticVersion } from '../rules/semantic-version.ts';
 import { mustBeLeaseStrategy, OLDEST_EMULATION_VERSION } from './lease.ts';
 
 /** Somebody who would lead, with the versions by which the leader may be chosen. */

@@ -7,9 +7,9 @@ import { nodeProxy } from '../connect/proxies.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { mustBeCidr } from '../rules/addresses.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
+import { goNodeAddress } from '../rules/go-structs.ts';
 import { roundUpToMilli } from '../rules/quantities.ts';
 import { mustBeAmountOf } from '../rules/resources.ts';
-import { goNodeAddress } from '../validation/go-structs.ts';
 import { validateNodeAnnotations } from './node-annotations.ts';
 import { validateTaints } from './taints.ts';
 

@@ -8,9 +8,9 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
+import { goScopes } from '../rules/go-structs.ts';
 import { roundUpToMilli } from '../rules/quantities.ts';
 import { isQuotaResource, mustBeAmountOf, mustBeQuotaResource } from '../rules/resources.ts';
-import { goScopes } from '../validation/go-structs.ts';
 
 type Amounts = Readonly<Record<string, string>>;
 

@@ -1,8 +1,8 @@
 import type { Taint } from '../../api/types/core/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
+import { goTaint } from '../rules/go-structs.ts';
 import { mustBeOneOf } from '../rules/names.ts';
-import { goTaint } from '../validation/go-structs.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 

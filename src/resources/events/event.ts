@@ -6,9 +6,9 @@ import type { Conversion } from '../../registry/definition.ts';
 import { EVENT_PATHS, EVENT_TABLE, eventStrategy, isNewStyle } from '../core/event.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
+import { goEventSource, goObjectReference } from '../rules/go-structs.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 import { mustBeName } from '../rules/names.ts';
-import { goEventSource, goObjectReference } from '../validation/go-structs.ts';
 
 /** Fields of the core Event and what events.k8s.io/v1 calls them. Fields not named here have the same name in both. */
 const RENAMED: readonly (readonly [core: string, v1: string])[] = [

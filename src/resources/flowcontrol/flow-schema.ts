@@ -1,12 +1,14 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { count, part, parts, text } from '../../object/parts.ts';
+import type { FlowSchema, FlowSchemaSpec } from '../../api/types/flowcontrol/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { has } from '../validation/fields.ts';
-import { validateConditionTypes } from './conditions.ts';
-import { validateFlowSchema } from './validate-schema.ts';
+import { checked } from '../rules/checked.ts';
+import { mustHaveDistinctTypes } from '../rules/conditions.ts';
+import { mustBeName, mustBeOneOf } from '../rules/names.ts';
+import { mustBeMandatorySchema } from './mandatory.ts';
+import { validateRequestRule } from './request-rules.ts';
 
-export const flowschemas = define({
+export const flowschemas = define<FlowSchema>({
   group: 'flowcontrol.apiserver.k8s.io',
   resource: 'flowschemas',
   kind: 'FlowSchema',
@@ -17,7 +19,9 @@ export const flowschemas = define({
   ],
   emptyStatus: {},
   statusResets: [['spec'], ['metadata']],
-  validateStatus: validateConditionTypes,
+  validateStatus: checked((at, { status }) =>
+    mustHaveDistinctTypes(at.field('status').field('conditions'), status?.conditions),
+  ),
   table: {
     columns: [
       nameColumn(),
@@ -28,12 +32,12 @@ export const flowschemas = define({
       column('MissingPL'),
     ],
     cells: (schema, now) => {
-      const spec = part(schema, 'spec');
+      const { metadata, spec = {} } = schema;
       return [
-        schema.metadata.name ?? '',
-        text(part(spec, 'priorityLevelConfiguration').name),
-        count(spec.matchingPrecedence),
-        has(spec, 'distinguisherMethod') ? text(part(spec, 'distinguisherMethod').type) : NONE,
+        metadata.name ?? '',
+        spec.priorityLevelConfiguration?.name ?? '',
+        spec.matchingPrecedence ?? 0,
+        spec.distinguisherMethod === undefined ? NONE : (spec.distinguisherMethod.type ?? ''),
         age(schema, now),
         danglingText(schema),
       ];
@@ -44,12 +48,45 @@ export const flowschemas = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    validate: validateFlowSchema,
+    validate: checked(validate),
   },
 });
 
-/** Whether the priority level is missing; nobody knows before a controller has looked. */
-function danglingText(schema: ApiObject): string {
-  const dangling = parts(part(schema, 'status'), 'conditions').find(({ type }) => type === 'Dangling');
-  return dangling === undefined ? '?' : text(dangling.status);
+/** Whether the priority level is missing, which is unknown until a controller has looked. */
+function danglingText({ status }: FlowSchema): string {
+  const dangling = status?.conditions?.find(({ type }) => type === 'Dangling');
+  return dangling === undefined ? '?' : (dangling.status ?? '');
+}
+
+function validate(root: FieldPath, schema: FlowSchema): void {
+  const { metadata, spec = {} } = schema;
+  const at = root.field('spec');
+  validatePrecedence(at.field('matchingPrecedence'), spec.matchingPrecedence ?? 0, metadata.name ?? '');
+  validateDistinguisher(at.field('distinguisherMethod'), spec);
+  validateLevelName(at.field('priorityLevelConfiguration').field('name'), spec);
+  for (const [path, rule] of at.field('rules').each(spec.rules)) validateRequestRule(path, rule);
+  mustBeMandatorySchema(at, schema);
+}
+
+const MAX_PRECEDENCE = 10000;
+
+/** Precedence 1 comes before all others and belongs to the schema that exempts administrators. */
+function validatePrecedence(at: FieldPath, precedence: number, name: string): void {
+  if (precedence <= 0) at.invalid(precedence, 'must be a positive value');
+  else if (precedence > MAX_PRECEDENCE) at.invalid(precedence, `must not be greater than ${MAX_PRECEDENCE}`);
+  else if (precedence === 1 && name !== 'exempt')
+    at.invalid(precedence, "only the schema named 'exempt' may have matchingPrecedence 1");
+}
+
+const DISTINGUISHERS = ['ByNamespace', 'ByUser'];
+
+function validateDistinguisher(at: FieldPath, { distinguisherMethod }: FlowSchemaSpec): void {
+  if (distinguisherMethod === undefined) return;
+  mustBeOneOf(at.field('type'), distinguisherMethod.type ?? '', DISTINGUISHERS);
+}
+
+function validateLevelName(at: FieldPath, { priorityLevelConfiguration = {} }: FlowSchemaSpec): void {
+  const { name = '' } = priorityLevelConfiguration;
+  if (name === '') at.required('must reference a priority level');
+  else mustBeName(at, name, 'dns-subdomain');
 }

@@ -1,15 +1,19 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
+import type {
+  FlowSchema,
+  FlowSchemaSpec,
+  PolicyRulesWithSubjects,
+  PriorityLevelConfiguration,
+  PriorityLevelConfigurationSpec,
+} from '../../api/types/flowcontrol/v1.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
-import { invalidValue } from '../../object/field-errors.ts';
-import { part } from '../../object/parts.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 
 /**
  * The objects that keep a cluster reachable whatever else is configured: requests of administrators are never queued, and
  * every request finds a schema. They may be written only as they are (apiserver, apis/flowcontrol/bootstrap).
  */
 
-const everything = (...groups: readonly string[]): JsonObject[] => [
+const everythingOf = (...groups: readonly string[]): PolicyRulesWithSubjects[] => [
   {
     subjects: groups.map((name) => ({ kind: 'Group', group: { name } })),
     resourceRules: [
@@ -19,13 +23,13 @@ const everything = (...groups: readonly string[]): JsonObject[] => [
   },
 ];
 
-const SCHEMAS: ReadonlyMap<string, JsonObject> = new Map([
+const SCHEMAS: ReadonlyMap<string, FlowSchemaSpec> = new Map<string, FlowSchemaSpec>([
   [
     'exempt',
     {
       priorityLevelConfiguration: { name: 'exempt' },
       matchingPrecedence: 1,
-      rules: everything('system:masters'),
+      rules: everythingOf('system:masters'),
     },
   ],
   [
@@ -34,30 +38,27 @@ const SCHEMAS: ReadonlyMap<string, JsonObject> = new Map([
       priorityLevelConfiguration: { name: 'catch-all' },
       matchingPrecedence: 10000,
       distinguisherMethod: { type: 'ByUser' },
-      rules: everything('system:unauthenticated', 'system:authenticated'),
+      rules: everythingOf('system:unauthenticated', 'system:authenticated'),
     },
   ],
 ]);
 
-const CATCH_ALL_LEVEL: JsonObject = {
+const CATCH_ALL_LEVEL: PriorityLevelConfigurationSpec = {
   type: 'Limited',
   limited: { nominalConcurrencyShares: 5, limitResponse: { type: 'Reject' }, lendablePercent: 0 },
 };
 
-export function validateMandatorySchema({ metadata, spec }: ApiObject): FieldError[] {
+/** `at` is the path of the spec. */
+export function mustBeMandatorySchema(at: FieldPath, { metadata, spec }: FlowSchema): void {
   const fixed = SCHEMAS.get(metadata.name ?? '');
-  return fixed === undefined || equal(spec, fixed)
-    ? []
-    : [invalidValue('spec', spec, `spec of '${metadata.name}' must equal the fixed value`)];
+  if (fixed !== undefined && !equal(spec, fixed))
+    at.invalid(spec, `spec of '${metadata.name}' must equal the fixed value`);
 }
 
-export function validateMandatoryLevel(level: ApiObject): FieldError[] {
-  const { name } = level.metadata;
-  if (name === 'exempt' && !equalExcept(part(level, 'spec'), { type: 'Exempt' }, ['exempt'])) {
-    const why = "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value";
-    return [invalidValue('spec', level.spec, why)];
-  }
-  return name === 'catch-all' && !equal(level.spec, CATCH_ALL_LEVEL)
-    ? [invalidValue('spec', level.spec, "spec of 'catch-all' must equal the fixed value")]
-    : [];
+/** `at` is the path of the spec. */
+export function mustBeMandatoryLevel(at: FieldPath, { metadata, spec }: PriorityLevelConfiguration): void {
+  if (metadata.name === 'exempt' && !equalExcept(spec ?? {}, { type: 'Exempt' }, ['exempt']))
+    at.invalid(spec, "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value");
+  else if (metadata.name === 'catch-all' && !equal(spec, CATCH_ALL_LEVEL))
+    at.invalid(spec, "spec of 'catch-all' must equal the fixed value");
 }

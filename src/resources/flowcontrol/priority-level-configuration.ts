@@ -1,13 +1,20 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { count, part, text } from '../../object/parts.ts';
+import type {
+  LimitedPriorityLevelConfiguration,
+  LimitResponse,
+  PriorityLevelConfiguration,
+  PriorityLevelConfigurationSpec,
+  QueuingConfiguration,
+} from '../../api/types/flowcontrol/v1.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { has } from '../validation/fields.ts';
-import { validateConditionTypes } from './conditions.ts';
-import { DEFAULT_SHARES, priorityLevelV1beta3 } from './priority-level-v1beta3.ts';
-import { validatePriorityLevel } from './validate-level.ts';
+import { checked } from '../rules/checked.ts';
+import { mustHaveDistinctTypes } from '../rules/conditions.ts';
+import { mustBeWithin } from '../rules/numbers.ts';
+import { mustBeMandatoryLevel } from './mandatory.ts';
+import { DEFAULT_SHARES, KEEP_ZERO_SHARES, priorityLevelV1beta3 } from './priority-level-v1beta3.ts';
 
-export const prioritylevelconfigurations = define({
+export const prioritylevelconfigurations = define<PriorityLevelConfiguration>({
   group: 'flowcontrol.apiserver.k8s.io',
   resource: 'prioritylevelconfigurations',
   kind: 'PriorityLevelConfiguration',
@@ -22,7 +29,9 @@ export const prioritylevelconfigurations = define({
   ],
   emptyStatus: {},
   statusResets: [['spec'], ['metadata']],
-  validateStatus: validateConditionTypes,
+  validateStatus: checked((at, { status }) =>
+    mustHaveDistinctTypes(at.field('status').field('conditions'), status?.conditions),
+  ),
   table: {
     columns: [
       nameColumn(),
@@ -34,16 +43,15 @@ export const prioritylevelconfigurations = define({
       column('Age'),
     ],
     cells: (level, now) => {
-      const spec = part(level, 'spec');
-      const limited = part(spec, 'limited');
-      const queuing = part(limited, 'limitResponse', 'queuing');
+      const { type = '', limited } = level.spec ?? {};
+      const { queues, handSize, queueLengthLimit } = limited?.limitResponse?.queuing ?? {};
       return [
         level.metadata.name ?? '',
-        text(spec.type),
-        has(spec, 'limited') ? count(limited.nominalConcurrencyShares) : NONE,
-        ...['queues', 'handSize', 'queueLengthLimit'].map((name) =>
-          has(queuing, name) ? count(queuing[name]) : NONE,
-        ),
+        type,
+        limited === undefined ? NONE : (limited.nominalConcurrencyShares ?? 0),
+        queues ?? NONE,
+        handSize ?? NONE,
+        queueLengthLimit ?? NONE,
         age(level, now),
       ];
     },
@@ -53,17 +61,107 @@ export const prioritylevelconfigurations = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
-    defaults: defaultPriorityLevel,
-    validate: validatePriorityLevel,
+    defaults: setDefaults,
+    validate: checked(validate),
   },
 });
 
 /** Zero is a number like another here, so that these cannot be defaults of the type. */
-function defaultPriorityLevel(level: ApiObject): void {
-  const exempt = part(level, 'spec', 'exempt');
-  exempt.nominalConcurrencyShares ??= 0;
-  exempt.lendablePercent ??= 0;
-  const limited = part(level, 'spec', 'limited');
-  limited.nominalConcurrencyShares ??= DEFAULT_SHARES;
-  limited.lendablePercent ??= 0;
+function setDefaults({ spec = {} }: PriorityLevelConfiguration): void {
+  const { exempt, limited } = spec;
+  if (exempt !== undefined) {
+    exempt.nominalConcurrencyShares ??= 0;
+    exempt.lendablePercent ??= 0;
+  }
+  if (limited !== undefined) {
+    limited.nominalConcurrencyShares ??= DEFAULT_SHARES;
+    limited.lendablePercent ??= 0;
+  }
+}
+
+function validate(root: FieldPath, level: PriorityLevelConfiguration): void {
+  const { metadata, spec = {} } = level;
+  const at = root.field('spec');
+  if (metadata.annotations?.[KEEP_ZERO_SHARES] !== undefined)
+    root.field('metadata').field('annotations').forbidden(`annotation '${KEEP_ZERO_SHARES}' is forbidden`);
+  if ((metadata.name === 'exempt') !== (spec.type === 'Exempt'))
+    at.field('type').invalid(spec.type ?? '', "type must be 'Exempt' if and only if name is 'exempt'");
+  validateType(at, spec);
+  mustBeMandatoryLevel(at, level);
+}
+
+function validateType(at: FieldPath, { type = '', exempt, limited }: PriorityLevelConfigurationSpec): void {
+  switch (type) {
+    case 'Exempt':
+      if (limited !== undefined) at.field('limited').forbidden('must be nil if the type is not Limited');
+      if (exempt !== undefined) validateShares(at.field('exempt'), exempt);
+      return;
+    case 'Limited':
+      if (exempt !== undefined) at.field('exempt').forbidden('must be nil if the type is Limited');
+      if (limited === undefined) at.field('limited').required('must not be empty when type is Limited');
+      else validateLimited(at.field('limited'), limited);
+      return;
+    default:
+      at.field('type').notSupported(type, ['Exempt', 'Limited']);
+  }
+}
+
+interface Shares {
+  readonly nominalConcurrencyShares?: number;
+  readonly lendablePercent?: number;
+}
+
+function validateShares(at: FieldPath, { nominalConcurrencyShares = 0, lendablePercent }: Shares): void {
+  if (nominalConcurrencyShares < 0)
+    at.field('nominalConcurrencyShares').invalid(nominalConcurrencyShares, 'must be a non-negative integer');
+  mustBeWithin(at.field('lendablePercent'), lendablePercent, { least: 0, most: 100 });
+}
+
+function validateLimited(at: FieldPath, limited: LimitedPriorityLevelConfiguration): void {
+  const { limitResponse = {}, borrowingLimitPercent = 0 } = limited;
+  validateShares(at, limited);
+  validateResponse(at.field('limitResponse'), limitResponse);
+  if (borrowingLimitPercent < 0)
+    at.field('borrowingLimitPercent').invalid(
+      borrowingLimitPercent,
+      'if specified, must be a non-negative integer',
+    );
+}
+
+function validateResponse(at: FieldPath, { type = '', queuing }: LimitResponse): void {
+  const path = at.field('queuing');
+  switch (type) {
+    case 'Reject':
+      if (queuing !== undefined) path.forbidden('must be nil if limited.limitResponse.type is not Limited');
+      return;
+    case 'Queue':
+      if (queuing === undefined) path.required('must not be empty if limited.limitResponse.type is Limited');
+      else validateQueuing(path, queuing);
+      return;
+    default:
+      at.field('type').notSupported(type, ['Queue', 'Reject']);
+  }
+}
+
+const MAX_QUEUES = 10_000_000;
+
+function validateQueuing(at: FieldPath, queuing: QueuingConfiguration): void {
+  const { queues = 0, handSize = 0, queueLengthLimit = 0 } = queuing;
+  if (queueLengthLimit <= 0) at.field('queueLengthLimit').invalid(queueLengthLimit, 'must be positive');
+  if (queues <= 0) at.field('queues').invalid(queues, 'must be positive');
+  if (queues > MAX_QUEUES) at.field('queues').invalid(queues, `must not be greater than ${MAX_QUEUES}`);
+  validateHand(at.field('handSize'), handSize, queues);
+}
+
+/** A request's queues are chosen by one hash of this many bits. */
+const HASH_BITS = 60;
+
+function validateHand(at: FieldPath, size: number, queues: number): void {
+  if (size <= 0) at.invalid(size, 'must be positive');
+  else if (size > queues) at.invalid(size, `should not be greater than queues (${queues})`);
+  else if (Math.ceil(Math.log2(queues) * size) > HASH_BITS)
+    at.invalid(
+      size,
+      `required entropy bits of deckSize ${queues} and handSize ${size} should not be greater than ${HASH_BITS}`,
+    );
 }

@@ -1,7 +1,5 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { count, part } from '../../object/parts.ts';
+import type { PriorityLevelConfiguration } from '../../api/types/flowcontrol/v1.ts';
 import type { Conversion } from '../../registry/definition.ts';
-import { has } from '../validation/fields.ts';
 
 /**
  * flowcontrol/v1beta3 cannot tell zero shares from none given, and takes both for 30. An annotation, seen in this version
@@ -12,32 +10,39 @@ export const KEEP_ZERO_SHARES = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concur
 export const DEFAULT_SHARES = 30;
 
 export const priorityLevelV1beta3: Conversion = {
-  toStorage: (level) => {
+  toStorage: (level: PriorityLevelConfiguration) => {
     const { [KEEP_ZERO_SHARES]: kept, ...annotations } = level.metadata.annotations ?? {};
-    const limited = part(level, 'spec', 'limited');
-    const shares = count(limited.nominalConcurrencyShares);
-    const means = shares === 0 && kept === undefined ? DEFAULT_SHARES : shares;
-    return withShares(withAnnotations(level, annotations), 'v1', means);
+    const shares = sharesOf(level);
+    const meant = shares === 0 && kept === undefined ? DEFAULT_SHARES : shares;
+    return withShares(withAnnotations(level, annotations), 'v1', meant);
   },
-  fromStorage: (level) => {
-    const limited = part(level, 'spec', 'limited');
-    const shares = count(limited.nominalConcurrencyShares);
-    const zero = has(part(level, 'spec'), 'limited') && shares === 0;
-    const annotations = { ...level.metadata.annotations, ...(zero ? { [KEEP_ZERO_SHARES]: '' } : {}) };
+  fromStorage: (level: PriorityLevelConfiguration) => {
+    const shares = sharesOf(level);
+    const isZero = level.spec?.limited !== undefined && shares === 0;
+    const annotations = { ...level.metadata.annotations, ...(isZero ? { [KEEP_ZERO_SHARES]: '' } : {}) };
     return withShares(withAnnotations(level, annotations), 'v1beta3', shares);
   },
 };
 
-function withAnnotations(level: ApiObject, annotations: Record<string, string>): ApiObject {
+const sharesOf = ({ spec }: PriorityLevelConfiguration): number =>
+  spec?.limited?.nominalConcurrencyShares ?? 0;
+
+function withAnnotations(
+  level: PriorityLevelConfiguration,
+  annotations: Record<string, string>,
+): PriorityLevelConfiguration {
   const { annotations: _, ...metadata } = level.metadata;
-  const some = Object.keys(annotations).length > 0;
-  return { ...level, metadata: some ? { ...metadata, annotations } : metadata };
+  const hasSome = Object.keys(annotations).length > 0;
+  return { ...level, metadata: hasSome ? { ...metadata, annotations } : metadata };
 }
 
-function withShares(level: ApiObject, version: string, nominalConcurrencyShares: number): ApiObject {
-  const spec = part(level, 'spec');
+function withShares(
+  level: PriorityLevelConfiguration,
+  version: string,
+  nominalConcurrencyShares: number,
+): PriorityLevelConfiguration {
   const apiVersion = `flowcontrol.apiserver.k8s.io/${version}`;
-  if (!has(spec, 'limited')) return { ...level, apiVersion };
-  const limited = { ...part(spec, 'limited'), nominalConcurrencyShares };
-  return { ...level, apiVersion, spec: { ...spec, limited } };
+  if (level.spec?.limited === undefined) return { ...level, apiVersion };
+  const limited = { ...level.spec.limited, nominalConcurrencyShares };
+  return { ...level, apiVersion, spec: { ...level.spec, limited } };
 }

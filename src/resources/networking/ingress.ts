@@ -22,7 +22,7 @@ import {
 } from '../load-balancer-status.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeName, mustBeNamed } from '../rules/names.ts';
-import { type Ratchet, ratchetOf } from '../validation/ratchet.ts';
+import { type Ratchet, ratchetOf } from '../rules/ratchet.ts';
 import { validateObjectReference } from './object-reference.ts';
 
 const table: Table<Ingress> = {

@@ -4,9 +4,9 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
+import { goParentReference } from '../rules/go-structs.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 import { mustBeName, mustBeNamed } from '../rules/names.ts';
-import { goParentReference } from '../validation/go-structs.ts';
 
 export const ipaddresses = define<IPAddress>({
   group: 'networking.k8s.io',

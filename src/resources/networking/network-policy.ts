@@ -13,7 +13,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeOneOf } from '../rules/names.ts';
-import { selectorRatchet } from '../validation/ratchet.ts';
+import { selectorRatchet } from '../rules/ratchet.ts';
 
 export const networkpolicies = define<NetworkPolicy>({
   group: 'networking.k8s.io',

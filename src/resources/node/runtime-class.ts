@@ -6,10 +6,10 @@ import { column, define, nameColumn } from '../define.ts';
 import { validateTolerations } from '../pod/validation/placement.ts';
 import { validateOverhead } from '../pod/validation/resources.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
+import { goToleration } from '../rules/go-structs.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 import { mustBeLabels } from '../rules/labels.ts';
 import { mustBeName } from '../rules/names.ts';
-import { goToleration } from '../validation/go-structs.ts';
 
 export const runtimeclasses = define<RuntimeClass>({
   group: 'node.k8s.io',

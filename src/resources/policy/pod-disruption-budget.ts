@@ -6,7 +6,7 @@ import { checked } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/conditions.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustAllBeNonNegative, mustBeAtMostAll, mustBeIntOrPercent } from '../rules/numbers.ts';
-import { selectorRatchet } from '../validation/ratchet.ts';
+import { selectorRatchet } from '../rules/ratchet.ts';
 
 export const poddisruptionbudgets = define<PodDisruptionBudget>({
   group: 'policy',

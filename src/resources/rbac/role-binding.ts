@@ -4,8 +4,8 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn, type StrategyOutline, type Table } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
+import { goRoleRef } from '../rules/go-structs.ts';
 import { mustBeName, mustBeNamed, mustBeOneOf } from '../rules/names.ts';
-import { goRoleRef } from '../validation/go-structs.ts';
 
 /** Both kinds of bindings give a role to subjects, in a namespace or everywhere. */
 

@@ -3,7 +3,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { define, type StrategyOutline } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
-import { selectorRatchet } from '../validation/ratchet.ts';
+import { selectorRatchet } from '../rules/ratchet.ts';
 
 /** Both kinds of roles are a list of rules; a cluster role may also gather rules of others. */
 

@@ -1,16 +1,14 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
-import { problemsOf } from '../../object/field-path.ts';
-import { part, parts } from '../../object/parts.ts';
+import type { DeviceClass } from '../../api/types/resource/v1alpha3.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/node-selector.ts';
-import { has } from '../validation/fields.ts';
-import { MAX_CONFIGURATIONS, validateConfiguration } from './validate-configuration.ts';
-import { validateSize } from './validate-names.ts';
-import { validateSelectors } from './validate-requests.ts';
+import { checked } from '../rules/checked.ts';
+import { validateDeviceSelectors } from './claim-spec.ts';
+import { MAX_CONFIGURATIONS, validateConfiguration } from './configuration.ts';
+import { mustHaveAtMost } from './names.ts';
 
-export const deviceclasses = define({
+export const deviceclasses = define<DeviceClass>({
   group: 'resource.k8s.io',
   resource: 'deviceclasses',
   kind: 'DeviceClass',
@@ -26,19 +24,17 @@ export const deviceclasses = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
-    validate: validateDeviceClass,
+    validate: checked(validate),
   },
 });
 
-function validateDeviceClass(deviceClass: ApiObject): FieldError[] {
-  const spec = part(deviceClass, 'spec');
-  const configurations = parts(spec, 'config');
-  return [
-    ...validateSelectors(parts(spec, 'selectors'), 'spec.selectors'),
-    ...configurations.flatMap((one, at) => validateConfiguration(one, `spec.config[${at}]`)),
-    ...validateSize(configurations, MAX_CONFIGURATIONS, 'spec.config'),
-    ...(has(spec, 'suitableNodes')
-      ? problemsOf((at) => validateNodeSelector(at, part(spec, 'suitableNodes')), 'suitableNodes')
-      : []),
-  ];
+function validate(root: FieldPath, { spec = {} }: DeviceClass): void {
+  const at = root.field('spec');
+  const { selectors = [], config = [], suitableNodes } = spec;
+  validateDeviceSelectors(at.field('selectors'), selectors);
+  for (const [path, configuration] of at.field('config').each(config))
+    validateConfiguration(path, configuration);
+  mustHaveAtMost(at.field('config'), MAX_CONFIGURATIONS, config);
+  // Kubernetes leaves the spec out of this path.
+  if (suitableNodes !== undefined) validateNodeSelector(root.field('suitableNodes'), suitableNodes);
 }

@@ -1,14 +1,12 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
-import { duplicate, eachInvalid } from '../../object/field-errors.ts';
-import { checkName } from '../../object/formats.ts';
-import { part, parts, text } from '../../object/parts.ts';
+import type { PodSchedulingContext } from '../../api/types/resource/v1alpha3.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { strings } from '../validation/values.ts';
-import { validateDistinct, validateSize } from './validate-names.ts';
+import { checked } from '../rules/checked.ts';
+import { mustBeName } from '../rules/names.ts';
+import { mustBeDistinct, mustHaveAtMost } from './names.ts';
 
-export const podschedulingcontexts = define({
+export const podschedulingcontexts = define<PodSchedulingContext>({
   group: 'resource.k8s.io',
   resource: 'podschedulingcontexts',
   kind: 'PodSchedulingContext',
@@ -18,12 +16,12 @@ export const podschedulingcontexts = define({
   ],
   emptyStatus: {},
   statusResets: [['spec'], ['metadata']],
-  validateStatus,
+  validateStatus: checked(validateStatus),
   table: {
     columns: [nameColumn(), column('SelectedNode'), column('Age')],
     cells: (context, now) => [
       context.metadata.name ?? '',
-      text(part(context, 'spec').selectedNode),
+      context.spec?.selectedNode ?? '',
       age(context, now),
     ],
   },
@@ -33,30 +31,27 @@ export const podschedulingcontexts = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
-    validate: (context) =>
-      validateNodes(strings(part(context, 'spec'), 'potentialNodes'), 'spec.potentialNodes'),
+    validate: checked((at, { spec = {} }) =>
+      validateNodes(at.field('spec').field('potentialNodes'), spec.potentialNodes ?? []),
+    ),
   },
 });
 
 const MAX_NODES = 128;
 
-function validateNodes(nodes: readonly string[], path: string): FieldError[] {
-  return [
-    ...nodes.flatMap((node, at) => eachInvalid(`${path}[${at}]`, node, checkName(node, 'dns-subdomain'))),
-    ...validateSize(nodes, MAX_NODES, path),
-    ...validateDistinct(nodes, (at) => `${path}[${at}]`),
-  ];
+function validateNodes(at: FieldPath, nodes: readonly string[]): void {
+  for (const [path, node] of at.each(nodes)) mustBeName(path, node, 'dns-subdomain');
+  mustHaveAtMost(at, MAX_NODES, nodes);
+  mustBeDistinct(at, nodes);
 }
 
 /** Kubernetes calls the list `claims` here. */
-function validateStatus(context: ApiObject): FieldError[] {
-  const claims = parts(part(context, 'status'), 'resourceClaims');
-  return claims.flatMap((claim, at) => {
-    const path = `status.claims[${at}]`;
-    const repeated = claims.findIndex(({ name }) => name === claim.name) < at;
-    return [
-      ...validateNodes(strings(claim, 'unsuitableNodes'), `${path}.unsuitableNodes`),
-      ...(repeated ? [duplicate(path, text(claim.name))] : []),
-    ];
-  });
+function validateStatus(root: FieldPath, { status = {} }: PodSchedulingContext): void {
+  const claims = root.field('status').field('claims');
+  const seen = new Set<string>();
+  for (const [path, { name = '', unsuitableNodes = [] }] of claims.each(status.resourceClaims)) {
+    validateNodes(path.field('unsuitableNodes'), unsuitableNodes);
+    if (seen.has(name)) path.duplicate(name);
+    seen.add(name);
+  }
 }

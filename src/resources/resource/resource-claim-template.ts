@@ -1,16 +1,15 @@
 import type { ObjectMeta } from '../../api/object-meta.ts';
-import type { FieldError } from '../../api/status.ts';
-import { eachInvalid } from '../../object/field-errors.ts';
+import type { ResourceClaimTemplate } from '../../api/types/resource/v1alpha3.ts';
+import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { part } from '../../object/parts.ts';
-import { validateLabels } from '../../registry/validate-metadata.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateImmutableField } from '../validation/immutable.ts';
-import { validateClaimSpec } from './validate-claim.ts';
-import { defaultRequests } from './validate-requests.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeLabels } from '../rules/labels.ts';
+import { setClaimDefaults, validateClaimSpec } from './claim-spec.ts';
 
-export const resourceclaimtemplates = define({
+export const resourceclaimtemplates = define<ResourceClaimTemplate>({
   group: 'resource.k8s.io',
   resource: 'resourceclaimtemplates',
   kind: 'ResourceClaimTemplate',
@@ -28,21 +27,21 @@ export const resourceclaimtemplates = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
-    defaults: (template) => defaultRequests(part(template, 'spec', 'spec', 'devices')),
-    validate: (template) => [
-      ...validateTemplateMeta(part(template, 'spec', 'metadata'), 'spec.metadata'),
-      ...validateClaimSpec(part(template, 'spec', 'spec'), 'spec.spec'),
-    ],
-    validateUpdate: (template, old) => validateImmutableField('spec', template.spec, old.spec),
+    defaults: ({ spec = {} }) => setClaimDefaults(spec.spec ?? {}),
+    validate: checked(validate),
+    validateUpdate: checkedUpdate((at, { spec }, old) => mustNotChange(at.field('spec'), spec, old.spec)),
   },
 });
 
+function validate(root: FieldPath, { spec = {} }: ResourceClaimTemplate): void {
+  const at = root.field('spec');
+  validateClaimMeta(at.field('metadata'), spec.metadata ?? {});
+  validateClaimSpec(at.field('spec'), spec.spec ?? {});
+}
+
 /** Labels and annotations of the claims to be. */
-function validateTemplateMeta(meta: ObjectMeta, path: string): FieldError[] {
-  return [
-    ...validateLabels(meta.labels, `${path}.labels`),
-    ...Object.keys(meta.annotations ?? {}).flatMap((key) =>
-      eachInvalid(`${path}.annotations`, key, checkQualifiedName(key.toLowerCase())),
-    ),
-  ];
+function validateClaimMeta(at: FieldPath, { labels, annotations = {} }: ObjectMeta): void {
+  mustBeLabels(at.field('labels'), labels);
+  for (const key of Object.keys(annotations))
+    at.field('annotations').invalidFor(key, checkQualifiedName(key.toLowerCase()));
 }

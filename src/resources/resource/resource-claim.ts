@@ -1,14 +1,12 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { part, parts } from '../../object/parts.ts';
+import type { ResourceClaim } from '../../api/types/resource/v1alpha3.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { has } from '../validation/fields.ts';
-import { validateImmutableField } from '../validation/immutable.ts';
-import { validateClaimSpec } from './validate-claim.ts';
-import { validateClaimStatus } from './validate-claim-status.ts';
-import { defaultRequests } from './validate-requests.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { setClaimDefaults, validateClaimSpec } from './claim-spec.ts';
+import { validateStatus } from './claim-status.ts';
 
-export const resourceclaims = define({
+export const resourceclaims = define<ResourceClaim>({
   group: 'resource.k8s.io',
   resource: 'resourceclaims',
   kind: 'ResourceClaim',
@@ -16,7 +14,7 @@ export const resourceclaims = define({
   versions: [{ version: 'v1alpha3', type: 'resource/v1alpha3.ResourceClaim', enabledByDefault: false }],
   emptyStatus: {},
   statusResets: [['spec'], ['metadata']],
-  validateStatus: validateClaimStatus,
+  validateStatus: checkedUpdate(validateStatus),
   table: {
     columns: [nameColumn(), column('State'), column('Age')],
     cells: (claim, now) => [claim.metadata.name ?? '', stateText(claim), age(claim, now)],
@@ -27,19 +25,19 @@ export const resourceclaims = define({
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
-    defaults: (claim) => defaultRequests(part(claim, 'spec', 'devices')),
-    validate: (claim) => validateClaimSpec(part(claim, 'spec'), 'spec'),
-    validateUpdate: (claim, old) => validateImmutableField('spec', claim.spec, old.spec),
+    defaults: ({ spec = {} }) => setClaimDefaults(spec),
+    validate: checked((at, { spec = {} }) => validateClaimSpec(at.field('spec'), spec)),
+    validateUpdate: checkedUpdate((at, { spec }, old) => mustNotChange(at.field('spec'), spec, old.spec)),
   },
 });
 
-function stateText(claim: ApiObject): string {
-  const status = part(claim, 'status');
-  const deleted = has(claim.metadata, 'deletionTimestamp');
-  const states = deleted ? ['deleted'] : [];
-  if (!has(status, 'allocation')) return [...states, ...(deleted ? [] : ['pending'])].join(',');
-  states.push('allocated');
-  if (parts(status, 'reservedFor').length > 0) states.push('reserved');
-  else if (deleted || status.deallocationRequested === true) states.push('deallocating');
+/** `pending`, `allocated,reserved`, `deleted,allocated,deallocating` */
+function stateText({ metadata, status = {} }: ResourceClaim): string {
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const { allocation, reservedFor = [], deallocationRequested = false } = status;
+  if (allocation === undefined) return isDeleted ? 'deleted' : 'pending';
+  const states = isDeleted ? ['deleted', 'allocated'] : ['allocated'];
+  if (reservedFor.length > 0) states.push('reserved');
+  else if (isDeleted || deallocationRequested) states.push('deallocating');
   return states.join(',');
 }

@@ -1,7 +1,7 @@
 import type { Condition } from '../../api/types/meta/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { mustBeOneOf } from './names.ts';
+import { mustBeOneOf, UniqueNames } from './names.ts';
 
 /** Conditions of meta/v1 (Kubernetes: apis/meta/v1/validation, ValidateConditions). */
 
@@ -22,6 +22,18 @@ export function mustBeConditions(at: FieldPath, conditions: readonly Condition[]
     seen.add(type);
     mustBeCondition(path, condition);
   }
+}
+
+interface Typed {
+  readonly type?: string;
+}
+
+/** Conditions of APIs that check nothing but that each has a type, and no two the same one. */
+export function mustHaveDistinctTypes(at: FieldPath, conditions: readonly Typed[] | undefined): void {
+  for (const [path, { type = '' }] of at.each(conditions))
+    if (type === '') path.field('type').required('must not be empty');
+  const types = new UniqueNames();
+  for (const [path, { type = '' }] of at.each(conditions)) types.add(path.field('type'), type);
 }
 
 function mustBeCondition(at: FieldPath, condition: Condition): void {

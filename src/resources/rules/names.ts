@@ -11,6 +11,12 @@ export function mustBeNamed(at: FieldPath, name: string, rule: NameRule): void {
   else mustBeName(at, name, rule);
 }
 
+/** The same rule, all that is wrong with the name as one error. */
+export function mustBeNameInOneError(at: FieldPath, name: string, rule: NameRule): void {
+  const problems = checkName(name, rule);
+  if (problems.length > 0) at.invalid(name, problems.join(','));
+}
+
 /** One of an enumeration, in the order in which the message lists it. An absent value is no mistake. */
 export function mustBeOneOf(at: FieldPath, value: string | undefined, supported: readonly string[]): void {
   if (value !== undefined && !supported.includes(value)) at.notSupported(value, supported);

@@ -1,7 +1,6 @@
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkPercent } from '../../object/formats.ts';
-import { shown } from '../../object/go-value.ts';
-import { goIntOrString } from '../validation/notation.ts';
+import { goIntOrString } from './go-structs.ts';
 
 /** Rules of numbers. An absent number breaks none of them. */
 
@@ -35,15 +34,14 @@ export function mustBeWithin(
 
 /** `3` or `25%`; not `-1`, `25` as a text, or `a lot`. */
 export function mustBeIntOrPercent(at: FieldPath, value: number | string | undefined): void {
-  if (typeof value === 'string') at.invalidFor(shown(goIntOrString(value)), checkPercent(value));
+  if (typeof value === 'string') at.invalidFor(goIntOrString(value), checkPercent(value));
   else mustBeNonNegative(at, value);
 }
 
 /** No more than all of them; a number may exceed what there is. */
 export function mustBeAtMostAll(at: FieldPath, value: number | string | undefined): void {
   if (typeof value !== 'string' || checkPercent(value).length > 0) return;
-  if (Number.parseInt(value, 10) > 100)
-    at.invalid(shown(goIntOrString(value)), 'must not be greater than 100%');
+  if (Number.parseInt(value, 10) > 100) at.invalid(goIntOrString(value), 'must not be greater than 100%');
 }
 
 /** Whether it means none at all: 0, `0%`, or a text that is neither a number nor a percentage. */

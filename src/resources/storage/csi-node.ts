@@ -5,8 +5,8 @@ import { checkQualifiedName } from '../../object/formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
+import { goNodeDriver } from '../rules/go-structs.ts';
 import { mustBeNonNegative } from '../rules/numbers.ts';
-import { goNodeDriver } from '../validation/go-structs.ts';
 import { mustBeDriverName } from './csi-driver.ts';
 
 export const csinodes = define<CSINode>({

@@ -7,7 +7,7 @@ import { mustNotChange } from '../rules/immutable.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeName } from '../rules/names.ts';
 import { mustBeNonNegativeQuantity } from '../rules/quantities.ts';
-import { selectorRatchet } from '../validation/ratchet.ts';
+import { selectorRatchet } from '../rules/ratchet.ts';
 
 export const csistoragecapacities = define<CSIStorageCapacity>({
   group: 'storage.k8s.io',

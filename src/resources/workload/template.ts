@@ -8,8 +8,8 @@ import { goStrings, shown } from '../../object/go-value.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
 import { validatePodTemplate } from '../pod/validation/pod.ts';
 import { podTemplateWarnings } from '../pod/warnings.ts';
+import { goLabelSelector } from '../rules/go-structs.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
-import { goLabelSelector } from '../validation/notation.ts';
 
 /** What holds for everything that makes pods from a template and finds them again by their labels. */
 
@@ -34,7 +34,7 @@ export function mustSelectPods(at: FieldPath, selector: LabelSelector | undefine
   mustBeLabelSelector(at, selector);
   const isReadable = at.found === foundBefore;
   if (isEmptySelector(selector))
-    at.invalid(shown(goLabelSelector(selector)), `empty selector is invalid for ${owner}`);
+    at.invalid(goLabelSelector(selector), `empty selector is invalid for ${owner}`);
   return isReadable;
 }
 
@@ -66,7 +66,7 @@ export function mustRunForEver(at: FieldPath, template: PodTemplateSpec, owner: 
 export function mustMakeReplicas(at: FieldPath, { selector, template = {} }: Selecting): void {
   const path = at.field('selector');
   if (!mustSelectPods(path, selector, 'deployment')) {
-    path.invalid(shown(goLabelSelector(selector)), 'invalid label selector');
+    path.invalid(goLabelSelector(selector), 'invalid label selector');
     return;
   }
   const within = at.field('template');

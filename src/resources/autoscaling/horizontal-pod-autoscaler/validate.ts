@@ -7,7 +7,7 @@ import type {
 import type { FieldPath } from '../../../object/field-path.ts';
 import { mustBeOneOf } from '../../rules/names.ts';
 import { mustAllBeNonNegative } from '../../rules/numbers.ts';
-import { type Ratchet, ratchetOf } from '../../validation/ratchet.ts';
+import { type Ratchet, ratchetOf } from '../../rules/ratchet.ts';
 import { validateMetric, validateReference } from './validate-metrics.ts';
 
 export function validate(root: FieldPath, { spec = {} }: HorizontalPodAutoscaler): void {

@@ -2,8 +2,8 @@ import type { Job } from '../../../api/types/batch/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goStrings, shown } from '../../../object/go-value.ts';
 import { fromLabelSelector, matchesLabels } from '../../../object/label-selector.ts';
-import { goLabelSelector } from '../../validation/notation.ts';
-import type { Ratchet } from '../../validation/ratchet.ts';
+import { goLabelSelector } from '../../rules/go-structs.ts';
+import type { Ratchet } from '../../rules/ratchet.ts';
 
 /**
  * A job's pods are found by the job's own uid, which nobody can know beforehand, unless the user insists on a selector of
@@ -50,7 +50,7 @@ export function mustHaveGeneratedSelector(root: FieldPath, job: Job): void {
   const path = at.field('template').field('metadata').field('labels');
   mustHaveLabels(path, template?.metadata?.labels ?? {}, generated);
   if (!matchesLabels(fromLabelSelector(selector), generated))
-    at.field('selector').invalid(shown(goLabelSelector(selector)), '`selector` not auto-generated');
+    at.field('selector').invalid(goLabelSelector(selector), '`selector` not auto-generated');
 }
 
 type Labels = Readonly<Record<string, string>>;

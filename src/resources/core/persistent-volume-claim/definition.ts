@@ -4,7 +4,7 @@ import { age } from '../../cells.ts';
 import { column, define, nameColumn, type Table } from '../../define.ts';
 import { checked, checkedUpdate } from '../../rules/checked.ts';
 import { mustBeResourceQuantity, roundUpToMilli } from '../../rules/quantities.ts';
-import { selectorRatchet } from '../../validation/ratchet.ts';
+import { selectorRatchet } from '../../rules/ratchet.ts';
 import {
   accessModesCell,
   BETA_CLASS_ANNOTATION,

@@ -1,8 +1,8 @@
 import type { ServicePort, ServiceSpec } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkPort, checkPortName, checkQualifiedName } from '../../../object/formats.ts';
+import { goServicePort } from '../../rules/go-structs.ts';
 import { mustBeName, UniqueNames } from '../../rules/names.ts';
-import { goServicePort } from '../../validation/go-structs.ts';
 import { typeOf } from './kind.ts';
 
 export function validatePorts(at: FieldPath, spec: ServiceSpec): void {
@@ -42,7 +42,7 @@ function mustBeDistinct(at: FieldPath, ports: readonly ServicePort[]): void {
     const nodeKey = `node ${protocol} ${nodePort}`;
     const key = `${protocol} ${port}`;
     if (nodePort !== 0 && seen.has(nodeKey)) path.field('nodePort').duplicate(nodePort);
-    if (seen.has(key)) path.duplicate(goServicePort(protocol, port));
+    if (seen.has(key)) path.duplicate(goServicePort({ protocol, port }));
     seen.add(nodeKey).add(key);
   }
 }

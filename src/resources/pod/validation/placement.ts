@@ -1,9 +1,9 @@
 import type { PodSpec, Toleration, TopologySpreadConstraint } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkLabelValue, checkQualifiedName } from '../../../object/formats.ts';
+import { goToleration } from '../../rules/go-structs.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
 import { mustBeOneOf } from '../../rules/names.ts';
-import { goToleration } from '../../validation/go-structs.ts';
 
 /** What a scheduler goes by, besides affinity: taints that a pod bears, how it spreads, what it waits for. */
 

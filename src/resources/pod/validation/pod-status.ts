@@ -13,9 +13,9 @@ import type {
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkIp, checkQualifiedName } from '../../../object/formats.ts';
+import { goAddress, goAddresses } from '../../rules/go-structs.ts';
 import { mustBeName, mustBeOneOf } from '../../rules/names.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
-import { goAddress, goAddresses } from '../../validation/go-structs.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 
 /** What a node agent or a scheduler may report of a pod (Kubernetes: core/validation, ValidatePodStatusUpdate). */
@@ -28,7 +28,7 @@ export function validatePodStatus(root: FieldPath, pod: Pod, old: Pod): void {
   validateNominatedNode(at.field('nominatedNodeName'), status, old.status ?? {});
   validateTransitions(at, status, old);
   validateClaimStatuses(at.field('resourceClaimStatuses'), status, spec);
-  validateAddresses(at.field('podIPs'), status.podIPs ?? []);
+  validateAddresses(at.field('podIPs'), 'core.PodIP', status.podIPs ?? []);
   validateHostAddresses(at.field('hostIPs'), status);
   validateContainerStatuses(at, status, spec);
 }
@@ -103,21 +103,25 @@ function validateClaimStatuses(at: FieldPath, status: PodStatus, spec: PodSpec):
 }
 
 /** One address of each family. */
-function validateAddresses(at: FieldPath, addresses: readonly (PodIP | HostIP)[]): void {
+function validateAddresses(
+  at: FieldPath,
+  type: 'core.PodIP' | 'core.HostIP',
+  addresses: readonly (PodIP | HostIP)[],
+): void {
   const ips = addresses.map(({ ip = '' }) => ip);
   for (const [path, ip] of at.each(ips)) path.invalidFor(ip, checkIp(ip));
   if (ips.length < 2) return;
   if (ips.length > 2 || new Set(ips.map(isIPv6)).size < 2)
-    at.invalid(goAddresses(String(at), addresses), 'may specify no more than one IP for each IP family');
-  for (const [path, ip, index] of at.each(ips))
-    if (ips.indexOf(ip) < index) path.duplicate(goAddress(String(at), addresses[index]));
+    at.invalid(goAddresses(type, addresses), 'may specify no more than one IP for each IP family');
+  for (const [path, address, index] of at.each(addresses))
+    if (ips.indexOf(address.ip ?? '') < index) path.duplicate(goAddress(type, address));
 }
 
 function validateHostAddresses(at: FieldPath, { hostIP = '', hostIPs = [] }: PodStatus): void {
   const [first] = hostIPs;
   if (first === undefined) return;
   if ((first.ip ?? '') !== hostIP) at.item(0).field('ip').invalid(first.ip, 'must be equal to `hostIP`');
-  validateAddresses(at, hostIPs);
+  validateAddresses(at, 'core.HostIP', hostIPs);
 }
 
 function validateContainerStatuses(at: FieldPath, status: PodStatus, spec: PodSpec): void {

@@ -1,0 +1,87 @@
+import type { AuditAnnotation, Validation, Variable } from '../../api/types/admissionregistration/v1.ts';
+import type { Compiled } from '../../cel/policies/compiled.ts';
+import type { PolicyCompiler } from '../../cel/policies/compiler.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkQualifiedName } from '../../object/formats.ts';
+import { mustBeOneOf } from '../rules/names.ts';
+
+/** The parts of a validating admission policy that carry expressions. */
+
+const isBlank = (value: string): boolean => value.trim() === '';
+
+/** `value` is what the error shows. */
+export function mustCompile(at: FieldPath, compiled: Compiled, value: string): void {
+  if (compiled.program === undefined) at.invalid(value, compiled.problem);
+}
+
+const IDENTIFIER = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
+/** Words the grammar of CEL keeps for itself. */
+const RESERVED: ReadonlySet<string> = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
+
+/** The variable is known to what is compiled after it. */
+export function validateVariable(at: FieldPath, variable: Variable, compiler: PolicyCompiler): void {
+  const { name = '', expression = '' } = variable;
+  if (isBlank(name)) at.field('name').required('name is not specified');
+  else if (!IDENTIFIER.test(name) || RESERVED.has(name))
+    at.field('name').invalid(name, 'name is not a valid CEL identifier');
+  if (isBlank(expression)) at.field('expression').required('expression is not specified');
+  else mustCompile(at.field('expression'), compiler.variable(name, expression), expression);
+}
+
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
+
+export function validateValidation(at: FieldPath, validation: Validation, compiler: PolicyCompiler): void {
+  const { expression = '', messageExpression = '', message = '', reason } = validation;
+  if (isBlank(expression)) at.field('expression').required('expression is not specified');
+  else mustCompile(at.field('expression'), compiler.compile(expression, 'bool'), expression);
+  validateMessageExpression(at.field('messageExpression'), messageExpression, compiler);
+  validateMessage(at.field('message'), message);
+  mustBeOneOf(at.field('reason'), reason, REASONS);
+}
+
+/** It may not ask about rights. */
+function validateMessageExpression(at: FieldPath, expression: string, compiler: PolicyCompiler): void {
+  if (expression === '') return;
+  if (isBlank(expression)) at.invalid(expression, 'must be non-empty if specified');
+  else mustCompile(at, compiler.compile(expression, 'string', { authorizer: false }), expression);
+}
+
+function validateMessage(at: FieldPath, message: string): void {
+  if (message === '') return;
+  if (isBlank(message)) at.invalid(message, 'message must be non-empty if specified');
+  else if (/[\r\n]/.test(message.trim())) at.invalid(message, 'message must not contain line breaks');
+}
+
+const MAX_AUDIT_ANNOTATIONS = 20;
+
+/** The key of an annotation is `<policy name>/<key>`. */
+export function validateAuditAnnotations(
+  at: FieldPath,
+  annotations: readonly AuditAnnotation[],
+  { policyName, compiler }: { readonly policyName: string; readonly compiler: PolicyCompiler },
+): void {
+  if (annotations.length > MAX_AUDIT_ANNOTATIONS)
+    at.invalid(annotations, `must not have more than ${MAX_AUDIT_ANNOTATIONS} auditAnnotations`);
+  const seen = new Set<string>();
+  for (const [path, { key = '', valueExpression = '' }] of at.each(annotations)) {
+    const fullKey = `${policyName}/${key}`;
+    path.field('key').invalidFor(fullKey, checkQualifiedName(fullKey));
+    validateValueExpression(path.field('valueExpression'), valueExpression, compiler);
+    if (seen.has(key)) path.field('key').duplicate(key);
+    seen.add(key);
+  }
+}
+
+const MAX_VALUE_EXPRESSION_BYTES = 5 * 1024;
+
+function validateValueExpression(at: FieldPath, value: string, compiler: PolicyCompiler): void {
+  const expression = value.trim();
+  if (expression === '') at.required('valueExpression is not specified');
+  else if (Buffer.byteLength(expression) > MAX_VALUE_EXPRESSION_BYTES)
+    at.required(`must not exceed ${MAX_VALUE_EXPRESSION_BYTES} bytes in length`);
+  else mustCompile(at, compiler.compile(expression, 'string or null'), value);
+}

@@ -1,0 +1,92 @@
+import type {
+  DeviceClaim,
+  DeviceRequest,
+  DeviceSelector,
+  ResourceClaimSpec,
+} from '../../api/types/resource/v1alpha3.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { mustBeName, mustBeNamed } from '../rules/names.ts';
+import {
+  MAX_CONFIGURATIONS,
+  MAX_REQUESTS,
+  mustBeRequestNames,
+  validateConfiguration,
+} from './configuration.ts';
+import { mustBeDistinct, mustBeDriverName, mustBeFullyQualifiedName, mustHaveAtMost } from './names.ts';
+
+/** The spec of a claim, in a claim or in a template of claims. */
+
+const MAX_CONSTRAINTS = 32;
+const MAX_SELECTORS = 32;
+const MODES = ['All', 'ExactCount'];
+
+/** One device, unless more are asked for. */
+export function setClaimDefaults({ devices = {} }: ResourceClaimSpec): void {
+  for (const request of devices.requests ?? []) {
+    request.allocationMode ||= 'ExactCount';
+    if (request.allocationMode === 'ExactCount') request.count ||= 1;
+  }
+}
+
+export function requestNamesOf({ devices = {} }: ResourceClaimSpec): ReadonlySet<string> {
+  return new Set((devices.requests ?? []).map(({ name = '' }) => name));
+}
+
+export function validateClaimSpec(at: FieldPath, spec: ResourceClaimSpec): void {
+  const { devices = {}, controller = '' } = spec;
+  validateDevices(at.field('devices'), devices, requestNamesOf(spec));
+  if (controller !== '') mustBeDriverName(at.field('controller'), controller);
+}
+
+function validateDevices(at: FieldPath, devices: DeviceClaim, known: ReadonlySet<string>): void {
+  const { constraints = [], config = [] } = devices;
+  validateRequests(at.field('requests'), devices.requests ?? []);
+  for (const [path, { requests = [], matchAttribute }] of at.field('constraints').each(constraints)) {
+    mustBeRequestNames(path.field('requests'), requests, known);
+    if (matchAttribute === undefined) path.field('matchAttribute').required();
+    else mustBeFullyQualifiedName(path.field('matchAttribute'), matchAttribute);
+  }
+  mustHaveAtMost(at.field('constraints'), MAX_CONSTRAINTS, constraints);
+  for (const [path, configuration] of at.field('config').each(config)) {
+    mustBeRequestNames(path.field('requests'), configuration.requests ?? [], known);
+    validateConfiguration(path, configuration);
+  }
+  mustHaveAtMost(at.field('config'), MAX_CONFIGURATIONS, config);
+}
+
+function validateRequests(at: FieldPath, requests: readonly DeviceRequest[]): void {
+  for (const [path, request] of at.each(requests)) validateRequest(path, request);
+  mustHaveAtMost(at, MAX_REQUESTS, requests);
+  const names = requests.map(({ name = '' }) => name);
+  mustBeDistinct(at, names, 'name');
+}
+
+function validateRequest(at: FieldPath, request: DeviceRequest): void {
+  const { name = '', deviceClassName = '', selectors = [] } = request;
+  mustBeName(at.field('name'), name, 'dns-label');
+  mustBeNamed(at.field('deviceClassName'), deviceClassName, 'dns-subdomain');
+  validateDeviceSelectors(at.field('selectors'), selectors);
+  validateCount(at, request);
+}
+
+function validateCount(at: FieldPath, { allocationMode = '', count = 0 }: DeviceRequest): void {
+  switch (allocationMode) {
+    case 'All':
+      if (count !== 0) at.field('count').invalid(count, "must not be specified when allocationMode is 'All'");
+      return;
+    case 'ExactCount':
+      if (count <= 0) at.field('count').invalid(count, 'must be greater than zero');
+      return;
+    default:
+      at.field('allocationMode').notSupported(allocationMode, MODES);
+  }
+}
+
+/** Whether an expression compiles is not checked here. */
+export function validateDeviceSelectors(at: FieldPath, selectors: readonly DeviceSelector[]): void {
+  for (const [path, { cel }] of at.each(selectors)) {
+    if (cel === undefined) path.field('cel').required();
+    else if ((cel.expression ?? '').trim() === '') path.field('cel').field('expression').required();
+  }
+  mustHaveAtMost(at, MAX_SELECTORS, selectors);
+}
