@@ -78,6 +78,11 @@ test('every folder has its layer', () => {
   expect(files.filter((file) => layerOf(file) === undefined)).toEqual([]);
 });
 
+test('src/README.md names every folder that has a layer', () => {
+  const map = readFileSync(join(SOURCE, 'README.md'), 'utf8');
+  expect(Object.keys(LAYERS).filter((folder) => !map.includes(`\`${folder}/\``))).toEqual([]);
+});
+
 test('a file imports only from lower layers, and folders of one layer never import each other', () => {
   const wrong = files.flatMap((file) =>
     importsOf(file)
