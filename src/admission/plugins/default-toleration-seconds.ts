@@ -1,6 +1,7 @@
-import type { JsonObject } from '../../api/object-meta.ts';
+import type { Toleration } from '../../api/types/core/v1.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { listOf, podSpecOf } from './pod-specs.ts';
+import { PODS } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
@@ -21,11 +22,10 @@ export function createDefaultTolerations(seconds: {
     name: 'DefaultTolerationSeconds',
     operations: ['CREATE', 'UPDATE'],
     mutate: (attributes) => {
-      const { definition, subresource, object } = attributes;
-      if (definition.group !== '' || definition.resource !== 'pods' || subresource !== '') return;
-      const spec = podSpecOf(attributes, object)?.spec;
+      if (!isWriteOf(attributes, PODS)) return;
+      const spec = attributes.object?.spec;
       if (spec === undefined) return;
-      const held = listOf(spec, 'tolerations');
+      const held = spec.tolerations ?? [];
       const missing = wanted.filter(([key]) => !held.some((toleration) => covers(toleration, key)));
       if (missing.length === 0) return;
       spec.tolerations = [
@@ -36,10 +36,10 @@ export function createDefaultTolerations(seconds: {
   };
 }
 
-const covers = ({ key = '', effect = '' }: JsonObject, wanted: string): boolean =>
+const covers = ({ key = '', effect = '' }: Toleration, wanted: string): boolean =>
   (key === wanted || key === '') && (effect === 'NoExecute' || effect === '');
 
-const toleration = (key: string, tolerationSeconds: number): JsonObject => ({
+const toleration = (key: string, tolerationSeconds: number): Toleration => ({
   key,
   operator: 'Exists',
   effect: 'NoExecute',

@@ -1,5 +1,6 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { ResourceOf } from '../../api/names.ts';
 import { StatusError } from '../../api/status.ts';
+import type { ResourceQuota } from '../../api/types/core/v1.ts';
 import { fromResourceList, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
@@ -8,13 +9,19 @@ import { measureOf } from '../quota/measures/all.ts';
 import { type Quota, toQuota } from '../quota/quota.ts';
 import type { LimitedResource } from '../quota/quota-config.ts';
 
+const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
+
 /** Writes what quotas have used. */
 export interface QuotaLedger {
   /**
    * `used` is asked for what is to stand in the status, with the quota as it is; again when somebody else wrote meanwhile.
    * @throws StatusError NotFound when the quota is gone
    */
-  write(namespace: string, name: string, used: (quota: ApiObject) => JsonObject): Promise<void>;
+  write(
+    namespace: string,
+    name: string,
+    used: (quota: ResourceQuota) => Record<string, string>,
+  ): Promise<void>;
 }
 
 interface Options {
@@ -29,7 +36,7 @@ interface Options {
  * a namespace that wait together are charged together, one write a quota, so that a flood of pods does not fight over it.
  */
 export function createResourceQuota(options: Options): AdmissionPlugin {
-  const quotas = options.objects.follow({ group: '', resource: 'resourcequotas' });
+  const quotas = options.objects.follow(QUOTAS);
   const tills = new Map<string, Till>();
   const tillOf = (namespace: string): Till => {
     const till = tills.get(namespace) ?? new Till(namespace, quotas, options, () => tills.delete(namespace));
@@ -58,13 +65,18 @@ interface Waiting extends Charged {
 /** Where the writes of one namespace stand in line. */
 class Till {
   readonly #namespace: string;
-  readonly #quotas: FollowedObjects;
+  readonly #quotas: FollowedObjects<ResourceQuota>;
   readonly #options: Options;
   readonly #onEmpty: () => void;
   #line: Waiting[] = [];
   #open = false;
 
-  constructor(namespace: string, quotas: FollowedObjects, options: Options, onEmpty: () => void) {
+  constructor(
+    namespace: string,
+    quotas: FollowedObjects<ResourceQuota>,
+    options: Options,
+    onEmpty: () => void,
+  ) {
     this.#namespace = namespace;
     this.#quotas = quotas;
     this.#options = options;
