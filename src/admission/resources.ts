@@ -1,4 +1,8 @@
 import type { ResourceOf } from '../api/names.ts';
+import type {
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '../api/types/admissionregistration/v1.ts';
 import type { CertificateSigningRequest } from '../api/types/certificates/v1.ts';
 import type {
   Namespace,
@@ -25,4 +29,13 @@ export const SIGNING_REQUESTS: ResourceOf<CertificateSigningRequest> = {
 export const STORAGE_CLASSES: ResourceOf<StorageClass> = {
   group: 'storage.k8s.io',
   resource: 'storageclasses',
+};
+
+export const POLICIES: ResourceOf<ValidatingAdmissionPolicy> = {
+  group: 'admissionregistration.k8s.io',
+  resource: 'validatingadmissionpolicies',
+};
+export const POLICY_BINDINGS: ResourceOf<ValidatingAdmissionPolicyBinding> = {
+  group: 'admissionregistration.k8s.io',
+  resource: 'validatingadmissionpolicybindings',
 };

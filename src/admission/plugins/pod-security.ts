@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { internalError } from '../../api/status.ts';
-import { part } from '../../object/parts.ts';
+import type { Namespace, Pod } from '../../api/types/core/v1.ts';
 import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
@@ -21,6 +21,8 @@ import {
   toText,
 } from '../pod-security/policy.ts';
 import { isSignificant } from '../pod-security/significant-update.ts';
+import { NAMESPACES, PODS } from '../resources.ts';
+import { isWriteOf, type WriteOf } from '../write-of.ts';
 import { podSpecOf } from './pod-specs.ts';
 
 export interface PodSecurityOptions {
@@ -48,8 +50,6 @@ export function createPodSecurity(options: PodSecurityOptions): AdmissionPlugin 
   };
 }
 
-const NAMESPACES = { group: '', resource: 'namespaces' };
-
 /** Through these, nothing in a pod's spec changes that is looked at here. Of any other, nobody knows that. */
 const IGNORED_SUBRESOURCES: ReadonlySet<string> = new Set([
   'exec',
@@ -66,11 +66,11 @@ class PodSecurity {
   readonly #defaults: Policy;
   readonly #exemptions: Exemptions;
   readonly #objects: ClusterObjects;
-  readonly #namespaces: FollowedObjects;
+  readonly #namespaces: FollowedObjects<Namespace>;
   readonly #metrics: PodSecurityMetrics;
   readonly #judge: PodJudge;
   readonly #namespaceRules: NamespaceRules;
-  readonly #policies = new WeakMap<ApiObject, Labelled>();
+  readonly #policies = new WeakMap<Namespace, Labelled>();
 
   constructor({ config, objects, store, metrics, relaxesOwnUsers, bounds, clock }: PodSecurityOptions) {
     this.#defaults = config.defaults;
@@ -95,41 +95,41 @@ class PodSecurity {
   }
 
   validate(attributes: AdmissionAttributes): Promise<void> | undefined {
-    const { definition, object, subresource } = attributes;
+    const { object, subresource } = attributes;
     if (object === undefined) return undefined;
-    if (definition.group === '' && definition.resource === 'pods') return this.#pod(attributes, object);
+    if (isWriteOf(attributes, PODS, subresource)) return this.#pod(attributes);
     if (subresource !== '') return undefined;
-    if (definition.group === '' && definition.resource === 'namespaces')
-      return reviewNamespace(attributes, object, this.#namespaceRules);
+    if (isWriteOf(attributes, NAMESPACES)) return reviewNamespace(attributes, object, this.#namespaceRules);
     return this.#workload(attributes, object);
   }
 
-  #pod(attributes: AdmissionAttributes, pod: ApiObject): Promise<void> | undefined {
+  #pod(attributes: WriteOf<Pod>): Promise<void> | undefined {
     if (IGNORED_SUBRESOURCES.has(attributes.subresource) || this.#isExempt(attributes)) return undefined;
     const namespace = this.#namespaces.get('', attributes.namespace);
-    if (namespace !== undefined) return this.#judgePod(attributes, pod, namespace);
+    if (namespace !== undefined) return this.#judgePod(attributes, namespace);
     return this.#findNamespace(attributes).then((found) => {
-      if (typeof found !== 'string') return this.#judgePod(attributes, pod, found);
+      if (typeof found !== 'string') return this.#judgePod(attributes, found);
       const { status } = internalError(`failed to lookup namespace "${attributes.namespace}"`);
       this.#fail(attributes, `${status.message}: ${found}`);
       throw internalError(`failed to lookup namespace "${attributes.namespace}"`);
     });
   }
 
-  #judgePod(attributes: AdmissionAttributes, pod: ApiObject, namespace: ApiObject): undefined {
+  #judgePod(attributes: WriteOf<Pod>, namespace: Namespace): undefined {
     const labelled = this.#policyOf(namespace);
     if (labelled.errors.length === 0 && isPrivileged(labelled.policy)) {
       this.#metrics.allowedAll(attributes);
       attributes.annotate(ENFORCED, ALLOW_ALL);
       return;
     }
-    if (attributes.old !== undefined && !isSignificant(pod, attributes.old)) return;
-    const template = { annotations: pod.metadata.annotations, spec: part(pod, 'spec') };
+    const { object: pod, old } = attributes;
+    if (pod === undefined || (old !== undefined && !isSignificant(pod, old))) return;
+    const template = { annotations: pod.metadata.annotations, spec: pod.spec ?? {} };
     this.#judge.judge(attributes, labelled, template, true);
   }
 
   #workload(attributes: AdmissionAttributes, object: ApiObject): Promise<void> | undefined {
-    const template = templateOf(attributes, object);
+    const template = podSpecOf(attributes, object);
     if (template === undefined || this.#isExempt(attributes)) return undefined;
     const namespace = this.#namespaces.get('', attributes.namespace);
     if (namespace !== undefined) return this.#judgeWorkload(attributes, template, namespace);
@@ -140,7 +140,7 @@ class PodSecurity {
     });
   }
 
-  #judgeWorkload(attributes: AdmissionAttributes, template: PodTemplate, namespace: ApiObject): undefined {
+  #judgeWorkload(attributes: AdmissionAttributes, template: PodTemplate, namespace: Namespace): undefined {
     const labelled = this.#policyOf(namespace);
     const { warn, audit } = labelled.policy;
     if (labelled.errors.length === 0 && warn.level === 'privileged' && audit.level === 'privileged') return;
@@ -148,7 +148,7 @@ class PodSecurity {
   }
 
   /** Read once from each state of a namespace: a pod of one whose labels say nothing is to cost next to nothing. */
-  #policyOf(namespace: ApiObject): Labelled {
+  #policyOf(namespace: Namespace): Labelled {
     const known = this.#policies.get(namespace);
     if (known !== undefined) return known;
     const labelled = policyOf(namespace.metadata.labels, this.#defaults);
@@ -166,7 +166,7 @@ class PodSecurity {
   }
 
   /** A namespace that was just made, maybe on another server; or why it cannot be had. */
-  async #findNamespace({ namespace }: AdmissionAttributes): Promise<ApiObject | string> {
+  async #findNamespace({ namespace }: AdmissionAttributes): Promise<Namespace | string> {
     try {
       const found = await this.#objects.find(NAMESPACES, '', namespace);
       return found ?? `namespaces "${namespace}" not found`;
@@ -183,11 +183,3 @@ class PodSecurity {
 
 const ENFORCED = `${PREFIX}enforce-policy`;
 const ALLOW_ALL = toText(PRIVILEGED);
-
-/** Undefined: the object makes no pods. */
-function templateOf(attributes: AdmissionAttributes, object: ApiObject): PodTemplate | undefined {
-  const found = podSpecOf(attributes, object);
-  if (found === undefined) return undefined;
-  const { annotations } = part(object, ...found.path.slice(0, -1), 'metadata');
-  return { annotations, spec: found.spec };
-}

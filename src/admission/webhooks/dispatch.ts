@@ -1,4 +1,5 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
+import type { ResourceOf } from '../../api/names.ts';
 import type { JsonObject } from '../../api/object-meta.ts';
 import { forbidden, internalError } from '../../api/status.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -11,6 +12,7 @@ import { type Candidate, HookList } from './hook-list.ts';
 import { evaluateConditions } from './match-conditions.ts';
 import { requestOf, type SeenObjects, type Verdict } from './review.ts';
 import { seen } from './seen-object.ts';
+import type { WebhookConfiguration } from './webhook.ts';
 
 /** What both plugins are made from. */
 export interface WebhookParts {
@@ -40,10 +42,12 @@ export class Dispatch {
   readonly #onFailure: WebhookParts['onFailure'];
 
   constructor(parts: WebhookParts, kind: 'mutating' | 'validating') {
-    const resource = `${kind}webhookconfigurations`;
-    const configurations = parts.objects.follow({ group: 'admissionregistration.k8s.io', resource });
+    const configurations: ResourceOf<WebhookConfiguration> = {
+      group: 'admissionregistration.k8s.io',
+      resource: `${kind}webhookconfigurations`,
+    };
     this.types = parts.types;
-    this.#hooks = new HookList(configurations, parts.registry);
+    this.#hooks = new HookList(parts.objects.follow(configurations), parts.registry);
     this.#namespaces = new Namespaces(parts.objects);
     this.#clients = new WebhookClients(parts.objects, parts.credentials);
     this.#isServing = () => parts.isServing();
