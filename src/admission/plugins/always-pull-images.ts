@@ -2,6 +2,7 @@ import { unknownError } from '../../api/status.ts';
 import type { Container, EphemeralContainer, Pod, PodSpec } from '../../api/types/core/v1.ts';
 import { notSupported } from '../../object/field-errors.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import { PODS } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
@@ -66,3 +67,9 @@ function lookedAt(attributes: AdmissionAttributes): PodSpec | undefined {
 
 const imagesOf = ({ spec = {} }: Pod): ReadonlySet<string> =>
   new Set(CONTAINER_LISTS.flatMap((list) => containersIn(spec, list).map(({ image = '' }) => image)));
+
+export const alwaysPullImagesPlugin = describePlugin({
+  name: 'AlwaysPullImages',
+  isDefault: false,
+  create: () => alwaysPullImages,
+});

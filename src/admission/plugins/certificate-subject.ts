@@ -1,5 +1,6 @@
 import { readCertificationRequest } from '../../x509/certification-request.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import { SIGNING_REQUESTS } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
@@ -21,3 +22,9 @@ export const certificateSubject: AdmissionPlugin = {
     throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
   },
 };
+
+export const certificateSubjectRestriction = describePlugin({
+  name: 'CertificateSubjectRestriction',
+  isDefault: true,
+  create: () => certificateSubject,
+});

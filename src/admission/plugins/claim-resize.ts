@@ -2,6 +2,7 @@ import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
 import { parseQuantity } from '../../object/quantity.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import { CLAIMS, STORAGE_CLASSES } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
@@ -39,3 +40,9 @@ function sizeOf({ spec }: PersistentVolumeClaim): bigint {
   const size = spec?.resources?.requests?.storage;
   return size === undefined ? 0n : (parseQuantity(size)?.nanos ?? 0n);
 }
+
+export const claimResize = describePlugin({
+  name: 'PersistentVolumeClaimResize',
+  isDefault: true,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createClaimResize(objects),
+});

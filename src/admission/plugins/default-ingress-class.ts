@@ -2,6 +2,7 @@ import type { ResourceOf } from '../../api/names.ts';
 import type { Ingress, IngressClass } from '../../api/types/networking/v1.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { isWriteOf } from '../write-of.ts';
 import { newestDefault } from './newest-default.ts';
 
@@ -31,3 +32,9 @@ export function createDefaultIngressClass(objects: ClusterObjects): AdmissionPlu
     },
   };
 }
+
+export const defaultIngressClass = describePlugin({
+  name: 'DefaultIngressClass',
+  isDefault: true,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createDefaultIngressClass(objects),
+});

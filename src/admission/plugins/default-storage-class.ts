@@ -1,5 +1,6 @@
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { CLAIMS, STORAGE_CLASSES } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
 import { CLASS_ANNOTATION } from './claim-class.ts';
@@ -31,3 +32,9 @@ export function createDefaultStorageClass(objects: ClusterObjects): AdmissionPlu
     },
   };
 }
+
+export const defaultStorageClass = describePlugin({
+  name: 'DefaultStorageClass',
+  isDefault: true,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createDefaultStorageClass(objects),
+});

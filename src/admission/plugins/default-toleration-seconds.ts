@@ -1,19 +1,22 @@
 import type { Toleration } from '../../api/types/core/v1.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 import { PODS } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
 const UNREACHABLE = 'node.kubernetes.io/unreachable';
 
+interface TolerationSeconds {
+  readonly notReady: number;
+  readonly unreachable: number;
+}
+
 /**
  * A pod that does not say otherwise stays for a while on a node that has become unready or unreachable (Kubernetes:
  * plugin/pkg/admission/defaulttolerationseconds).
  */
-export function createDefaultTolerations(seconds: {
-  notReady: number;
-  unreachable: number;
-}): AdmissionPlugin {
+export function createDefaultTolerations(seconds: TolerationSeconds): AdmissionPlugin {
   const wanted = [
     [NOT_READY, seconds.notReady],
     [UNREACHABLE, seconds.unreachable],
@@ -44,4 +47,11 @@ const toleration = (key: string, tolerationSeconds: number): Toleration => ({
   operator: 'Exists',
   effect: 'NoExecute',
   tolerationSeconds,
+});
+
+export const defaultTolerationSeconds = describePlugin({
+  name: 'DefaultTolerationSeconds',
+  isDefault: true,
+  create: ({ tolerationSeconds }: { readonly tolerationSeconds: TolerationSeconds }) =>
+    createDefaultTolerations(tolerationSeconds),
 });

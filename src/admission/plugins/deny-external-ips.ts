@@ -1,4 +1,5 @@
 import type { AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import { SERVICES } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
@@ -15,3 +16,9 @@ export const denyExternalIps: AdmissionPlugin = {
     throw refusal(attributes, 'Use of external IPs is denied by admission control');
   },
 };
+
+export const denyServiceExternalIps = describePlugin({
+  name: 'DenyServiceExternalIPs',
+  isDefault: false,
+  create: () => denyExternalIps,
+});

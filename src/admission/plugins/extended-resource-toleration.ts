@@ -1,6 +1,7 @@
 import type { PodSpec, Toleration } from '../../api/types/core/v1.ts';
 import { isExtendedResource } from '../../object/resource-names.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 import { PODS } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
 import { specOf } from './written-pod.ts';
@@ -35,3 +36,9 @@ function tolerate(spec: PodSpec, key: string): void {
     ? tolerations.map((held) => (matches(held) ? { ...wanted } : held))
     : [...tolerations, wanted];
 }
+
+export const extendedResourceToleration = describePlugin({
+  name: 'ExtendedResourceToleration',
+  isDefault: false,
+  create: () => tolerateExtendedResources,
+});

@@ -1,5 +1,6 @@
 import { forbidden } from '../../api/status.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 import { PODS } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
 
@@ -20,3 +21,9 @@ export const limitAntiAffinity: AdmissionPlugin = {
     throw forbidden(definition, object.metadata.name ?? '', why);
   },
 };
+
+export const limitAntiAffinityPlugin = describePlugin({
+  name: 'LimitPodHardAntiAffinityTopology',
+  isDefault: false,
+  create: () => limitAntiAffinity,
+});

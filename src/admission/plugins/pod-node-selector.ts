@@ -7,6 +7,7 @@ import { isObject } from '../../object/merge-patch.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { ObjectLookup } from '../object-lookup.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { NAMESPACES, PODS } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
 import { specOf } from './written-pod.ts';
@@ -111,3 +112,10 @@ export function readNodeSelectors(config: JsonValue | undefined): NodeSelectors 
     }),
   );
 }
+
+export const podNodeSelector = describePlugin({
+  name: 'PodNodeSelector',
+  isDefault: false,
+  create: ({ objects, config }: Pick<PluginParts, 'objects' | 'config'>) =>
+    createPodNodeSelector(objects, readNodeSelectors(config)),
+});

@@ -1,16 +1,19 @@
+import type { Registry } from 'prom-client';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { internalError } from '../../api/status.ts';
 import type { Namespace, Pod } from '../../api/types/core/v1.ts';
 import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { ALL_CHECKS } from '../pod-security/all-checks.ts';
 import { Evaluator } from '../pod-security/evaluator.ts';
 import { BOUNDS, type Bounds, warningsOf } from '../pod-security/existing-pods.ts';
-import type { PodSecurityMetrics } from '../pod-security/metrics.ts';
+import { PodSecurityMetrics } from '../pod-security/metrics.ts';
 import { type NamespaceRules, reviewNamespace } from '../pod-security/namespace-labels.ts';
 import { PodJudge, type PodTemplate } from '../pod-security/pod-judge.ts';
 import type { Exemptions, PodSecurityConfig } from '../pod-security/pod-security-config.ts';
+import { readPodSecurityConfig } from '../pod-security/pod-security-config.ts';
 import {
   isPrivileged,
   type Labelled,
@@ -183,3 +186,20 @@ class PodSecurity {
 
 const ENFORCED = `${PREFIX}enforce-policy`;
 const ALLOW_ALL = toText(PRIVILEGED);
+
+interface PodSecurityNeeds extends Pick<PluginParts, 'objects' | 'config' | 'isFeatureOn'> {
+  readonly store: Store;
+  readonly metrics: Registry;
+}
+
+const createFrom = ({ objects, store, metrics, config, isFeatureOn }: PodSecurityNeeds): AdmissionPlugin =>
+  createPodSecurity({
+    ...{ objects, store, config: readPodSecurityConfig(config), metrics: new PodSecurityMetrics(metrics) },
+    relaxesOwnUsers: isFeatureOn('UserNamespacesPodSecurityStandards'),
+  });
+
+export const podSecurity = describePlugin({
+  name: 'PodSecurity',
+  isDefault: true,
+  create: createFrom,
+});

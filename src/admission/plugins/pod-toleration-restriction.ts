@@ -8,6 +8,7 @@ import { qosClass } from '../../object/pod-qos.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { ObjectLookup } from '../object-lookup.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { NAMESPACES, PODS } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
 import { areAllowed, mergeTolerations } from './tolerations.ts';
@@ -146,3 +147,14 @@ export function readClusterTolerations(
   throwProblems('PodTolerationRestriction configuration', problems);
   return tolerations;
 }
+
+export const podTolerationRestriction = describePlugin({
+  name: 'PodTolerationRestriction',
+  isDefault: false,
+  create: ({
+    objects,
+    config,
+    checkTolerations,
+  }: Pick<PluginParts, 'objects' | 'config'> & { readonly checkTolerations: CheckTolerations }) =>
+    createPodTolerationRestriction(objects, readClusterTolerations(config, checkTolerations)),
+});

@@ -4,6 +4,7 @@ import type { PriorityClass } from '../../api/types/scheduling/v1.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { ObjectLookup } from '../object-lookup.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import { PODS } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
@@ -118,3 +119,9 @@ function refuseSecondDefault(
   if (attributes.operation === 'UPDATE' && name === metadata.name) return;
   throw refusal(attributes, `PriorityClass ${name} is already marked as default. Only one default can exist`);
 }
+
+export const priority = describePlugin({
+  name: 'Priority',
+  isDefault: true,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createPriority(objects),
+});

@@ -4,10 +4,12 @@ import type { ResourceQuota } from '../../api/types/core/v1.ts';
 import { fromResourceList, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { type Charged, chargesOf, refuseExcess, withCharge } from '../quota/charge.ts';
 import { measureOf } from '../quota/measures/all.ts';
 import { type Quota, toQuota } from '../quota/quota.ts';
 import type { LimitedResource } from '../quota/quota-config.ts';
+import { readQuotaConfig } from '../quota/quota-config.ts';
 
 const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 
@@ -171,3 +173,14 @@ function caught(run: () => void): unknown {
     return error;
   }
 }
+
+export const resourceQuota = describePlugin({
+  name: 'ResourceQuota',
+  isDefault: true,
+  create: ({
+    objects,
+    quotas,
+    config,
+  }: Pick<PluginParts, 'objects' | 'config'> & { readonly quotas: QuotaLedger }) =>
+    createResourceQuota({ objects, ledger: quotas, limited: readQuotaConfig(config), now: () => new Date() }),
+});

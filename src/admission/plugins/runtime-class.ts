@@ -5,6 +5,7 @@ import { toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { ObjectLookup } from '../object-lookup.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import { PODS } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
@@ -96,3 +97,9 @@ function setScheduling(attributes: AdmissionAttributes, spec: PodSpec, { schedul
   const tolerations = mergeTolerations(spec.tolerations ?? [], added);
   if (tolerations.length > 0) spec.tolerations = tolerations;
 }
+
+export const runtimeClass = describePlugin({
+  name: 'RuntimeClass',
+  isDefault: true,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createRuntimeClass(objects),
+});

@@ -4,6 +4,7 @@ import { equal, equalExcept } from '../../object/equality.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import type { Access } from '../access.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 import { SIGNING_REQUESTS } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
@@ -85,3 +86,21 @@ async function isSigner(access: Access, user: UserInfo, verb: string, name: stri
   const right = { verb, group: 'certificates.k8s.io', version: '*', resource: 'signers', name };
   return (await access.whyNot(user, right)) === undefined;
 }
+
+export const certificateApproval = describePlugin({
+  name: 'CertificateApproval',
+  isDefault: true,
+  create: ({ access }: Pick<PluginParts, 'access'>) => createCertificateApproval(access),
+});
+
+export const certificateSigning = describePlugin({
+  name: 'CertificateSigning',
+  isDefault: true,
+  create: ({ access }: Pick<PluginParts, 'access'>) => createCertificateSigning(access),
+});
+
+export const trustBundleAttest = describePlugin({
+  name: 'ClusterTrustBundleAttest',
+  isDefault: true,
+  create: ({ access }: Pick<PluginParts, 'access'>) => createTrustBundleAttest(access),
+});

@@ -1,4 +1,5 @@
 import type { AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 import { NODES } from '../resources.ts';
 import { isWriteOf } from '../write-of.ts';
 
@@ -17,3 +18,9 @@ export const taintNewNodes: AdmissionPlugin = {
     object.spec = { ...object.spec, taints: [...taints, { key: KEY, effect: EFFECT }] };
   },
 };
+
+export const taintNodesByCondition = describePlugin({
+  name: 'TaintNodesByCondition',
+  isDefault: true,
+  create: () => taintNewNodes,
+});

@@ -6,8 +6,10 @@ import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { Namespaces, objectSelected } from '../matching/selectors.ts';
+import type { PluginParts } from '../plugin.ts';
 import { CallError, callWebhook } from './call.ts';
 import { WebhookClients, type WebhookCredentials } from './clients.ts';
+import { readWebhookConfig } from './config.ts';
 import { type Candidate, HookList } from './hook-list.ts';
 import { evaluateConditions } from './match-conditions.ts';
 import { requestOf, type SeenObjects, type Verdict } from './review.ts';
@@ -28,6 +30,17 @@ export interface WebhookParts {
   /** Gets what a webhook failed by whose failures are ignored. */
   onFailure(error: CallError): void;
 }
+
+/** What the plugins are made from; the rest stands in their configuration. */
+export interface WebhookNeeds extends Omit<WebhookParts, 'credentials'>, Pick<PluginParts, 'config'> {
+  /** --proxy-client-cert-file and --proxy-client-key-file. @throws Error that names the flags */
+  readProxyClient(): WebhookCredentials['pair'];
+}
+
+export const toWebhookParts = ({ config, readProxyClient, ...parts }: WebhookNeeds): WebhookParts => ({
+  ...parts,
+  credentials: { users: readWebhookConfig(config), pair: readProxyClient() },
+});
 
 const NOBODY: readonly Candidate[] = Object.freeze([]);
 

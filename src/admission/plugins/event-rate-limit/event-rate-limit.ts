@@ -4,8 +4,9 @@ import type { ResourceOf } from '../../../api/names.ts';
 import { StatusError } from '../../../api/status.ts';
 import type { Event } from '../../../api/types/core/v1.ts';
 import type { AdmissionPlugin } from '../../admission.ts';
+import { describePlugin, type PluginParts } from '../../plugin.ts';
 import { isWriteOf, type WriteOf } from '../../write-of.ts';
-import type { Limit, LimitType } from './config.ts';
+import { type Limit, type LimitType, readLimits } from './config.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 const EVENTS: ResourceOf<Event> = { group: '', resource: 'events' };
@@ -66,3 +67,10 @@ const KEYS: Readonly<Record<LimitType, (attributes: WriteOf<Event>) => string>> 
     return [component, host, kind, namespace, name, uid, apiVersion].join('');
   },
 };
+
+export const eventRateLimit = describePlugin({
+  name: 'EventRateLimit',
+  isDefault: false,
+  create: ({ config }: Pick<PluginParts, 'config'>) =>
+    createEventRateLimit(readLimits(config), () => performance.now()),
+});

@@ -3,12 +3,15 @@ import { LRUCache } from 'lru-cache';
 import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import type { Pod } from '../../../api/types/core/v1.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
+import { readClientConfig } from '../../../outbound/client-config.ts';
+import { createJsonPost, isTransient } from '../../../outbound/json-post.ts';
 import { pause } from '../../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
+import { describePlugin, type PluginParts } from '../../plugin.ts';
 import { refusal } from '../../refusal.ts';
 import { PODS } from '../../resources.ts';
 import { isWriteOf, type WriteOf } from '../../write-of.ts';
-import type { ImagePolicyConfig } from './config.ts';
+import { type ImagePolicyConfig, readImagePolicyConfig } from './config.ts';
 import { parseReviewStatus, type ReviewStatus, toReview, toReviewSpec } from './review.ts';
 
 export interface ImagePolicyParts {
@@ -111,3 +114,18 @@ class ImagePolicy {
     }
   }
 }
+
+function createFrom({ config: written }: Pick<PluginParts, 'config'>): AdmissionPlugin {
+  const config = readImagePolicyConfig(written);
+  return createImagePolicy({
+    config,
+    post: createJsonPost(readClientConfig(config.kubeConfigFile)),
+    isTransient,
+  });
+}
+
+export const imagePolicy = describePlugin({
+  name: 'ImagePolicyWebhook',
+  isDefault: false,
+  create: createFrom,
+});

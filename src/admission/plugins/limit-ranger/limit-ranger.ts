@@ -9,6 +9,7 @@ import type {
 import { toResourceList } from '../../../object/resource-list.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
 import type { ClusterObjects } from '../../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../../plugin.ts';
 import { refuseFor } from '../../refusal.ts';
 import { CLAIMS, PODS } from '../../resources.ts';
 import { isWriteOf } from '../../write-of.ts';
@@ -85,3 +86,9 @@ function claimViolations(limit: Limit, { spec }: PersistentVolumeClaim): string[
   if (limit.type !== 'PersistentVolumeClaim') return [];
   return claimViolationsOf(limit, toResourceList(spec?.resources?.requests));
 }
+
+export const limitRanger = describePlugin({
+  name: 'LimitRanger',
+  isDefault: true,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createLimitRanger(objects),
+});

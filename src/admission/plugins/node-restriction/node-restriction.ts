@@ -2,6 +2,7 @@ import { goQuote } from '../../../object/go-value.ts';
 import type { UserInfo } from '../../../request/api-request.ts';
 import { table } from '../../../util/table.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
+import { describePlugin, type PluginParts } from '../../plugin.ts';
 import { refusal } from '../../refusal.ts';
 import { PODS } from '../../resources.ts';
 import { isWriteOf } from '../../write-of.ts';
@@ -67,4 +68,19 @@ const CHECKS: Readonly<Record<string, Readonly<Record<string, Check>>>> = table(
   'storage.k8s.io': { csinodes: checkCsiNode },
   'resource.k8s.io': { resourceslices: checkResourceSlice },
   'certificates.k8s.io': { certificatesigningrequests: checkCertificateRequest },
+});
+
+export const nodeRestriction = describePlugin({
+  name: 'NodeRestriction',
+  isDefault: false,
+  create: ({
+    objects,
+    nodeOf,
+    isFeatureOn,
+  }: Pick<PluginParts, 'objects' | 'isFeatureOn'> & Pick<NodeRestrictionParts, 'nodeOf'>) =>
+    createNodeRestriction({
+      objects,
+      nodeOf,
+      recoversExpansion: isFeatureOn('RecoverVolumeExpansionFailure'),
+    }),
 });

@@ -2,6 +2,7 @@ import type { Pod, PodSpec, ServiceAccount } from '../../../api/types/core/v1.ts
 import { parseGoBool } from '../../../object/go-bool.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
 import type { ClusterObjects } from '../../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../../plugin.ts';
 import { refusal } from '../../refusal.ts';
 import { PODS } from '../../resources.ts';
 import { isWriteOf } from '../../write-of.ts';
@@ -108,3 +109,9 @@ function refuseSecrets(attributes: AdmissionAttributes, account: ServiceAccount,
   const why = isNew ? forbiddenSecret(account, spec) : forbiddenEphemeralSecret(account, spec);
   if (why !== undefined) throw refusal(attributes, why);
 }
+
+export const serviceAccounts = describePlugin({
+  name: 'ServiceAccount',
+  isDefault: true,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createServiceAccounts(objects),
+});
