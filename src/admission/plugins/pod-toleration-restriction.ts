@@ -91,11 +91,16 @@ function tolerationsIn({ metadata }: Namespace, annotation: string): readonly To
   if (value === '') return [];
   const list = parseJson(value);
   if (list === null) return [];
-  if (Array.isArray(list) && list.every(isToleration)) return list;
+  const tolerations = Array.isArray(list) ? list.map(withoutNulls) : [undefined];
+  if (tolerations.every(isToleration)) return tolerations;
   throw unknownError(
     `annotation ${annotation} of namespace ${metadata.name ?? ''} is no list of tolerations`,
   );
 }
+
+/** A field that is null is an absent one, as in every other object. */
+const withoutNulls = (value: unknown): unknown =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null)) : value;
 
 const TEXTS = ['key', 'operator', 'value', 'effect'];
 
