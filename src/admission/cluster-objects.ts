@@ -1,4 +1,4 @@
-import type { GroupResource } from '../api/names.ts';
+import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { Followed } from '../storage/follower.ts';
@@ -8,14 +8,14 @@ import type { Entry, Store, WatchEvent } from '../storage/store.ts';
 /** What plugins know of the cluster beside the write they look at. Nobody may change an object received from here. */
 export interface ClusterObjects {
   /** All objects of a resource of which there are few: at hand without waiting. Asked for while the plugins are made. */
-  follow(resource: GroupResource): FollowedObjects;
+  follow<T extends ApiObject>(resource: ResourceOf<T>): FollowedObjects<T>;
   /** One of a resource of which there may be many, or that may have been made a moment ago on another server. */
-  find(resource: GroupResource, namespace: string, name: string): Promise<ApiObject | undefined>;
+  find<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T | undefined>;
 }
 
-/** The objects of one resource, as new as the watch cache. An object is parsed when somebody first looks at it. */
-export class FollowedObjects implements Followed {
-  readonly #namespaces = new Map<string, Map<string, Lazy>>();
+/** The objects of one resource, which are of type `T`, as new as the watch cache. An object is parsed when somebody first looks at it. */
+export class FollowedObjects<T extends ApiObject = ApiObject> implements Followed {
+  readonly #namespaces = new Map<string, Map<string, Lazy<T>>>();
   #changes = 0;
 
   /** Rises with every change: what was made from the objects is as they are while this is as it was. */
@@ -24,7 +24,7 @@ export class FollowedObjects implements Followed {
   }
 
   /** Of resources without namespaces, `namespace` is empty. */
-  get(namespace: string, name: string): ApiObject | undefined {
+  get(namespace: string, name: string): T | undefined {
     return this.#namespaces.get(namespace)?.get(name)?.object;
   }
 
@@ -33,7 +33,7 @@ export class FollowedObjects implements Followed {
   }
 
   /** In no particular order. */
-  in(namespace: string): ApiObject[] {
+  in(namespace: string): T[] {
     return [...(this.#namespaces.get(namespace)?.values() ?? [])].map((lazy) => lazy.object);
   }
 
@@ -55,55 +55,63 @@ export class FollowedObjects implements Followed {
   }
 
   #set(entry: Entry): void {
-    const objects = this.#namespaces.get(entry.namespace) ?? new Map<string, Lazy>();
+    const objects = this.#namespaces.get(entry.namespace) ?? new Map<string, Lazy<T>>();
     this.#namespaces.set(entry.namespace, objects);
     objects.set(entry.name, new Lazy(entry));
   }
 }
 
-class Lazy {
+class Lazy<T extends ApiObject> {
   readonly #entry: Entry;
-  #object: ApiObject | undefined;
+  #object: T | undefined;
 
   constructor(entry: Entry) {
     this.#entry = entry;
   }
 
-  get object(): ApiObject {
-    this.#object ??= parseEntry(this.#entry);
+  get object(): T {
+    this.#object ??= parseEntry<T>(this.#entry);
     return this.#object;
   }
 }
 
-const parseEntry = ({ json, revision }: Entry): ApiObject => parseStored(json, toResourceVersion(revision));
+const parseEntry = <T extends ApiObject>({ json, revision }: Entry): T =>
+  parseStored<T>(json, toResourceVersion(revision));
 
 export class StoredClusterObjects implements ClusterObjects {
   readonly #store: Store;
-  readonly #followed = new Map<
-    string,
-    { readonly resource: GroupResource; readonly index: FollowedObjects }
-  >();
+  readonly #followed = new Map<string, Source>();
 
   constructor(store: Store) {
     this.#store = store;
   }
 
   /** What a Follower has to feed. */
-  get sources(): { readonly resource: GroupResource; readonly index: FollowedObjects }[] {
+  get sources(): Source[] {
     return [...this.#followed.values()];
   }
 
-  follow(resource: GroupResource): FollowedObjects {
+  follow<T extends ApiObject>(resource: ResourceOf<T>): FollowedObjects<T> {
     const key = `${resource.group}/${resource.resource}`;
     const source = this.#followed.get(key) ?? { resource, index: new FollowedObjects() };
     this.#followed.set(key, source);
-    return source.index;
+    // The objects of one resource are of one type.
+    return source.index as FollowedObjects<T>;
   }
 
-  async find(resource: GroupResource, namespace: string, name: string): Promise<ApiObject | undefined> {
+  async find<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> {
     const key = { ...resource, namespace, name };
     const entry =
       (await this.#store.get(key, { kind: 'any' })) ?? (await this.#store.get(key, { kind: 'latest' }));
-    return entry === undefined ? undefined : parseEntry(entry);
+    return entry === undefined ? undefined : parseEntry<T>(entry);
   }
+}
+
+interface Source {
+  readonly resource: GroupResource;
+  readonly index: FollowedObjects;
 }

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { ApiObject, JsonValue } from '../api/object-meta.ts';
-import { isObject } from '../object/merge-patch.ts';
+import type { Secret } from '../api/types/core/v1.ts';
 import type { Authentication } from './authenticator.ts';
 import type { LiveObjects } from './live-objects.ts';
 import type { TokenAuthenticator } from './token.ts';
@@ -41,8 +40,8 @@ export class BootstrapTokens implements TokenAuthenticator {
   }
 
   /** Undefined when the secret does not let the token in. */
-  #groupsOf(object: ApiObject, id: string, secret: string): string[] | undefined {
-    const read = (key: string): string => decode(isObject(object.data) ? object.data[key] : undefined);
+  #groupsOf(object: Secret, id: string, secret: string): string[] | undefined {
+    const read = (key: string): string => decode(object.data?.[key]);
     const valid =
       object.metadata.deletionTimestamp === undefined &&
       TYPES.some((type) => type === object.type) &&
@@ -66,8 +65,7 @@ export class BootstrapTokens implements TokenAuthenticator {
   }
 }
 
-const decode = (value: JsonValue | undefined): string =>
-  typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : '';
+const decode = (value: string | null = ''): string => Buffer.from(value ?? '', 'base64').toString('utf8');
 
 function equalSecrets(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,5 +1,8 @@
 import type { GroupResource } from '../api/names.ts';
-import type { JsonObject } from '../api/object-meta.ts';
+import type { PersistentVolume, Pod } from '../api/types/core/v1.ts';
+import type { ResourceSlice } from '../api/types/resource/v1alpha3.ts';
+import type { VolumeAttachment } from '../api/types/storage/v1.ts';
+import { parseStored } from '../codec/stored-object.ts';
 import type { Followed } from '../storage/follower.ts';
 import type { Entry, WatchEvent } from '../storage/store.ts';
 import { type NodeRelations, type Reference, type RelatedKind, toReference } from './node-relations.ts';
@@ -86,11 +89,11 @@ export class NodeGraph implements NodeRelations {
     // Status changes often; what the pod refers to does not.
     if (known?.uid === entry.uid && known.node === node && !known.mayGain) return;
     this.#removePod(key);
-    const pod = parse(entry);
+    const pod = parseStored<Pod>(entry.json);
     const references = [...new Set(podReferences(pod))];
     for (const reference of references) count(this.#nodesOf, reference, node, 1);
-    const { resourceClaims } = (pod.spec ?? {}) as JsonObject;
-    this.#pods.set(key, { uid: entry.uid, node, references, mayGain: resourceClaims !== undefined });
+    const mayGain = pod.spec?.resourceClaims !== undefined;
+    this.#pods.set(key, { uid: entry.uid, node, references, mayGain });
   }
 
   #removePod(key: string): void {
@@ -116,11 +119,11 @@ export class NodeGraph implements NodeRelations {
 
   /** A volume that no claim is bound to concerns no node. */
   #addVolume(entry: Entry): void {
-    const volume = parse(entry);
-    const { claimRef } = (volume.spec ?? {}) as { claimRef?: { namespace?: string; name?: string } };
-    if (claimRef === undefined) return;
-    const claim = toReference('persistentvolumeclaim', claimRef.namespace ?? '', claimRef.name ?? '');
-    const secrets = volumeSecrets(volume);
+    const { spec = {} } = parseStored<PersistentVolume>(entry.json);
+    if (spec.claimRef === undefined) return;
+    const { namespace = '', name = '' } = spec.claimRef;
+    const claim = toReference('persistentvolumeclaim', namespace, name);
+    const secrets = volumeSecrets(spec);
     this.#volumes.set(entry.name, { claim, secrets });
     for (const secret of secrets) {
       const volumes = this.#volumesOfSecret.get(secret);
@@ -140,7 +143,7 @@ export class NodeGraph implements NodeRelations {
 
   #ownerIndex(kind: 'volumeattachment' | 'resourceslice'): Followed {
     const set = (entry: Entry): void => {
-      const { nodeName } = (parse(entry).spec ?? {}) as { nodeName?: string };
+      const nodeName = parseStored<VolumeAttachment | ResourceSlice>(entry.json).spec?.nodeName;
       const reference = toReference(kind, '', entry.name);
       if (nodeName === undefined || nodeName === '') this.#owners.delete(reference);
       else this.#owners.set(reference, nodeName);
@@ -159,7 +162,6 @@ export class NodeGraph implements NodeRelations {
 }
 
 const podKey = ({ namespace, name }: Entry): string => `${namespace}\0${name}`;
-const parse = (entry: Entry): JsonObject => JSON.parse(entry.json.toString());
 
 function count(
   nodesOf: Map<Reference, Map<string, number>>,

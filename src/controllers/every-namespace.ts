@@ -1,4 +1,4 @@
-import type { GroupResource } from '../api/names.ts';
+import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
 import { parseStored } from '../codec/stored-object.ts';
@@ -22,12 +22,12 @@ const AT_ONCE = 16;
 const SPREAD_MS = 20;
 
 /** What every namespace has. */
-export interface NamespaceObject {
-  readonly resource: GroupResource;
+export interface NamespaceObject<T extends ApiObject = ApiObject> {
+  readonly resource: ResourceOf<T>;
   readonly name: string;
-  create(): ApiObject;
+  create(): T;
   /** What it should be instead; undefined: it may stay. `fully`: also where it only has become old. */
-  mend(current: ApiObject, fully: boolean): ApiObject | undefined;
+  mend(current: T, fully: boolean): T | undefined;
 }
 
 /** Of one namespace. What becomes due while it is being done is done once more. */

@@ -1,5 +1,6 @@
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import type { ResourceOf } from '../api/names.ts';
 import { StatusError } from '../api/status.ts';
+import type { FlowSchema, FlowSchemaCondition } from '../api/types/flowcontrol/v1.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap/shape.ts';
 import { parseFlowSchema } from '../flow-control/config/flow-schema.ts';
@@ -11,7 +12,7 @@ import type { ObjectWriter } from '../verbs/writer.ts';
 import type { WriteContext } from '../verbs/writing.ts';
 import { ControllerIdentity } from './identity.ts';
 
-const SCHEMAS = { group: FLOW_CONTROL_GROUP, resource: 'flowschemas' };
+const SCHEMAS: ResourceOf<FlowSchema> = { group: FLOW_CONTROL_GROUP, resource: 'flowschemas' };
 const LEVELS = { group: FLOW_CONTROL_GROUP, resource: 'prioritylevelconfigurations' };
 const PERIOD_MS = 60_000;
 const RETRY_MS = 1000;
@@ -68,18 +69,18 @@ export class FlowSchemaConditions {
     const names = new Set(levels.entries.map(({ name }) => name));
     const { entries } = await this.#store.list({ ...all, resource: SCHEMAS });
     for (const { name, json } of entries) {
-      const schema = parseStored(json);
+      const schema = parseStored<FlowSchema>(json);
       const wanted = conditionOf(schema, names);
       if (!isSaid(schema, wanted)) await this.#update(name, wanted);
     }
   }
 
-  async #update(name: string, wanted: JsonObject): Promise<void> {
+  async #update(name: string, wanted: FlowSchemaCondition): Promise<void> {
     const definition = this.#registry.findStorage(SCHEMAS);
     if (definition === undefined) return;
     const context: WriteContext = { ...this.#identity.context(definition, '', 'status'), ownership: 'track' };
     const lastTransitionTime = toTimestamp(this.#now());
-    const apply = (schema: ApiObject): ApiObject =>
+    const apply = (schema: FlowSchema): FlowSchema =>
       isSaid(schema, wanted) ? schema : withCondition(schema, { ...wanted, lastTransitionTime });
     try {
       await this.#writer.update(context, name, { apply, validate: () => [] });
@@ -90,7 +91,7 @@ export class FlowSchemaConditions {
 }
 
 /** Without its time. */
-function conditionOf(schema: ApiObject, levels: ReadonlySet<string>): JsonObject {
+function conditionOf(schema: FlowSchema, levels: ReadonlySet<string>): FlowSchemaCondition {
   const { level } = parseFlowSchema(schema);
   const what = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)}`;
   return levels.has(level)
@@ -103,12 +104,9 @@ function conditionOf(schema: ApiObject, levels: ReadonlySet<string>): JsonObject
       };
 }
 
-function conditionsOf({ status }: ApiObject): JsonObject[] {
-  const { conditions } = (status ?? {}) as JsonObject;
-  return Array.isArray(conditions) ? (conditions as JsonObject[]) : [];
-}
+const conditionsOf = ({ status }: FlowSchema): FlowSchemaCondition[] => status?.conditions ?? [];
 
-const isSaid = (schema: ApiObject, wanted: JsonObject): boolean =>
+const isSaid = (schema: FlowSchema, wanted: FlowSchemaCondition): boolean =>
   conditionsOf(schema).some(
     ({ type, status, reason, message }) =>
       type === wanted.type &&
@@ -117,7 +115,7 @@ const isSaid = (schema: ApiObject, wanted: JsonObject): boolean =>
       message === wanted.message,
   );
 
-function withCondition(schema: ApiObject, condition: JsonObject): ApiObject {
+function withCondition(schema: FlowSchema, condition: FlowSchemaCondition): FlowSchema {
   const others = conditionsOf(schema).filter(({ type }) => type !== condition.type);
-  return { ...schema, status: { ...(schema.status as JsonObject), conditions: [...others, condition] } };
+  return { ...schema, status: { ...schema.status, conditions: [...others, condition] } };
 }

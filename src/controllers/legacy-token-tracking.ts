@@ -1,6 +1,5 @@
-import type { ApiObject } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
-import { part } from '../object/parts.ts';
+import type { ConfigMap } from '../api/types/core/v1.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 import { ControllerIdentity } from './identity.ts';
@@ -19,8 +18,8 @@ export async function noteTokenTracking(registry: Registry, writer: ObjectWriter
   if (definition === undefined) throw new Error('the registry has no config maps');
   const since = now.toISOString().slice(0, '2026-01-01'.length);
   const context = new ControllerIdentity('pg-apiserver').context(definition, NAMESPACE);
-  const begin = (object: ApiObject): ApiObject => ({ ...object, data: { ...part(object, 'data'), since } });
-  const create = (): ApiObject =>
+  const begin = (object: ConfigMap): ConfigMap => ({ ...object, data: { ...object.data, since } });
+  const create = (): ConfigMap =>
     begin({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE } });
   try {
     await writer.update(context, NAME, { apply: (found) => (isDate(found) ? found : begin(found)), create });
@@ -30,4 +29,4 @@ export async function noteTokenTracking(registry: Registry, writer: ObjectWriter
   }
 }
 
-const isDate = (object: ApiObject): boolean => /^\d{4}-\d{2}-\d{2}$/.test(String(part(object, 'data').since));
+const isDate = ({ data }: ConfigMap): boolean => /^\d{4}-\d{2}-\d{2}$/.test(data?.since ?? '');

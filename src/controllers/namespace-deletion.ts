@@ -1,5 +1,5 @@
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
+import type { Namespace } from '../api/types/core/v1.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
 import { observe } from '../storage/observe.ts';
@@ -111,9 +111,8 @@ export class NamespaceDeletion {
   }
 }
 
-function withoutFinalizer(namespace: ApiObject): ApiObject {
-  const spec = namespace.spec as JsonObject | undefined;
-  const finalizers = Array.isArray(spec?.finalizers) ? spec.finalizers : [];
-  const left = finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER);
+function withoutFinalizer(namespace: Namespace): Namespace {
+  const { spec } = namespace;
+  const left = (spec?.finalizers ?? []).filter((finalizer) => finalizer !== NAMESPACE_FINALIZER);
   return { ...namespace, spec: left.length === 0 ? {} : { ...spec, finalizers: left } };
 }

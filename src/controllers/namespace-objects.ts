@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import type { ApiObject } from '../api/object-meta.ts';
+import type { ConfigMap, ServiceAccount } from '../api/types/core/v1.ts';
 import { part } from '../object/parts.ts';
 import type { NamespaceObject } from './every-namespace.ts';
 
@@ -9,7 +9,7 @@ import type { NamespaceObject } from './every-namespace.ts';
  */
 
 /** The account of pods that name none. */
-export const DEFAULT_ACCOUNT: NamespaceObject = {
+export const DEFAULT_ACCOUNT: NamespaceObject<ServiceAccount> = {
   resource: { group: '', resource: 'serviceaccounts' },
   name: 'default',
   create: () => ({ kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: 'default' } }),
@@ -28,7 +28,7 @@ const CA_ANNOTATIONS = {
  * The certificate by which pods know this server. Where a controller manager publishes another one its stays, and both never
  * write in turns: only what is no certificate is replaced at once, and an older one of ours at the next start.
  */
-export function rootCertificate(certificate: string): NamespaceObject {
+export function rootCertificate(certificate: string): NamespaceObject<ConfigMap> {
   const data = { [CA_KEY]: certificate };
   return {
     resource: { group: '', resource: 'configmaps' },
@@ -40,7 +40,7 @@ export function rootCertificate(certificate: string): NamespaceObject {
       data: { ...data },
     }),
     mend: (current, fully) => {
-      const published = part(current, 'data')[CA_KEY];
+      const published = current.data?.[CA_KEY];
       if (published === certificate) return undefined;
       if (isCertificate(published) && !(fully && isOurs(current))) return undefined;
       const annotations = { ...CA_ANNOTATIONS, ...current.metadata.annotations };
@@ -49,8 +49,8 @@ export function rootCertificate(certificate: string): NamespaceObject {
   };
 }
 
-function isCertificate(text: unknown): boolean {
-  if (typeof text !== 'string') return false;
+function isCertificate(text: string | undefined): boolean {
+  if (text === undefined) return false;
   try {
     return new X509Certificate(text).raw.length > 0;
   } catch {
@@ -59,7 +59,7 @@ function isCertificate(text: unknown): boolean {
 }
 
 /** Whether the certificate that is there was written by a server of this cluster. */
-function isOurs({ metadata: { managedFields = [] } }: ApiObject): boolean {
+function isOurs({ metadata: { managedFields = [] } }: ConfigMap): boolean {
   const owners = managedFields.filter(
     ({ fieldsV1 }) => part(fieldsV1, 'f:data')[`f:${CA_KEY}`] !== undefined,
   );

@@ -1,9 +1,8 @@
 import { type Measure, ZERO } from '../admission/quota/measure.ts';
 import { measureOf } from '../admission/quota/measures/all.ts';
 import { only, scopesOf } from '../admission/quota/quota.ts';
-import type { ApiObject } from '../api/object-meta.ts';
+import type { ResourceQuota } from '../api/types/core/v1.ts';
 import { parseStored } from '../codec/stored-object.ts';
-import { part } from '../object/parts.ts';
 import { addLists, NOTHING, type ResourceList, toResourceList } from '../object/resource-list.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Store } from '../storage/store.ts';
@@ -33,11 +32,11 @@ export function resourcesCountedBy(
 /** What a quota's namespace uses of what it limits, all objects counted. A limit on what nobody counts has no usage. */
 export async function countUsage(
   store: Store,
-  quota: ApiObject,
+  quota: ResourceQuota,
   definitions: readonly ResourceDefinition[],
   now: Date,
 ): Promise<ResourceList> {
-  const hard = toResourceList(part(quota, 'spec').hard);
+  const hard = toResourceList(quota.spec?.hard);
   const { namespace = '' } = quota.metadata;
   let used: ResourceList = NOTHING;
   for (const { measure } of resourcesCountedBy([...hard.keys()], definitions)) {

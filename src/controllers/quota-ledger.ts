@@ -1,6 +1,5 @@
 import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
-import { part } from '../object/parts.ts';
+import type { ResourceQuota, ResourceQuotaStatus } from '../api/types/core/v1.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 import { ControllerIdentity } from './identity.ts';
@@ -17,12 +16,20 @@ export class StoredQuotas implements QuotaLedger {
     this.#writer = writer;
   }
 
-  write(namespace: string, name: string, used: (quota: ApiObject) => JsonObject): Promise<void> {
-    return this.change(namespace, name, (quota) => ({ ...part(quota, 'status'), used: used(quota) }));
+  write(
+    namespace: string,
+    name: string,
+    used: (quota: ResourceQuota) => Record<string, string>,
+  ): Promise<void> {
+    return this.change(namespace, name, (quota) => ({ ...quota.status, used: used(quota) }));
   }
 
   /** `status` may answer what is there already; then nothing is written. */
-  async change(namespace: string, name: string, status: (quota: ApiObject) => JsonObject): Promise<void> {
+  async change(
+    namespace: string,
+    name: string,
+    status: (quota: ResourceQuota) => ResourceQuotaStatus,
+  ): Promise<void> {
     await this.#writer().update(this.#identity.context(this.#definition, namespace, 'status'), name, {
       apply: (quota) => ({ ...quota, status: status(quota) }),
       validate: () => [],

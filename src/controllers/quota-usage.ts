@@ -1,7 +1,7 @@
-import type { ApiObject } from '../api/object-meta.ts';
+import type { ResourceOf } from '../api/names.ts';
 import { StatusError } from '../api/status.ts';
+import type { ResourceQuota } from '../api/types/core/v1.ts';
 import { parseStored } from '../codec/stored-object.ts';
-import { part } from '../object/parts.ts';
 import { fromResourceList, toResourceList } from '../object/resource-list.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { followAnew } from '../storage/follow-anew.ts';
@@ -14,7 +14,7 @@ import { type AlsoRun, runTogether } from '../util/run-together.ts';
 import { type CountedResource, countUsage, resourcesCountedBy } from './quota-count.ts';
 import type { StoredQuotas } from './quota-ledger.ts';
 
-const QUOTAS = { group: '', resource: 'resourcequotas' };
+const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 /** Everything is counted again this often, whatever was seen or missed. */
 const PERIOD_MS = 5 * 60_000;
 const RETRY_MS = 1000;
@@ -82,9 +82,9 @@ export class QuotaUsage {
   }
 
   #look(entry: Entry, also: AlsoRun): void {
-    const quota = parseStored(entry.json);
-    const hard = part(quota, 'spec', 'hard');
-    for (const counted of resourcesCountedBy(Object.keys(hard), this.#definitions())) {
+    const quota = parseStored<ResourceQuota>(entry.json);
+    const names = Object.keys(quota.spec?.hard ?? {});
+    for (const counted of resourcesCountedBy(names, this.#definitions())) {
       this.#followCounted(counted, also);
     }
     if (!isSettled(quota)) this.#count(entry.namespace, entry.name);
@@ -144,8 +144,7 @@ export class QuotaUsage {
   async #recount(namespace: string, name: string): Promise<boolean> {
     const entry = await this.#store.get({ ...QUOTAS, namespace, name }, { kind: 'latest' });
     if (entry === undefined) return true;
-    const quota = parseStored(entry.json, toResourceVersion(entry.revision));
-    const hard = part(quota, 'spec', 'hard');
+    const quota = parseStored<ResourceQuota>(entry.json, toResourceVersion(entry.revision));
     const used = await countUsage(this.#store, quota, this.#definitions(), this.#now());
     let isCurrent = true;
     const ignoreGone = (error: unknown): void => {
@@ -154,7 +153,9 @@ export class QuotaUsage {
     await this.#quotas
       .change(namespace, name, (now) => {
         isCurrent = now.metadata.resourceVersion === quota.metadata.resourceVersion;
-        return isCurrent ? { hard: { ...hard }, used: fromResourceList(used) } : part(now, 'status');
+        return isCurrent
+          ? { hard: { ...quota.spec?.hard }, used: fromResourceList(used) }
+          : (now.status ?? {});
       })
       .catch(ignoreGone);
     return isCurrent;
@@ -162,10 +163,9 @@ export class QuotaUsage {
 }
 
 /** Whether the status is of this spec. */
-function isSettled(quota: ApiObject): boolean {
-  const wanted = toResourceList(part(quota, 'spec').hard);
-  const { hard, used } = part(quota, 'status');
-  const [held, counted] = [toResourceList(hard), toResourceList(used)];
+function isSettled({ spec, status }: ResourceQuota): boolean {
+  const wanted = toResourceList(spec?.hard);
+  const [held, counted] = [toResourceList(status?.hard), toResourceList(status?.used)];
   if (held.size !== wanted.size || counted.size !== wanted.size) return false;
   return [...wanted].every(([name, { nanos }]) => held.get(name)?.nanos === nanos && counted.has(name));
 }

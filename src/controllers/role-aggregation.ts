@@ -1,5 +1,6 @@
-import type { ApiObject } from '../api/object-meta.ts';
-import { type AggregatedRole, aggregatedRules } from '../authz/rbac/aggregation.ts';
+import type { ResourceOf } from '../api/names.ts';
+import type { ClusterRole } from '../api/types/rbac/v1.ts';
+import { aggregatedRules } from '../authz/rbac/aggregation.ts';
 import { RBAC_GROUP } from '../authz/rbac/policy.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
@@ -9,6 +10,7 @@ import { pause } from '../util/pause.ts';
 import type { ObjectWriter } from '../verbs/writer.ts';
 import type { ControllerIdentity } from './identity.ts';
 
+const ROLES: ResourceOf<ClusterRole> = { group: RBAC_GROUP, resource: 'clusterroles' };
 const RETRY_MS = 1000;
 
 /**
@@ -39,7 +41,7 @@ export class RoleAggregation {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        for await (const _ of observe(this.#store, { group: RBAC_GROUP, resource: 'clusterroles' }, signal)) {
+        for await (const _ of observe(this.#store, ROLES, signal)) {
           await this.aggregate();
         }
       } catch (error) {
@@ -53,18 +55,22 @@ export class RoleAggregation {
   async aggregate(): Promise<void> {
     const roles = await this.#roles();
     for (const role of roles) {
-      const rules = aggregatedRules(role as AggregatedRole, roles as AggregatedRole[]);
+      const rules = aggregatedRules(role, roles);
       if (rules === undefined) continue;
       const { name = '' } = role.metadata;
       await this.#writer.update(this.#identity.context(this.#definition, ''), name, {
-        apply: (copy) => ({ ...copy, rules: structuredClone(rules) as never }),
+        apply: (copy) => ({ ...copy, rules: structuredClone(rules) }),
       });
     }
   }
 
-  async #roles(): Promise<ApiObject[]> {
-    const resource = { group: RBAC_GROUP, resource: 'clusterroles' };
-    const { entries } = await this.#store.list({ resource, scope: {}, freshness: { kind: 'any' }, limit: 0 });
-    return entries.map(({ json }) => parseStored(json));
+  async #roles(): Promise<ClusterRole[]> {
+    const { entries } = await this.#store.list({
+      resource: ROLES,
+      scope: {},
+      freshness: { kind: 'any' },
+      limit: 0,
+    });
+    return entries.map(({ json }) => parseStored<ClusterRole>(json));
   }
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/object-meta.ts';
+import type { LabelSelector } from '../api/types/meta/v1.ts';
 
 /**
  * Label selectors, in the text form of queries and the object form of specs (apimachinery, pkg/labels).
@@ -180,22 +180,17 @@ function checkLabelValue(value: string): string {
 }
 
 /** A LabelSelector object as requirements. An empty one selects everything; undefined selects nothing. */
-export function fromLabelSelector(selector: JsonObject): LabelRequirement[] {
-  const labels = (selector.matchLabels ?? {}) as Record<string, string>;
-  const expressions = (selector.matchExpressions ?? []) as {
-    key: string;
-    operator: string;
-    values?: string[];
-  }[];
-  return [
-    ...Object.entries(labels).map(([key, value]) => ({ key, operator: 'In' as const, values: [value] })),
-    ...expressions.map(({ key, operator, values }) => ({
-      key,
-      operator: operator as LabelRequirement['operator'],
-      values: values ?? [],
-    })),
-  ];
-}
+export const fromLabelSelector = ({
+  matchLabels = {},
+  matchExpressions = [],
+}: LabelSelector): LabelRequirement[] => [
+  ...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In' as const, values: [value] })),
+  ...matchExpressions.map(({ key = '', operator, values = [] }) => ({
+    key,
+    operator: operator as LabelRequirement['operator'],
+    values,
+  })),
+];
 
 /** The text form, as kubectl shows selectors. */
 export function formatLabelRequirements(requirements: readonly LabelRequirement[]): string {

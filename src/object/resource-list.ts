@@ -1,5 +1,3 @@
-import type { JsonObject, JsonValue } from '../api/object-meta.ts';
-import { objectOf } from './parts.ts';
 import { formatQuantity, parseQuantity, type Quantity } from './quantity.ts';
 
 /** Amounts by the name of what there are so many of, as in `requests` and `limits`. */
@@ -8,17 +6,16 @@ export type ResourceList = ReadonlyMap<string, Quantity>;
 export const NOTHING: ResourceList = new Map();
 
 /** What is no quantity is left out. */
-export function toResourceList(value: JsonValue | undefined): ResourceList {
+export function toResourceList(list: Readonly<Record<string, string>> = {}): ResourceList {
   const entries: [string, Quantity][] = [];
-  const list = objectOf(value);
   for (const name of Object.keys(list)) {
-    const quantity = parseQuantity(String(list[name]));
+    const quantity = parseQuantity(list[name] ?? '');
     if (quantity !== undefined) entries.push([name, quantity]);
   }
   return entries.length === 0 ? NOTHING : new Map(entries);
 }
 
-export const fromResourceList = (list: ResourceList): JsonObject =>
+export const fromResourceList = (list: ResourceList): Record<string, string> =>
   Object.fromEntries([...list].map(([name, quantity]) => [name, formatQuantity(quantity)]));
 
 /** The first one's way of writing stays, as in Kubernetes. */

@@ -1,9 +1,9 @@
 import {
   ADMISSION_PLUGINS,
   type AdmissionPluginName,
-  isDefaultPlugin,
-  isPluginName,
-} from '../admission/plugin-names.ts';
+  findPlugin,
+  PLUGIN_NAMES,
+} from '../admission/all-plugins.ts';
 import { UsageError } from './flag.ts';
 import { type FlagValues, nearestName } from './parse.ts';
 
@@ -26,8 +26,8 @@ export function readAdmission(flags: FlagValues): AdmissionOptions {
     );
   return {
     plugins: ADMISSION_PLUGINS.filter(
-      (name) => enabled.has(name) || (isDefaultPlugin(name) && !disabled.has(name)),
-    ),
+      ({ name, isDefault }) => enabled.has(name) || (isDefault && !disabled.has(name)),
+    ).map(({ name }) => name),
     configFile: flags.string('admission-control-config-file'),
   };
 }
@@ -35,8 +35,9 @@ export function readAdmission(flags: FlagValues): AdmissionOptions {
 function readNames(flags: FlagValues, flag: string): ReadonlySet<AdmissionPluginName> {
   return new Set(
     flags.strings(flag).map((name) => {
-      if (isPluginName(name)) return name;
-      const nearest = nearestName(name, ADMISSION_PLUGINS) ?? ADMISSION_PLUGINS.join(', ');
+      const plugin = findPlugin(name);
+      if (plugin !== undefined) return plugin.name;
+      const nearest = nearestName(name, PLUGIN_NAMES) ?? PLUGIN_NAMES.join(', ');
       throw new UsageError(`--${flag}: no plugin is called ${JSON.stringify(name)}; it must be ${nearest}`);
     }),
   );

@@ -3,57 +3,15 @@ import { dirname, resolve } from 'node:path';
 import type { Registry as MetricsRegistry } from 'prom-client';
 import type { Access } from '../admission/access.ts';
 import { AdmissionChain, type AdmissionPlugin } from '../admission/admission.ts';
-import { type ClusterObjects, StoredClusterObjects } from '../admission/cluster-objects.ts';
+import { type AdmissionPluginName, findPlugin } from '../admission/all-plugins.ts';
+import { StoredClusterObjects } from '../admission/cluster-objects.ts';
 import { type PluginConfig, parseAdmissionConfig } from '../admission/config/admission-config.ts';
-import type { AdmissionPluginName } from '../admission/plugin-names.ts';
-import { alwaysAdmit } from '../admission/plugins/always-admit.ts';
-import { alwaysDeny } from '../admission/plugins/always-deny.ts';
-import { alwaysPullImages } from '../admission/plugins/always-pull-images.ts';
-import { certificateSubject } from '../admission/plugins/certificate-subject.ts';
-import { createClaimResize } from '../admission/plugins/claim-resize.ts';
-import { createDefaultIngressClass } from '../admission/plugins/default-ingress-class.ts';
-import { createDefaultStorageClass } from '../admission/plugins/default-storage-class.ts';
-import { createDefaultTolerations } from '../admission/plugins/default-toleration-seconds.ts';
-import { denyExternalIps } from '../admission/plugins/deny-external-ips.ts';
-import { readLimits } from '../admission/plugins/event-rate-limit/config.ts';
-import { createEventRateLimit } from '../admission/plugins/event-rate-limit/event-rate-limit.ts';
-import { tolerateExtendedResources } from '../admission/plugins/extended-resource-toleration.ts';
-import { readImagePolicyConfig } from '../admission/plugins/image-policy/config.ts';
-import { createImagePolicy } from '../admission/plugins/image-policy/image-policy.ts';
-import { limitAntiAffinity } from '../admission/plugins/limit-anti-affinity.ts';
-import { createLimitRanger } from '../admission/plugins/limit-ranger/limit-ranger.ts';
-import { createMutatingWebhooks } from '../admission/plugins/mutating-webhooks.ts';
-import { type CreateNamespace, createAutoProvision } from '../admission/plugins/namespace-auto-provision.ts';
-import { createNamespaceExists } from '../admission/plugins/namespace-exists.ts';
-import { createNamespaceLifecycle } from '../admission/plugins/namespace-lifecycle.ts';
-import { createNodeRestriction } from '../admission/plugins/node-restriction/node-restriction.ts';
-import { createOwnerReferencesPermission, type FindKind } from '../admission/plugins/owner-references.ts';
-import { createPodNodeSelector, readNodeSelectors } from '../admission/plugins/pod-node-selector.ts';
-import { createPodSecurity } from '../admission/plugins/pod-security.ts';
-import {
-  createPodTolerationRestriction,
-  readClusterTolerations,
-} from '../admission/plugins/pod-toleration-restriction.ts';
-import { createPriority } from '../admission/plugins/priority.ts';
+import type { CreateNamespace } from '../admission/plugins/namespace-auto-provision.ts';
+import type { FindKind } from '../admission/plugins/owner-references.ts';
 import { refusePrivileged } from '../admission/plugins/privileged-containers.ts';
-import { createResourceQuota, type QuotaLedger } from '../admission/plugins/resource-quota.ts';
-import { createRuntimeClass } from '../admission/plugins/runtime-class.ts';
-import { createServiceAccounts } from '../admission/plugins/service-account/service-account.ts';
-import {
-  createCertificateApproval,
-  createCertificateSigning,
-  createTrustBundleAttest,
-} from '../admission/plugins/signer-rights.ts';
-import { storageProtection } from '../admission/plugins/storage-protection.ts';
-import { taintNewNodes } from '../admission/plugins/taint-nodes-by-condition.ts';
-import { createValidatingAdmissionPolicy } from '../admission/plugins/validating-admission-policy.ts';
-import { createValidatingWebhooks } from '../admission/plugins/validating-webhooks.ts';
-import { PodSecurityMetrics } from '../admission/pod-security/metrics.ts';
-import { readPodSecurityConfig } from '../admission/pod-security/pod-security-config.ts';
+import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
 import { ParamRights } from '../admission/policies/param-rights.ts';
-import { readQuotaConfig } from '../admission/quota/quota-config.ts';
-import { readWebhookConfig } from '../admission/webhooks/config.ts';
-import type { WebhookParts } from '../admission/webhooks/dispatch.ts';
+import type { WebhookNeeds } from '../admission/webhooks/dispatch.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
@@ -63,8 +21,6 @@ import { parseYamlText } from '../codec/yaml-text.ts';
 import { problemsOf } from '../object/field-path.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
-import { readClientConfig } from '../outbound/client-config.ts';
-import { createJsonPost, isTransient } from '../outbound/json-post.ts';
 import type { Registry } from '../registry/registry.ts';
 import { validateTolerations } from '../resources/pod/validation/placement.ts';
 import { Follower } from '../storage/follower.ts';
@@ -72,90 +28,12 @@ import type { Store } from '../storage/store.ts';
 import { policyParts } from './admission-policies.ts';
 import type { ServiceRun } from './services.ts';
 
-/** What plugins are made from. */
-interface PluginParts {
-  readonly options: ServerOptions;
-  readonly store: Store;
-  readonly registry: Registry;
-  readonly authorizer: Authorizer;
-  readonly objects: ClusterObjects;
-  readonly access: Access;
-  readonly findKind: FindKind;
-  readonly quotas: QuotaLedger;
-  readonly createNamespace: CreateNamespace;
-  readonly metrics: MetricsRegistry;
-  readonly types: TypeLibrary;
-  readonly logger: Logger;
-  isServing(): boolean;
-  /** Of the file --admission-control-config-file; undefined: the plugin's defaults. */
-  readonly config: JsonValue | undefined;
-}
-
-/** @throws Error that says what is wrong with its configuration */
-type PluginFactory = (parts: PluginParts) => AdmissionPlugin;
-
-const FACTORIES: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
-  AlwaysAdmit: () => alwaysAdmit,
-  NamespaceAutoProvision: ({ objects, createNamespace }) => createAutoProvision(objects, createNamespace),
-  NamespaceLifecycle: ({ store }) => createNamespaceLifecycle(store),
-  NamespaceExists: ({ objects }) => createNamespaceExists(objects),
-  LimitPodHardAntiAffinityTopology: () => limitAntiAffinity,
-  LimitRanger: ({ objects }) => createLimitRanger(objects),
-  ServiceAccount: ({ objects }) => createServiceAccounts(objects),
-  NodeRestriction: ({ objects, options }) =>
-    createNodeRestriction({
-      objects,
-      nodeOf: nodeNameOf,
-      recoversExpansion: options.featureGates.isEnabled('RecoverVolumeExpansionFailure'),
-    }),
-  TaintNodesByCondition: () => taintNewNodes,
-  AlwaysPullImages: () => alwaysPullImages,
-  ImagePolicyWebhook: ({ config }) => createImageReviews(config),
-  PodSecurity: ({ options, store, objects, metrics, config }) =>
-    createPodSecurity({
-      ...{ store, objects, config: readPodSecurityConfig(config), metrics: new PodSecurityMetrics(metrics) },
-      relaxesOwnUsers: options.featureGates.isEnabled('UserNamespacesPodSecurityStandards'),
-    }),
-  PodNodeSelector: ({ objects, config }) => createPodNodeSelector(objects, readNodeSelectors(config)),
-  Priority: ({ objects }) => createPriority(objects),
-  DefaultTolerationSeconds: ({ options }) => createDefaultTolerations(options.tolerationSeconds),
-  PodTolerationRestriction: ({ objects, config }) =>
-    createPodTolerationRestriction(objects, readClusterTolerations(config, checkTolerations)),
-  EventRateLimit: ({ config }) => createEventRateLimit(readLimits(config), () => performance.now()),
-  ExtendedResourceToleration: () => tolerateExtendedResources,
-  DefaultStorageClass: ({ objects }) => createDefaultStorageClass(objects),
-  StorageObjectInUseProtection: () => storageProtection,
-  OwnerReferencesPermissionEnforcement: ({ access, findKind }) =>
-    createOwnerReferencesPermission(access, findKind),
-  PersistentVolumeClaimResize: ({ objects }) => createClaimResize(objects),
-  RuntimeClass: ({ objects }) => createRuntimeClass(objects),
-  CertificateApproval: ({ access }) => createCertificateApproval(access),
-  CertificateSigning: ({ access }) => createCertificateSigning(access),
-  ClusterTrustBundleAttest: ({ access }) => createTrustBundleAttest(access),
-  CertificateSubjectRestriction: () => certificateSubject,
-  DefaultIngressClass: ({ objects }) => createDefaultIngressClass(objects),
-  DenyServiceExternalIPs: () => denyExternalIps,
-  MutatingAdmissionWebhook: (parts) => createMutatingWebhooks(toWebhookParts(parts)),
-  ValidatingAdmissionPolicy: (parts) => createValidatingAdmissionPolicy(policyParts(parts)),
-  ValidatingAdmissionWebhook: (parts) => createValidatingWebhooks(toWebhookParts(parts)),
-  ResourceQuota: ({ objects, quotas, config }) =>
-    createResourceQuota({ objects, ledger: quotas, limited: readQuotaConfig(config), now: () => new Date() }),
-  AlwaysDeny: () => alwaysDeny,
-};
-
 function checkTolerations(tolerations: readonly JsonObject[], path: string): FieldError[] {
   return problemsOf((at) => validateTolerations(at, tolerations), path);
 }
 
-function toWebhookParts(parts: PluginParts): WebhookParts {
-  const { objects, registry, types, options, config, logger, isServing } = parts;
-  const credentials = { users: readWebhookConfig(config), pair: readProxyClient(options) };
-  const onFailure = ({ message }: Error): void => logger.warn('admission', { message });
-  return { objects, registry, types, credentials, isServing, onFailure };
-}
-
 /** @throws Error that names the flags */
-function readProxyClient(options: ServerOptions): WebhookParts['credentials']['pair'] {
+function readProxyClient(options: ServerOptions): ReturnType<WebhookNeeds['readProxyClient']> {
   const { proxyClientCertFile, proxyClientKeyFile } = options;
   if (proxyClientCertFile === '') return undefined;
   try {
@@ -164,12 +42,6 @@ function readProxyClient(options: ServerOptions): WebhookParts['credentials']['p
   } catch (error) {
     throw new Error(`--proxy-client-cert-file, --proxy-client-key-file: ${textOf(error)}`, { cause: error });
   }
-}
-
-function createImageReviews(value: JsonValue | undefined): AdmissionPlugin {
-  const config = readImagePolicyConfig(value);
-  const post = createJsonPost(readClientConfig(config.kubeConfigFile));
-  return createImagePolicy({ config, post, isTransient });
 }
 
 export interface Admission {
@@ -204,11 +76,16 @@ export function createAdmission(parts: AdmissionParts): Admission {
   const { plugins, configFile } = options.admission;
   const configs = configFile === '' ? new Map<AdmissionPluginName, PluginConfig>() : readConfig(configFile);
   let serving = false;
-  const isServing = (): boolean => serving;
+  const shared = {
+    ...sharedParts(parts),
+    ...{ objects, access, findKind },
+    policies: policyParts({ ...parts, objects }),
+    isServing: () => serving,
+  };
   const chain = new AdmissionChain([
-    ...plugins.map((name) => {
+    ...plugins.flatMap((name) => {
       const config = readPluginConfig(configFile, name, configs.get(name));
-      return FACTORIES[name]({ ...parts, objects, access, findKind, isServing, config });
+      return findPlugin(name)?.create({ ...shared, config }) ?? [];
     }),
     ...(options.allowPrivileged ? [] : [refusePrivileged]),
     new ParamRights(access, findKind, objects),
@@ -224,6 +101,17 @@ export function createAdmission(parts: AdmissionParts): Admission {
     },
   };
 }
+
+/** What does not depend on the plugin, nor on what the plugins share. */
+const sharedParts = ({ options, logger, ...parts }: AdmissionParts) => ({
+  ...parts,
+  nodeOf: nodeNameOf,
+  checkTolerations,
+  tolerationSeconds: options.tolerationSeconds,
+  isFeatureOn: (gate: string) => options.featureGates.isEnabled(gate),
+  readProxyClient: () => readProxyClient(options),
+  onFailure: ({ message }: Error): void => logger.warn('admission', { message }),
+});
 
 const accessBy = (authorizer: Authorizer): Access => ({
   whyNot: async (user, { verb, namespace = '', name = '', subresource = '', ...resource }) => {

@@ -1,5 +1,4 @@
 import type { AdmissionPlugin } from '../admission/admission.ts';
-import type { JsonObject } from '../api/object-meta.ts';
 import { readPolicyFile } from '../authz/abac.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { compileMatchCondition } from '../authz/config/compile-condition.ts';
@@ -131,8 +130,7 @@ function toPlugin(guard: EscalationGuard): AdmissionPlugin {
       const { group, resource } = definition;
       if (group !== RBAC_GROUP || !isRbacResource(resource) || object === undefined) return;
       const requestName = operation === 'CREATE' ? '' : name;
-      const before: JsonObject | undefined = old;
-      await guard.check({ user, resource, namespace, name, requestName, object, old: before });
+      await guard.check({ user, resource, namespace, name, requestName, object, old });
     },
   };
 }

@@ -100,6 +100,19 @@ describe('tolerations of pods', () => {
   test('an annotation that is no list is told', async () => {
     expect(await admit({ annotations: { defaultTolerations: '{}' } })).toContain('no list of tolerations');
     expect(await admit({ annotations: { defaultTolerations: '{' } })).toContain('JSON');
+    expect(await admit({ annotations: { defaultTolerations: '[{"key":5}]' } })).toContain(
+      'no list of tolerations',
+    );
+    expect(await admit({ annotations: { defaultTolerations: '[{"tolerationSeconds":"1"}]' } })).toContain(
+      'no list of tolerations',
+    );
+  });
+
+  test('a null in an annotation is an absent field', async () => {
+    const text = JSON.stringify([{ ...one('a'), tolerationSeconds: null }]);
+    expect(await admit({ annotations: { defaultTolerations: text } })).toEqual(
+      await admit({ annotations: { defaultTolerations: JSON.stringify([one('a')]) } }),
+    );
   });
 });
 

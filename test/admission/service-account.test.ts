@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ClusterObjects, FollowedObjects } from '../../src/admission/cluster-objects.ts';
+import type { ClusterObjects } from '../../src/admission/cluster-objects.ts';
 import { createServiceAccounts } from '../../src/admission/plugins/service-account/service-account.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
@@ -81,12 +81,14 @@ describe('accounts that are still being made', () => {
     const full = new FakeCluster({ serviceaccounts: [account()] });
     let pauses = 0;
     let asked = 0;
-    const live = full.follow({ group: '', resource: 'serviceaccounts' });
-    const followed = new FollowedObjects();
-    followed.get = (...key) =>
-      pauses >= (after.known ?? Number.POSITIVE_INFINITY) ? live.get(...key) : undefined;
     const objects: ClusterObjects = {
-      follow: () => followed,
+      follow: (resource) => {
+        const followed = full.follow(resource);
+        const get = followed.get.bind(followed);
+        followed.get = (...key) =>
+          pauses >= (after.known ?? Number.POSITIVE_INFINITY) ? get(...key) : undefined;
+        return followed;
+      },
       find: async (...key) => {
         asked += 1;
         return pauses >= (after.found ?? Number.POSITIVE_INFINITY) ? full.find(...key) : undefined;

@@ -1,6 +1,6 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../../src/admission/admission.ts';
 import { type ClusterObjects, FollowedObjects } from '../../src/admission/cluster-objects.ts';
-import type { GroupResource } from '../../src/api/names.ts';
+import type { GroupResource, ResourceOf } from '../../src/api/names.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
@@ -25,17 +25,22 @@ export class FakeCluster implements ClusterObjects {
     );
   }
 
-  follow({ group, resource }: GroupResource): FollowedObjects {
-    const followed = new FollowedObjects();
+  follow<T extends ApiObject>({ group, resource }: ResourceOf<T>): FollowedObjects<T> {
+    const followed = new FollowedObjects<T>();
     const objects = this.#objects.get(resource) ?? [];
     followed.replace(objects.map((object) => toEntry({ group, resource }, object)));
     return followed;
   }
 
-  async find({ resource }: GroupResource, namespace: string, name: string): Promise<ApiObject | undefined> {
-    return this.#objects
+  async find<T extends ApiObject>(
+    { resource }: ResourceOf<T>,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> {
+    const found = this.#objects
       .get(resource)
       ?.find(({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace);
+    return found as T | undefined;
   }
 }
 

@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
-import { ADMISSION_PLUGINS, isDefaultPlugin } from '../../src/admission/plugin-names.ts';
+import { ADMISSION_PLUGINS } from '../../src/admission/all-plugins.ts';
 import { parseOptions } from '../../src/options/options.ts';
 
 const pluginsOf = (...args: string[]): readonly string[] => parseOptions(args).admission.plugins;
 
 test('the twenty default plugins are on, and run in one order whatever the order of the flags', () => {
   expect(pluginsOf()).toHaveLength(20);
-  expect(pluginsOf()).toEqual(ADMISSION_PLUGINS.filter(isDefaultPlugin));
+  expect(pluginsOf()).toEqual(ADMISSION_PLUGINS.filter(({ isDefault }) => isDefault).map(({ name }) => name));
   const plugins = pluginsOf(
     '--enable-admission-plugins=AlwaysDeny,NodeRestriction',
     '--disable-admission-plugins=Priority,LimitRanger',
   );
   const expected = ADMISSION_PLUGINS.filter(
-    (name) =>
-      (isDefaultPlugin(name) && name !== 'Priority' && name !== 'LimitRanger') ||
+    ({ name, isDefault }) =>
+      (isDefault && name !== 'Priority' && name !== 'LimitRanger') ||
       name === 'AlwaysDeny' ||
       name === 'NodeRestriction',
-  );
+  ).map(({ name }) => name);
   expect(plugins).toEqual(expected);
 });
 

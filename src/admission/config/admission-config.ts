@@ -4,7 +4,7 @@ import { repeatedKeyProblems } from '../../codec/yaml-repeated-keys.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
 import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, notSupported } from '../../object/field-errors.ts';
-import { ADMISSION_PLUGINS, type AdmissionPluginName, isPluginName } from '../plugin-names.ts';
+import { type AdmissionPluginName, findPlugin, PLUGIN_NAMES } from '../all-plugins.ts';
 
 /**
  * The file of --admission-control-config-file, in YAML or JSON:
@@ -36,14 +36,14 @@ export function parseAdmissionConfig(text: string): ReadonlyMap<AdmissionPluginN
   for (const [at, plugin] of plugins.entries()) {
     const path = `plugins[${at}]`;
     checkFields(plugin, ['name', 'path', 'configuration'], path, problems);
-    const { name } = plugin;
-    if (typeof name !== 'string' || !isPluginName(name)) {
-      problems.push(notSupported(`${path}.name`, name ?? '', ADMISSION_PLUGINS));
-    } else if (configs.has(name)) {
-      problems.push(duplicate(`${path}.name`, name));
+    const found = typeof plugin.name === 'string' ? findPlugin(plugin.name) : undefined;
+    if (found === undefined) {
+      problems.push(notSupported(`${path}.name`, plugin.name ?? '', PLUGIN_NAMES));
+    } else if (configs.has(found.name)) {
+      problems.push(duplicate(`${path}.name`, found.name));
     } else {
       const config = readPluginConfig(plugin, path, problems);
-      if (config !== undefined) configs.set(name, config);
+      if (config !== undefined) configs.set(found.name, config);
     }
   }
   throwProblems('admission configuration', problems);

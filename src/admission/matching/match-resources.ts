@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../api/object-meta.ts';
-import { text } from '../../object/parts.ts';
+import type { MatchResources } from '../../api/types/admissionregistration/v1.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import {
   nameMatches,
@@ -31,12 +30,12 @@ export interface MatchCriteria {
   readonly equivalent: boolean;
 }
 
-export const readMatchCriteria = (match: JsonObject): MatchCriteria => ({
-  rules: readRules(match, 'resourceRules'),
-  excluded: readRules(match, 'excludeResourceRules'),
-  namespaceSelector: readSelector(match, 'namespaceSelector'),
-  objectSelector: readSelector(match, 'objectSelector'),
-  equivalent: text(match.matchPolicy) === 'Equivalent',
+export const readMatchCriteria = (match: MatchResources): MatchCriteria => ({
+  rules: readRules(match.resourceRules),
+  excluded: readRules(match.excludeResourceRules),
+  namespaceSelector: readSelector(match.namespaceSelector),
+  objectSelector: readSelector(match.objectSelector),
+  equivalent: match.matchPolicy === 'Equivalent',
 });
 
 export const requestedOf = ({ definition, version }: AdmissionAttributes): ResourceVersion => ({

@@ -1,6 +1,5 @@
 import { canonicalGroup } from '../../api/dialect.ts';
-import type { JsonObject } from '../../api/object-meta.ts';
-import { parts, text } from '../../object/parts.ts';
+import type { NamedRuleWithOperations } from '../../api/types/admissionregistration/v1.ts';
 import type { AdmissionOperation } from '../admission.ts';
 
 /** What a rule of a webhook or a policy is held against. */
@@ -25,20 +24,15 @@ export interface ResourceRule {
   readonly resourceNames: readonly string[];
 }
 
-export const readRules = (owner: JsonObject, field: string): ResourceRule[] =>
-  parts(owner, field).map((rule) => ({
-    operations: texts(rule, 'operations'),
-    apiGroups: texts(rule, 'apiGroups').map((group) => canonicalGroup(group).group),
-    apiVersions: texts(rule, 'apiVersions'),
-    resources: texts(rule, 'resources'),
-    scope: text(rule.scope, '*'),
-    resourceNames: texts(rule, 'resourceNames'),
+export const readRules = (rules: readonly NamedRuleWithOperations[] = []): ResourceRule[] =>
+  rules.map(({ operations = [], apiGroups = [], apiVersions = [], resources = [], ...rule }) => ({
+    operations,
+    apiGroups: apiGroups.map((group) => canonicalGroup(group).group),
+    apiVersions,
+    resources,
+    scope: rule.scope || '*',
+    resourceNames: rule.resourceNames ?? [],
   }));
-
-function texts(rule: JsonObject, field: string): string[] {
-  const values = rule[field];
-  return Array.isArray(values) ? values.map((value) => text(value)) : [];
-}
 
 /** Everything but the names (Kubernetes: admission/plugin/webhook/predicates/rules). */
 export function ruleMatches(rule: ResourceRule, subject: RuleSubject): boolean {

@@ -1,21 +1,15 @@
-import type { GroupResource } from '../../api/names.ts';
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { notFound } from '../../api/status.ts';
+import type { Namespace } from '../../api/types/core/v1.ts';
+import type { LabelSelector } from '../../api/types/meta/v1.ts';
 import { fromLabelSelector, type LabelRequirement, matchesLabels } from '../../object/label-selector.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import { NAMESPACES } from '../resources.ts';
 
 export type Selector = readonly LabelRequirement[];
 
 /** An absent selector selects everything, as an empty one does. */
-export const readSelector = (owner: JsonObject, field: string): Selector => {
-  const selector = owner[field];
-  return typeof selector === 'object' && selector !== null && !Array.isArray(selector)
-    ? fromLabelSelector(selector)
-    : [];
-};
-
-const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' };
+export const readSelector = (selector: LabelSelector = {}): Selector => fromLabelSelector(selector);
 
 const isNamespace = ({ definition }: AdmissionAttributes): boolean =>
   definition.resource === 'namespaces' && definition.group === '';
@@ -27,7 +21,7 @@ export const namespaceOf = (attributes: AdmissionAttributes): string =>
 /** Namespaces as selectors and expressions see them. */
 export class Namespaces {
   readonly #objects: ClusterObjects;
-  readonly #followed: FollowedObjects;
+  readonly #followed: FollowedObjects<Namespace>;
 
   constructor(objects: ClusterObjects) {
     this.#objects = objects;
@@ -35,7 +29,7 @@ export class Namespaces {
   }
 
   /** One that was made a moment ago is asked for. @throws StatusError 404 */
-  async get(name: string): Promise<ApiObject> {
+  async get(name: string): Promise<Namespace> {
     const namespace = this.#followed.get('', name) ?? (await this.#objects.find(NAMESPACES, '', name));
     if (namespace === undefined) throw notFound(NAMESPACES, name);
     return namespace;

@@ -1,4 +1,5 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 
 /** The server's own writes; without them it could not start. */
@@ -16,3 +17,9 @@ function deny(attributes: AdmissionAttributes): void {
   if (attributes.user.username === SERVER) return;
   throw refusal(attributes, 'admission control is denying all modifications');
 }
+
+export const alwaysDenyPlugin = describePlugin({
+  name: 'AlwaysDeny',
+  isDefault: false,
+  create: () => alwaysDeny,
+});

@@ -1,14 +1,15 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { unknownError } from '../../api/status.ts';
+import type { Container, EphemeralContainer, Pod, PodSpec } from '../../api/types/core/v1.ts';
 import { notSupported } from '../../object/field-errors.ts';
-import { isObject } from '../../object/merge-patch.ts';
-import { objectsOf, part, text } from '../../object/parts.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
-import { isPodWrite, specOf } from './written-pod.ts';
+import { PODS } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
+import { CONTAINER_LISTS } from './pod-specs.ts';
+import { specOf } from './written-pod.ts';
 
 const ALWAYS = 'Always';
-const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
 /** Nobody uses an image that is on a node without being allowed to pull it (Kubernetes: plugin/pkg/admission/alwayspullimages). */
 export const alwaysPullImages: AdmissionPlugin = {
@@ -17,9 +18,9 @@ export const alwaysPullImages: AdmissionPlugin = {
   mutate: (attributes) => {
     const spec = lookedAt(attributes);
     if (spec === undefined) return;
-    for (const list of LISTS)
-      for (const container of objectsOf(spec[list])) container.imagePullPolicy = ALWAYS;
-    for (const { image } of objectsOf(spec.volumes)) if (isObject(image)) image.pullPolicy = ALWAYS;
+    for (const list of CONTAINER_LISTS)
+      for (const container of spec[list] ?? []) container.imagePullPolicy = ALWAYS;
+    for (const { image } of spec.volumes ?? []) if (image !== undefined) image.pullPolicy = ALWAYS;
   },
   /** Whatever else changed the pod may have set it back. Kubernetes answers several refusals as one unknown error. */
   validate: (attributes) => {
@@ -35,23 +36,28 @@ export const alwaysPullImages: AdmissionPlugin = {
   },
 };
 
-function policiesOf(spec: JsonObject): (readonly [path: string, policy: string])[] {
+function policiesOf(spec: PodSpec): (readonly [path: string, policy: string])[] {
   return [
-    ...LISTS.flatMap((list) =>
-      objectsOf(spec[list]).map(
-        ({ imagePullPolicy }, at) => [`spec.${list}[${at}].imagePullPolicy`, text(imagePullPolicy)] as const,
+    ...CONTAINER_LISTS.flatMap((list) =>
+      containersIn(spec, list).map(
+        ({ imagePullPolicy = '' }, at) => [`spec.${list}[${at}].imagePullPolicy`, imagePullPolicy] as const,
       ),
     ),
-    ...objectsOf(spec.volumes).flatMap(({ image }, at) =>
-      isObject(image) ? [[`spec.volumes[${at}].image.pullPolicy`, text(image.pullPolicy)] as const] : [],
+    ...(spec.volumes ?? []).flatMap(({ image }, at) =>
+      image === undefined ? [] : [[`spec.volumes[${at}].image.pullPolicy`, image.pullPolicy ?? ''] as const],
     ),
   ];
 }
 
+const containersIn = (
+  spec: PodSpec,
+  list: (typeof CONTAINER_LISTS)[number],
+): readonly (Container | EphemeralContainer)[] => spec[list] ?? [];
+
 /** The spec of a pod that is new or gets other images. */
-function lookedAt(attributes: AdmissionAttributes): JsonObject | undefined {
+function lookedAt(attributes: AdmissionAttributes): PodSpec | undefined {
+  if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return undefined;
   const { object, old } = attributes;
-  if (!isPodWrite(attributes) || object === undefined) return undefined;
   if (attributes.operation === 'UPDATE' && old !== undefined) {
     const held = imagesOf(old);
     if ([...imagesOf(object)].every((image) => held.has(image))) return undefined;
@@ -59,7 +65,11 @@ function lookedAt(attributes: AdmissionAttributes): JsonObject | undefined {
   return specOf(object);
 }
 
-function imagesOf(pod: ApiObject): ReadonlySet<string> {
-  const spec = part(pod, 'spec');
-  return new Set(LISTS.flatMap((list) => objectsOf(spec[list]).map(({ image }) => text(image))));
-}
+const imagesOf = ({ spec = {} }: Pod): ReadonlySet<string> =>
+  new Set(CONTAINER_LISTS.flatMap((list) => containersIn(spec, list).map(({ image = '' }) => image)));
+
+export const alwaysPullImagesPlugin = describePlugin({
+  name: 'AlwaysPullImages',
+  isDefault: false,
+  create: () => alwaysPullImages,
+});

@@ -1,7 +1,9 @@
-import { part, text } from '../../object/parts.ts';
 import { readCertificationRequest } from '../../x509/certification-request.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
+import { SIGNING_REQUESTS } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
 
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 const MASTERS = 'system:masters';
@@ -11,13 +13,18 @@ export const certificateSubject: AdmissionPlugin = {
   name: 'CertificateSubjectRestriction',
   operations: ['CREATE'],
   validate: (attributes) => {
-    const { definition, subresource, object } = attributes;
-    if (definition.resource !== 'certificatesigningrequests' || subresource !== '') return;
-    const { signerName, request } = part(object, 'spec');
-    if (definition.group !== 'certificates.k8s.io' || signerName !== CLIENT_SIGNER) return;
+    if (!isWriteOf(attributes, SIGNING_REQUESTS)) return;
+    const { signerName, request = '' } = attributes.object?.spec ?? {};
+    if (signerName !== CLIENT_SIGNER) return;
     // That it can be read has been validated.
-    const { subject } = readCertificationRequest(text(request));
+    const { subject } = readCertificationRequest(request ?? '');
     if (!subject.organizations.includes(MASTERS)) return;
     throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
   },
 };
+
+export const certificateSubjectRestriction = describePlugin({
+  name: 'CertificateSubjectRestriction',
+  isDefault: true,
+  create: () => certificateSubject,
+});

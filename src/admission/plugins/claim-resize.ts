@@ -1,15 +1,17 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import { part } from '../../object/parts.ts';
+import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
 import { parseQuantity } from '../../object/quantity.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
+import { CLAIMS, STORAGE_CLASSES } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
 import { storageClassOf } from './claim-class.ts';
 
 /** Only bound claims grow, and only where their storage class says so (Kubernetes: storage/persistentvolume/resize). */
 export function createClaimResize(objects: ClusterObjects): AdmissionPlugin {
-  const classes = objects.follow({ group: 'storage.k8s.io', resource: 'storageclasses' });
-  const mayGrow = (claim: ApiObject, old: ApiObject): boolean => {
+  const classes = objects.follow(STORAGE_CLASSES);
+  const mayGrow = (claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean => {
     const name = storageClassOf(claim);
     if (name === '' || storageClassOf(old) !== name) return false;
     return classes.get('', name)?.allowVolumeExpansion === true;
@@ -18,11 +20,11 @@ export function createClaimResize(objects: ClusterObjects): AdmissionPlugin {
     name: 'PersistentVolumeClaimResize',
     operations: ['UPDATE'],
     validate: (attributes) => {
-      const { definition, subresource, object, old } = attributes;
-      if (definition.resource !== 'persistentvolumeclaims' || definition.group !== '') return;
-      if (object === undefined || old === undefined || subresource !== '') return;
+      if (!isWriteOf(attributes, CLAIMS)) return;
+      const { object, old } = attributes;
+      if (object === undefined || old === undefined) return;
       if (sizeOf(object) <= sizeOf(old)) return;
-      if (part(old, 'status').phase !== 'Bound')
+      if (old.status?.phase !== 'Bound')
         throw refusal(attributes, 'Only bound persistent volume claims can be expanded');
       if (!mayGrow(object, old))
         throw refusal(
@@ -34,7 +36,13 @@ export function createClaimResize(objects: ClusterObjects): AdmissionPlugin {
 }
 
 /** In billionths of a byte. */
-function sizeOf(claim: ApiObject): bigint {
-  const size = part(claim, 'spec', 'resources', 'requests').storage;
-  return size === undefined ? 0n : (parseQuantity(String(size))?.nanos ?? 0n);
+function sizeOf({ spec }: PersistentVolumeClaim): bigint {
+  const size = spec?.resources?.requests?.storage;
+  return size === undefined ? 0n : (parseQuantity(size)?.nanos ?? 0n);
 }
+
+export const claimResize = describePlugin({
+  name: 'PersistentVolumeClaimResize',
+  isDefault: true,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createClaimResize(objects),
+});

@@ -1,6 +1,8 @@
-import { part } from '../../object/parts.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
+import { CLAIMS, STORAGE_CLASSES } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
 import { CLASS_ANNOTATION } from './claim-class.ts';
 import { newestDefault } from './newest-default.ts';
 
@@ -11,14 +13,14 @@ const DEFAULT_ANNOTATIONS = [
 
 /** A claim that names no storage class gets the default one, if there is one (Kubernetes: storage/storageclass/setdefault). */
 export function createDefaultStorageClass(objects: ClusterObjects): AdmissionPlugin {
-  const classes = objects.follow({ group: 'storage.k8s.io', resource: 'storageclasses' });
+  const classes = objects.follow(STORAGE_CLASSES);
   return {
     name: 'DefaultStorageClass',
     operations: ['CREATE'],
-    mutate: ({ definition, subresource, object }) => {
-      if (definition.resource !== 'persistentvolumeclaims' || definition.group !== '') return;
-      if (object === undefined || subresource !== '') return;
-      const spec = part(object, 'spec');
+    mutate: (attributes) => {
+      if (!isWriteOf(attributes, CLAIMS) || attributes.object === undefined) return;
+      const { object } = attributes;
+      const { spec = {} } = object;
       // An empty name is a choice too: no class.
       if (
         spec.storageClassName !== undefined ||
@@ -30,3 +32,9 @@ export function createDefaultStorageClass(objects: ClusterObjects): AdmissionPlu
     },
   };
 }
+
+export const defaultStorageClass = describePlugin({
+  name: 'DefaultStorageClass',
+  isDefault: true,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createDefaultStorageClass(objects),
+});

@@ -1,22 +1,24 @@
-import type { ApiObject, JsonValue } from '../../api/object-meta.ts';
-import { part } from '../../object/parts.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
+import { SERVICES } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
 
 /** No service gets external addresses that it does not have already (Kubernetes: network/denyserviceexternalips). */
 export const denyExternalIps: AdmissionPlugin = {
   name: 'DenyServiceExternalIPs',
   operations: ['CREATE', 'UPDATE'],
   validate: (attributes) => {
-    const { definition, subresource, object, old } = attributes;
-    if (definition.resource !== 'services' || definition.group !== '' || subresource !== '') return;
-    const held = new Set(externalIpsOf(old));
-    if (externalIpsOf(object).every((ip) => held.has(ip))) return;
+    if (!isWriteOf(attributes, SERVICES)) return;
+    const { object, old } = attributes;
+    const held = new Set(old?.spec?.externalIPs);
+    if ((object?.spec?.externalIPs ?? []).every((ip) => held.has(ip))) return;
     throw refusal(attributes, 'Use of external IPs is denied by admission control');
   },
 };
 
-function externalIpsOf(service: ApiObject | undefined): readonly JsonValue[] {
-  const { externalIPs } = part(service, 'spec');
-  return Array.isArray(externalIPs) ? externalIPs : [];
-}
+export const denyServiceExternalIps = describePlugin({
+  name: 'DenyServiceExternalIPs',
+  isDefault: false,
+  create: () => denyExternalIps,
+});

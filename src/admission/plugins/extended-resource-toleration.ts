@@ -1,8 +1,10 @@
-import type { JsonObject } from '../../api/object-meta.ts';
-import { objectsOf, part, text } from '../../object/parts.ts';
+import type { PodSpec, Toleration } from '../../api/types/core/v1.ts';
 import { isExtendedResource } from '../../object/resource-names.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { isPodWrite, specOf } from './written-pod.ts';
+import { describePlugin } from '../plugin.ts';
+import { PODS } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
+import { specOf } from './written-pod.ts';
 
 /**
  * Nodes with special hardware are tainted by its name; pods that ask for it may go there
@@ -12,25 +14,31 @@ export const tolerateExtendedResources: AdmissionPlugin = {
   name: 'ExtendedResourceToleration',
   operations: ['CREATE', 'UPDATE'],
   mutate: (attributes) => {
-    const { object } = attributes;
-    if (!isPodWrite(attributes) || object === undefined) return;
-    const spec = specOf(object);
+    if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return;
+    const spec = specOf(attributes.object);
     for (const resource of requestedBy(spec)) tolerate(spec, resource);
   },
 };
 
-function requestedBy(spec: JsonObject): string[] {
-  const containers = [...objectsOf(spec.containers), ...objectsOf(spec.initContainers)];
-  const names = containers.flatMap((container) => Object.keys(part(container, 'resources', 'requests')));
+function requestedBy({ containers, initContainers }: PodSpec): string[] {
+  const names = [...(containers ?? []), ...(initContainers ?? [])].flatMap(({ resources }) =>
+    Object.keys(resources?.requests ?? {}),
+  );
   return [...new Set(names)].filter(isExtendedResource).sort();
 }
 
-function tolerate(spec: JsonObject, key: string): void {
-  const wanted: JsonObject = { key, operator: 'Exists', effect: 'NoSchedule' };
-  const matches = (held: JsonObject): boolean =>
-    ['key', 'operator', 'value', 'effect'].every((field) => text(held[field]) === text(wanted[field]));
-  const tolerations = objectsOf(spec.tolerations);
+function tolerate(spec: PodSpec, key: string): void {
+  const wanted: Toleration = { key, operator: 'Exists', effect: 'NoSchedule' };
+  const matches = (held: Toleration): boolean =>
+    held.key === key && held.operator === wanted.operator && held.effect === wanted.effect && !held.value;
+  const { tolerations = [] } = spec;
   spec.tolerations = tolerations.some(matches)
     ? tolerations.map((held) => (matches(held) ? { ...wanted } : held))
     : [...tolerations, wanted];
 }
+
+export const extendedResourceToleration = describePlugin({
+  name: 'ExtendedResourceToleration',
+  isDefault: false,
+  create: () => tolerateExtendedResources,
+});

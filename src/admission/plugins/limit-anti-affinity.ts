@@ -1,7 +1,8 @@
 import { forbidden } from '../../api/status.ts';
-import { objectsOf, part, text } from '../../object/parts.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { isPodWrite } from './written-pod.ts';
+import { describePlugin } from '../plugin.ts';
+import { PODS } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';
 
@@ -10,18 +11,19 @@ export const limitAntiAffinity: AdmissionPlugin = {
   name: 'LimitPodHardAntiAffinityTopology',
   operations: ['CREATE', 'UPDATE'],
   validate: (attributes) => {
+    if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return;
     const { object, definition } = attributes;
-    if (!isPodWrite(attributes) || object === undefined) return;
-    const { requiredDuringSchedulingIgnoredDuringExecution: terms } = part(
-      object,
-      'spec',
-      'affinity',
-      'podAntiAffinity',
-    );
-    const wrong = objectsOf(terms).find(({ topologyKey }) => topologyKey !== HOSTNAME);
+    const { requiredDuringSchedulingIgnoredDuringExecution: terms = [] } =
+      object.spec?.affinity?.podAntiAffinity ?? {};
+    const wrong = terms.find(({ topologyKey }) => topologyKey !== HOSTNAME);
     if (wrong === undefined) return;
-    const key = text(wrong.topologyKey);
-    const why = `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${key} but only key ${HOSTNAME} is allowed`;
+    const why = `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wrong.topologyKey ?? ''} but only key ${HOSTNAME} is allowed`;
     throw forbidden(definition, object.metadata.name ?? '', why);
   },
 };
+
+export const limitAntiAffinityPlugin = describePlugin({
+  name: 'LimitPodHardAntiAffinityTopology',
+  isDefault: false,
+  create: () => limitAntiAffinity,
+});

@@ -8,7 +8,8 @@ import { jsonSyntaxError } from '../../object/json-syntax-error.ts';
 import { parseOwners } from '../../object/managed-fields/managers.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
-import { Dispatch, type WebhookParts } from '../webhooks/dispatch.ts';
+import { describePlugin } from '../plugin.ts';
+import { Dispatch, toWebhookParts, type WebhookNeeds, type WebhookParts } from '../webhooks/dispatch.ts';
 import type { Candidate } from '../webhooks/hook-list.ts';
 import { placedAsBefore } from '../webhooks/placement.ts';
 import type { Verdict } from '../webhooks/review.ts';
@@ -172,3 +173,9 @@ function keepReadableOwners(
     '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: an entry cannot be read',
   );
 }
+
+export const mutatingWebhooks = describePlugin({
+  name: 'MutatingAdmissionWebhook',
+  isDefault: true,
+  create: (parts: WebhookNeeds) => createMutatingWebhooks(toWebhookParts(parts)),
+});

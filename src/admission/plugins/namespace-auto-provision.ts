@@ -1,6 +1,7 @@
 import { StatusError } from '../../api/status.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 
 /** @throws StatusError */
@@ -22,3 +23,13 @@ export function createAutoProvision(objects: ClusterObjects, create: CreateNames
     },
   };
 }
+
+export const namespaceAutoProvision = describePlugin({
+  name: 'NamespaceAutoProvision',
+  isDefault: false,
+  create: ({
+    objects,
+    createNamespace,
+  }: Pick<PluginParts, 'objects'> & { readonly createNamespace: CreateNamespace }) =>
+    createAutoProvision(objects, createNamespace),
+});

@@ -2,6 +2,7 @@ import { notFound } from '../../api/status.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { ObjectLookup } from '../object-lookup.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
 
@@ -19,3 +20,9 @@ export function createNamespaceExists(objects: ClusterObjects): AdmissionPlugin 
           }),
   };
 }
+
+export const namespaceExists = describePlugin({
+  name: 'NamespaceExists',
+  isDefault: false,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createNamespaceExists(objects),
+});

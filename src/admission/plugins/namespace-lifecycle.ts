@@ -2,6 +2,7 @@ import type { GroupResource } from '../../api/names.ts';
 import { forbidden, notFound, StatusError } from '../../api/status.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 
 const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' };
 
@@ -59,3 +60,9 @@ function terminating({ definition, namespace, name }: AdmissionAttributes): Stat
     details: { ...status.details, causes: [cause] },
   });
 }
+
+export const namespaceLifecycle = describePlugin({
+  name: 'NamespaceLifecycle',
+  isDefault: true,
+  create: ({ store }: { readonly store: Store }) => createNamespaceLifecycle(store),
+});

@@ -3,6 +3,7 @@ import type { ApiObject, OwnerReference } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
 import type { Access, Right } from '../access.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 
 /** The resources of a kind in an API version; what an owner reference can mean. Empty: nothing is called so. */
@@ -97,3 +98,10 @@ function newlyBlocking(
   const didBlock = new Set(before.filter((owner) => owner.blockOwnerDeletion === true).map(({ uid }) => uid));
   return owners.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion === true && !didBlock.has(uid));
 }
+
+export const ownerReferencesPermission = describePlugin({
+  name: 'OwnerReferencesPermissionEnforcement',
+  isDefault: false,
+  create: ({ access, findKind }: Pick<PluginParts, 'access'> & { readonly findKind: FindKind }) =>
+    createOwnerReferencesPermission(access, findKind),
+});

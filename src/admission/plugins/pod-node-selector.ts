@@ -1,13 +1,16 @@
-import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { JsonValue } from '../../api/object-meta.ts';
 import { forbidden, internalError, unknownError } from '../../api/status.ts';
+import type { Namespace, PodSpec } from '../../api/types/core/v1.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
 import { isObject } from '../../object/merge-patch.ts';
-import { part, text } from '../../object/parts.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { ObjectLookup } from '../object-lookup.ts';
-import { isPodWrite, specOf } from './written-pod.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
+import { NAMESPACES, PODS } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
+import { specOf } from './written-pod.ts';
 
 const ANNOTATION = 'scheduler.alpha.kubernetes.io/node-selector';
 const CLUSTER_DEFAULT = 'clusterDefaultNodeSelector';
@@ -21,13 +24,13 @@ type Labels = ReadonlyMap<string, string>;
  * (Kubernetes: plugin/pkg/admission/podnodeselector).
  */
 export function createPodNodeSelector(objects: ClusterObjects, selectors: NodeSelectors): AdmissionPlugin {
-  const namespaces = new ObjectLookup(objects, { group: '', resource: 'namespaces' });
+  const namespaces = new ObjectLookup(objects, NAMESPACES);
   const withSelector = (
     attributes: AdmissionAttributes,
-    use: (spec: JsonObject, selector: Labels) => void,
+    use: (spec: PodSpec, selector: Labels) => void,
   ): Promise<void> | undefined => {
+    if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return undefined;
     const { namespace, object, definition } = attributes;
-    if (!isPodWrite(attributes) || object === undefined) return undefined;
     return namespaces.with('', namespace, (found) => {
       if (found === undefined) throw internalError(`namespace ${namespace} does not exist`);
       const selector = selectorOf(found, selectors);
@@ -50,19 +53,18 @@ export function createPodNodeSelector(objects: ClusterObjects, selectors: NodeSe
   };
 }
 
-const labelsOf = (spec: JsonObject): Labels =>
-  new Map(Object.entries(part(spec, 'nodeSelector')).map(([key, value]) => [key, text(value)]));
+const labelsOf = ({ nodeSelector = {} }: PodSpec): Labels => new Map(Object.entries(nodeSelector));
 
 const conflicts = (some: Labels, others: Labels): boolean =>
   [...some].some(([key, value]) => others.has(key) && others.get(key) !== value);
 
-function selectorOf({ metadata }: ApiObject, selectors: NodeSelectors): Labels {
+function selectorOf({ metadata }: Namespace, selectors: NodeSelectors): Labels {
   return parseLabels(metadata.annotations?.[ANNOTATION] ?? selectors.get(CLUSTER_DEFAULT) ?? '');
 }
 
 function refuseUnlisted(
   { definition, namespace, name }: AdmissionAttributes,
-  spec: JsonObject,
+  spec: PodSpec,
   selectors: NodeSelectors,
 ): void {
   const listed = parseLabels(selectors.get(namespace) ?? '');
@@ -110,3 +112,10 @@ export function readNodeSelectors(config: JsonValue | undefined): NodeSelectors 
     }),
   );
 }
+
+export const podNodeSelector = describePlugin({
+  name: 'PodNodeSelector',
+  isDefault: false,
+  create: ({ objects, config }: Pick<PluginParts, 'objects' | 'config'>) =>
+    createPodNodeSelector(objects, readNodeSelectors(config)),
+});

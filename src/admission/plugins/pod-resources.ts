@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../api/object-meta.ts';
-import { objectOf, objectsOf } from '../../object/parts.ts';
+import type { Container, PodSpec } from '../../api/types/core/v1.ts';
 import {
   addLists,
   maxLists,
@@ -9,13 +8,16 @@ import {
 } from '../../object/resource-list.ts';
 
 /** What a pod asks for, or may use at most, as the scheduler counts it (Kubernetes: pkg/api/v1/resource). */
-export function podResources(spec: JsonObject, of: 'requests' | 'limits'): ResourceList {
+export function podResources(
+  { containers, initContainers }: PodSpec,
+  of: 'requests' | 'limits',
+): ResourceList {
   let running = NOTHING;
-  for (const container of objectsOf(spec.containers)) running = addLists(running, resourcesOf(container, of));
+  for (const container of containers ?? []) running = addLists(running, resourcesOf(container, of));
   // Those that go on running beside the others; the rest run one after the other, before the containers do.
   let sidecars = NOTHING;
   let most = NOTHING;
-  for (const container of objectsOf(spec.initContainers)) {
+  for (const container of initContainers ?? []) {
     const own = resourcesOf(container, of);
     if (container.restartPolicy === 'Always') {
       running = addLists(running, own);
@@ -28,5 +30,5 @@ export function podResources(spec: JsonObject, of: 'requests' | 'limits'): Resou
   return maxLists(running, most);
 }
 
-export const resourcesOf = (container: JsonObject, of: 'requests' | 'limits'): ResourceList =>
-  toResourceList(objectOf(container.resources)[of]);
+export const resourcesOf = ({ resources }: Container, of: 'requests' | 'limits'): ResourceList =>
+  toResourceList(resources?.[of]);

@@ -1,16 +1,19 @@
+import type { Registry } from 'prom-client';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { internalError } from '../../api/status.ts';
-import { part } from '../../object/parts.ts';
+import type { Namespace, Pod } from '../../api/types/core/v1.ts';
 import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { ALL_CHECKS } from '../pod-security/all-checks.ts';
 import { Evaluator } from '../pod-security/evaluator.ts';
 import { BOUNDS, type Bounds, warningsOf } from '../pod-security/existing-pods.ts';
-import type { PodSecurityMetrics } from '../pod-security/metrics.ts';
+import { PodSecurityMetrics } from '../pod-security/metrics.ts';
 import { type NamespaceRules, reviewNamespace } from '../pod-security/namespace-labels.ts';
 import { PodJudge, type PodTemplate } from '../pod-security/pod-judge.ts';
 import type { Exemptions, PodSecurityConfig } from '../pod-security/pod-security-config.ts';
+import { readPodSecurityConfig } from '../pod-security/pod-security-config.ts';
 import {
   isPrivileged,
   type Labelled,
@@ -21,6 +24,8 @@ import {
   toText,
 } from '../pod-security/policy.ts';
 import { isSignificant } from '../pod-security/significant-update.ts';
+import { NAMESPACES, PODS } from '../resources.ts';
+import { isWriteOf, type WriteOf } from '../write-of.ts';
 import { podSpecOf } from './pod-specs.ts';
 
 export interface PodSecurityOptions {
@@ -48,8 +53,6 @@ export function createPodSecurity(options: PodSecurityOptions): AdmissionPlugin 
   };
 }
 
-const NAMESPACES = { group: '', resource: 'namespaces' };
-
 /** Through these, nothing in a pod's spec changes that is looked at here. Of any other, nobody knows that. */
 const IGNORED_SUBRESOURCES: ReadonlySet<string> = new Set([
   'exec',
@@ -66,11 +69,11 @@ class PodSecurity {
   readonly #defaults: Policy;
   readonly #exemptions: Exemptions;
   readonly #objects: ClusterObjects;
-  readonly #namespaces: FollowedObjects;
+  readonly #namespaces: FollowedObjects<Namespace>;
   readonly #metrics: PodSecurityMetrics;
   readonly #judge: PodJudge;
   readonly #namespaceRules: NamespaceRules;
-  readonly #policies = new WeakMap<ApiObject, Labelled>();
+  readonly #policies = new WeakMap<Namespace, Labelled>();
 
   constructor({ config, objects, store, metrics, relaxesOwnUsers, bounds, clock }: PodSecurityOptions) {
     this.#defaults = config.defaults;
@@ -95,41 +98,41 @@ class PodSecurity {
   }
 
   validate(attributes: AdmissionAttributes): Promise<void> | undefined {
-    const { definition, object, subresource } = attributes;
+    const { object, subresource } = attributes;
     if (object === undefined) return undefined;
-    if (definition.group === '' && definition.resource === 'pods') return this.#pod(attributes, object);
+    if (isWriteOf(attributes, PODS, subresource)) return this.#pod(attributes);
     if (subresource !== '') return undefined;
-    if (definition.group === '' && definition.resource === 'namespaces')
-      return reviewNamespace(attributes, object, this.#namespaceRules);
+    if (isWriteOf(attributes, NAMESPACES)) return reviewNamespace(attributes, object, this.#namespaceRules);
     return this.#workload(attributes, object);
   }
 
-  #pod(attributes: AdmissionAttributes, pod: ApiObject): Promise<void> | undefined {
+  #pod(attributes: WriteOf<Pod>): Promise<void> | undefined {
     if (IGNORED_SUBRESOURCES.has(attributes.subresource) || this.#isExempt(attributes)) return undefined;
     const namespace = this.#namespaces.get('', attributes.namespace);
-    if (namespace !== undefined) return this.#judgePod(attributes, pod, namespace);
+    if (namespace !== undefined) return this.#judgePod(attributes, namespace);
     return this.#findNamespace(attributes).then((found) => {
-      if (typeof found !== 'string') return this.#judgePod(attributes, pod, found);
+      if (typeof found !== 'string') return this.#judgePod(attributes, found);
       const { status } = internalError(`failed to lookup namespace "${attributes.namespace}"`);
       this.#fail(attributes, `${status.message}: ${found}`);
       throw internalError(`failed to lookup namespace "${attributes.namespace}"`);
     });
   }
 
-  #judgePod(attributes: AdmissionAttributes, pod: ApiObject, namespace: ApiObject): undefined {
+  #judgePod(attributes: WriteOf<Pod>, namespace: Namespace): undefined {
     const labelled = this.#policyOf(namespace);
     if (labelled.errors.length === 0 && isPrivileged(labelled.policy)) {
       this.#metrics.allowedAll(attributes);
       attributes.annotate(ENFORCED, ALLOW_ALL);
       return;
     }
-    if (attributes.old !== undefined && !isSignificant(pod, attributes.old)) return;
-    const template = { annotations: pod.metadata.annotations, spec: part(pod, 'spec') };
+    const { object: pod, old } = attributes;
+    if (pod === undefined || (old !== undefined && !isSignificant(pod, old))) return;
+    const template = { annotations: pod.metadata.annotations, spec: pod.spec ?? {} };
     this.#judge.judge(attributes, labelled, template, true);
   }
 
   #workload(attributes: AdmissionAttributes, object: ApiObject): Promise<void> | undefined {
-    const template = templateOf(attributes, object);
+    const template = podSpecOf(attributes, object);
     if (template === undefined || this.#isExempt(attributes)) return undefined;
     const namespace = this.#namespaces.get('', attributes.namespace);
     if (namespace !== undefined) return this.#judgeWorkload(attributes, template, namespace);
@@ -140,7 +143,7 @@ class PodSecurity {
     });
   }
 
-  #judgeWorkload(attributes: AdmissionAttributes, template: PodTemplate, namespace: ApiObject): undefined {
+  #judgeWorkload(attributes: AdmissionAttributes, template: PodTemplate, namespace: Namespace): undefined {
     const labelled = this.#policyOf(namespace);
     const { warn, audit } = labelled.policy;
     if (labelled.errors.length === 0 && warn.level === 'privileged' && audit.level === 'privileged') return;
@@ -148,7 +151,7 @@ class PodSecurity {
   }
 
   /** Read once from each state of a namespace: a pod of one whose labels say nothing is to cost next to nothing. */
-  #policyOf(namespace: ApiObject): Labelled {
+  #policyOf(namespace: Namespace): Labelled {
     const known = this.#policies.get(namespace);
     if (known !== undefined) return known;
     const labelled = policyOf(namespace.metadata.labels, this.#defaults);
@@ -166,7 +169,7 @@ class PodSecurity {
   }
 
   /** A namespace that was just made, maybe on another server; or why it cannot be had. */
-  async #findNamespace({ namespace }: AdmissionAttributes): Promise<ApiObject | string> {
+  async #findNamespace({ namespace }: AdmissionAttributes): Promise<Namespace | string> {
     try {
       const found = await this.#objects.find(NAMESPACES, '', namespace);
       return found ?? `namespaces "${namespace}" not found`;
@@ -184,10 +187,19 @@ class PodSecurity {
 const ENFORCED = `${PREFIX}enforce-policy`;
 const ALLOW_ALL = toText(PRIVILEGED);
 
-/** Undefined: the object makes no pods. */
-function templateOf(attributes: AdmissionAttributes, object: ApiObject): PodTemplate | undefined {
-  const found = podSpecOf(attributes, object);
-  if (found === undefined) return undefined;
-  const { annotations } = part(object, ...found.path.slice(0, -1), 'metadata');
-  return { annotations, spec: found.spec };
+interface PodSecurityNeeds extends Pick<PluginParts, 'objects' | 'config' | 'isFeatureOn'> {
+  readonly store: Store;
+  readonly metrics: Registry;
 }
+
+const createFrom = ({ objects, store, metrics, config, isFeatureOn }: PodSecurityNeeds): AdmissionPlugin =>
+  createPodSecurity({
+    ...{ objects, store, config: readPodSecurityConfig(config), metrics: new PodSecurityMetrics(metrics) },
+    relaxesOwnUsers: isFeatureOn('UserNamespacesPodSecurityStandards'),
+  });
+
+export const podSecurity = describePlugin({
+  name: 'PodSecurity',
+  isDefault: true,
+  create: createFrom,
+});

@@ -1,34 +1,65 @@
-import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { isObject } from '../../object/merge-patch.ts';
+import type { ApiObject, ObjectMeta } from '../../api/object-meta.ts';
+import type { DaemonSet, Deployment, ReplicaSet, StatefulSet } from '../../api/types/apps/v1.ts';
+import type { CronJob, Job } from '../../api/types/batch/v1.ts';
+import type { Pod, PodSpec, PodTemplate, ReplicationController } from '../../api/types/core/v1.ts';
 import { table } from '../../util/table.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 
-const IN_TEMPLATE: readonly string[] = ['spec', 'template', 'spec'];
+/** Where a pod spec has its containers, in the order they begin. */
+export const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
-/** Where the pod spec of each resource stands that has one: by group, then by resource. */
-const PATHS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = table({
-  '': { pods: ['spec'], podtemplates: ['template', 'spec'], replicationcontrollers: IN_TEMPLATE },
+/** A pod, or what a workload makes its pods from. */
+interface Template {
+  readonly metadata?: ObjectMeta;
+  readonly spec?: PodSpec;
+}
+
+/** How the objects of a resource, which are of type `T`, hold their pod spec. */
+interface TemplateReader<T extends ApiObject = ApiObject> {
+  /** Of the pod spec. */
+  readonly path: string;
+  read(object: T): Template | undefined;
+}
+
+const OF_POD: TemplateReader<Pod> = { path: 'spec', read: (pod) => pod };
+
+const OF_WORKLOAD: TemplateReader<
+  Deployment | ReplicaSet | StatefulSet | DaemonSet | Job | ReplicationController
+> = { path: 'spec.template.spec', read: ({ spec }) => spec?.template };
+
+const OF_TEMPLATE: TemplateReader<PodTemplate> = { path: 'template.spec', read: ({ template }) => template };
+
+const OF_CRON_JOB: TemplateReader<CronJob> = {
+  path: 'spec.jobTemplate.spec.template.spec',
+  read: ({ spec }) => spec?.jobTemplate?.spec?.template,
+};
+
+/** By group, then by resource. The resources that have no pod spec are not here. */
+const READERS: Readonly<Record<string, Readonly<Record<string, TemplateReader>>>> = table({
+  '': { pods: OF_POD, podtemplates: OF_TEMPLATE, replicationcontrollers: OF_WORKLOAD },
   apps: {
-    deployments: IN_TEMPLATE,
-    replicasets: IN_TEMPLATE,
-    statefulsets: IN_TEMPLATE,
-    daemonsets: IN_TEMPLATE,
+    deployments: OF_WORKLOAD,
+    replicasets: OF_WORKLOAD,
+    statefulsets: OF_WORKLOAD,
+    daemonsets: OF_WORKLOAD,
   },
-  batch: { jobs: IN_TEMPLATE, cronjobs: ['spec', 'jobTemplate', ...IN_TEMPLATE] },
+  batch: { jobs: OF_WORKLOAD, cronjobs: OF_CRON_JOB },
 });
 
-/** The pod spec of an object and its path; undefined for objects that have none. */
+export interface FoundPodSpec {
+  readonly spec: PodSpec;
+  /** The annotations that the pods have, or would get. */
+  readonly annotations: ObjectMeta['annotations'];
+  readonly path: string;
+}
+
+/** The pod spec of an object; undefined for objects that have none, as the bodies of subresources. */
 export function podSpecOf(
   { definition }: AdmissionAttributes,
   object: ApiObject | undefined,
-): { spec: JsonObject; path: readonly string[] } | undefined {
-  const path = PATHS[definition.group]?.[definition.resource];
-  if (path === undefined || object === undefined) return undefined;
-  let value: JsonValue | undefined = object;
-  for (const name of path) value = isObject(value) ? value[name] : undefined;
-  return isObject(value) ? { spec: value, path } : undefined;
+): FoundPodSpec | undefined {
+  const reader = READERS[definition.group]?.[definition.resource];
+  const template = object && reader?.read(object);
+  if (reader === undefined || template?.spec === undefined) return undefined;
+  return { spec: template.spec, annotations: template.metadata?.annotations, path: reader.path };
 }
-
-/** A list of objects; empty when it is absent. */
-export const listOf = (object: JsonObject, name: string): JsonObject[] =>
-  Array.isArray(object[name]) ? object[name].filter(isObject) : [];

@@ -1,17 +1,19 @@
-import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { JsonValue } from '../../api/object-meta.ts';
 import { type FieldError, notFound, unknownError } from '../../api/status.ts';
+import type { Namespace, Pod, Toleration } from '../../api/types/core/v1.ts';
 import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
-import { copyJson } from '../../object/copy.ts';
 import { isObject } from '../../object/merge-patch.ts';
-import { objectsOf, part } from '../../object/parts.ts';
+import { objectsOf } from '../../object/parts.ts';
 import { qosClass } from '../../object/pod-qos.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { ObjectLookup } from '../object-lookup.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
+import { NAMESPACES, PODS } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
 import { areAllowed, mergeTolerations } from './tolerations.ts';
-import { isPodWrite, specOf } from './written-pod.ts';
+import { specOf } from './written-pod.ts';
 
-const NAMESPACES = { group: '', resource: 'namespaces' };
 const DEFAULT = 'scheduler.alpha.kubernetes.io/defaultTolerations';
 const ALLOWED = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist';
 const MEMORY_PRESSURE = {
@@ -22,8 +24,8 @@ const MEMORY_PRESSURE = {
 
 /** For namespaces whose annotations say nothing. */
 export interface ClusterTolerations {
-  readonly default: readonly JsonObject[];
-  readonly whitelist: readonly JsonObject[];
+  readonly default: readonly Toleration[];
+  readonly whitelist: readonly Toleration[];
 }
 
 /**
@@ -37,10 +39,10 @@ export function createPodTolerationRestriction(
   const namespaces = new ObjectLookup(objects, NAMESPACES);
   const withNamespace = (
     attributes: AdmissionAttributes,
-    use: (pod: ApiObject, namespace: ApiObject) => void,
+    use: (pod: Pod, namespace: Namespace) => void,
   ): Promise<void> | undefined => {
+    if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return undefined;
     const { namespace, object } = attributes;
-    if (!isPodWrite(attributes) || object === undefined) return undefined;
     return namespaces.with('', namespace, (found) => {
       if (found === undefined) throw notFound(NAMESPACES, namespace);
       use(object, found);
@@ -61,19 +63,18 @@ export function createPodTolerationRestriction(
   };
 }
 
-function addTolerations(pod: ApiObject, given: readonly JsonObject[]): void {
+function addTolerations(pod: Pod, given: readonly Toleration[]): void {
   const spec = specOf(pod);
-  const known = part(pod, 'status').qosClass;
-  const isBestEffort = (typeof known === 'string' && known !== '' ? known : qosClass(spec)) === 'BestEffort';
+  const isBestEffort = (pod.status?.qosClass || qosClass(spec)) === 'BestEffort';
   const added = isBestEffort ? given : [...given, MEMORY_PRESSURE];
   if (added.length === 0) return;
-  const copies = added.map((toleration) => copyJson(toleration));
-  spec.tolerations = [...mergeTolerations(objectsOf(spec.tolerations), copies)];
+  const copies = added.map((toleration) => ({ ...toleration }));
+  spec.tolerations = mergeTolerations(spec.tolerations ?? [], copies);
 }
 
 /** Kubernetes' refusal is no Status, and clients get it as an unknown error. */
-function refuseOthers(pod: ApiObject, namespace: ApiObject, cluster: ClusterTolerations): void {
-  const tolerations = objectsOf(specOf(pod).tolerations);
+function refuseOthers(pod: Pod, namespace: Namespace, cluster: ClusterTolerations): void {
+  const { tolerations = [] } = specOf(pod);
   if (tolerations.length === 0) return;
   const own = tolerationsIn(namespace, ALLOWED);
   if (areAllowed(tolerations, own ?? cluster.whitelist)) return;
@@ -84,15 +85,31 @@ function refuseOthers(pod: ApiObject, namespace: ApiObject, cluster: ClusterTole
 }
 
 /** Undefined: the namespace says nothing about it. An empty text says that there are none. */
-function tolerationsIn({ metadata }: ApiObject, annotation: string): readonly JsonObject[] | undefined {
+function tolerationsIn({ metadata }: Namespace, annotation: string): readonly Toleration[] | undefined {
   const value = metadata.annotations?.[annotation];
   if (value === undefined) return undefined;
   if (value === '') return [];
   const list = parseJson(value);
   if (list === null) return [];
-  if (Array.isArray(list) && list.every(isObject)) return list;
+  const tolerations = Array.isArray(list) ? list.map(withoutNulls) : [undefined];
+  if (tolerations.every(isToleration)) return tolerations;
   throw unknownError(
     `annotation ${annotation} of namespace ${metadata.name ?? ''} is no list of tolerations`,
+  );
+}
+
+/** A field that is null is an absent one, as in every other object. */
+const withoutNulls = (value: unknown): unknown =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null)) : value;
+
+const TEXTS = ['key', 'operator', 'value', 'effect'];
+
+function isToleration(value: unknown): value is Toleration {
+  if (!isObject(value)) return false;
+  const { tolerationSeconds } = value;
+  return (
+    TEXTS.every((field) => value[field] === undefined || typeof value[field] === 'string') &&
+    (tolerationSeconds === undefined || Number.isSafeInteger(tolerationSeconds))
   );
 }
 
@@ -105,7 +122,7 @@ function parseJson(value: string): unknown {
 }
 
 /** What is wrong with a list of tolerations; each field begins with the path. */
-export type CheckTolerations = (tolerations: readonly JsonObject[], path: string) => FieldError[];
+export type CheckTolerations = (tolerations: readonly Toleration[], path: string) => FieldError[];
 
 const API_VERSIONS = ['k8s.io', 'cluster.io'].map(
   (domain) => `podtolerationrestriction.admission.${domain}/v1alpha1`,
@@ -135,3 +152,14 @@ export function readClusterTolerations(
   throwProblems('PodTolerationRestriction configuration', problems);
   return tolerations;
 }
+
+export const podTolerationRestriction = describePlugin({
+  name: 'PodTolerationRestriction',
+  isDefault: false,
+  create: ({
+    objects,
+    config,
+    checkTolerations,
+  }: Pick<PluginParts, 'objects' | 'config'> & { readonly checkTolerations: CheckTolerations }) =>
+    createPodTolerationRestriction(objects, readClusterTolerations(config, checkTolerations)),
+});

@@ -1,12 +1,19 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { count, text } from '../../object/parts.ts';
+import type { ResourceOf } from '../../api/names.ts';
+import type { PodSpec } from '../../api/types/core/v1.ts';
+import type { PriorityClass } from '../../api/types/scheduling/v1.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { ObjectLookup } from '../object-lookup.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
-import { isPodWrite, specOf } from './written-pod.ts';
+import { PODS } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
+import { specOf } from './written-pod.ts';
 
-const PRIORITY_CLASSES = { group: 'scheduling.k8s.io', resource: 'priorityclasses' };
+const PRIORITY_CLASSES: ResourceOf<PriorityClass> = {
+  group: 'scheduling.k8s.io',
+  resource: 'priorityclasses',
+};
 
 /** The numbers that a class stands for. */
 interface Priority {
@@ -28,29 +35,27 @@ export function createPriority(objects: ClusterObjects): AdmissionPlugin {
     name: 'Priority',
     operations: ['CREATE', 'UPDATE'],
     mutate: (attributes) => {
+      if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return undefined;
       const { object, old } = attributes;
-      if (!isPodWrite(attributes) || object === undefined) return undefined;
       if (attributes.operation === 'CREATE')
         return prioritize(attributes, specOf(object), { classes, lookup });
       if (old !== undefined) keepPriority(specOf(object), specOf(old));
       return undefined;
     },
     validate: (attributes) => {
-      const { definition, object, subresource } = attributes;
-      const { group, resource } = definition;
-      if (group !== PRIORITY_CLASSES.group || resource !== PRIORITY_CLASSES.resource) return;
-      if (subresource === '' && object?.globalDefault === true)
-        refuseSecondDefault(attributes, object, findDefault(classes));
+      if (!isWriteOf(attributes, PRIORITY_CLASSES)) return;
+      const { object } = attributes;
+      if (object?.globalDefault === true) refuseSecondDefault(attributes, object, findDefault(classes));
     },
   };
 }
 
 function prioritize(
   attributes: AdmissionAttributes,
-  spec: JsonObject,
-  { classes, lookup }: { classes: FollowedObjects; lookup: ObjectLookup },
+  spec: PodSpec,
+  { classes, lookup }: { classes: FollowedObjects<PriorityClass>; lookup: ObjectLookup<PriorityClass> },
 ): Promise<void> | undefined {
-  const name = text(spec.priorityClassName);
+  const { priorityClassName: name = '' } = spec;
   if (name === '') {
     const found = findDefault(classes);
     if (found !== undefined) spec.priorityClassName = found.metadata.name ?? '';
@@ -63,17 +68,17 @@ function prioritize(
   });
 }
 
-const toPriority = ({ value, preemptionPolicy }: ApiObject): Priority => ({
-  value: count(value),
-  preemptionPolicy: text(preemptionPolicy),
+const toPriority = ({ value = 0, preemptionPolicy = '' }: PriorityClass): Priority => ({
+  value,
+  preemptionPolicy,
 });
 
 /** Of several defaults, made in one moment on several servers, the lowest. */
-function findDefault(classes: FollowedObjects): ApiObject | undefined {
-  let found: ApiObject | undefined;
+function findDefault(classes: FollowedObjects<PriorityClass>): PriorityClass | undefined {
+  let found: PriorityClass | undefined;
   for (const one of classes.in('')) {
     if (one.globalDefault !== true) continue;
-    if (found === undefined || count(one.value) < count(found.value)) found = one;
+    if (found === undefined || (one.value ?? 0) < (found.value ?? 0)) found = one;
   }
   return found;
 }
@@ -81,11 +86,11 @@ function findDefault(classes: FollowedObjects): ApiObject | undefined {
 /** Nobody sets the numbers by hand: they may be there, but only as they would become. */
 function setPriority(
   attributes: AdmissionAttributes,
-  spec: JsonObject,
+  spec: PodSpec,
   { value, preemptionPolicy }: Priority,
 ): void {
   const computed = 'priority admission controller computed';
-  if (spec.priority !== undefined && count(spec.priority) !== value) {
+  if (spec.priority !== undefined && spec.priority !== value) {
     const why = `the integer value of priority (${spec.priority}) must not be provided in pod spec; ${computed} ${value} from the given PriorityClass name`;
     throw refusal(attributes, why);
   }
@@ -99,18 +104,24 @@ function setPriority(
 }
 
 /** Whoever writes a pod back without what was added to it does not mean to take it away. */
-function keepPriority(spec: JsonObject, { priority, preemptionPolicy }: JsonObject): void {
+function keepPriority(spec: PodSpec, { priority, preemptionPolicy }: PodSpec): void {
   if (priority !== undefined) spec.priority ??= priority;
   if (preemptionPolicy !== undefined) spec.preemptionPolicy ??= preemptionPolicy;
 }
 
 function refuseSecondDefault(
   attributes: AdmissionAttributes,
-  { metadata }: ApiObject,
-  held: ApiObject | undefined,
+  { metadata }: PriorityClass,
+  held: PriorityClass | undefined,
 ): void {
   if (held === undefined) return;
   const name = held.metadata.name ?? '';
   if (attributes.operation === 'UPDATE' && name === metadata.name) return;
   throw refusal(attributes, `PriorityClass ${name} is already marked as default. Only one default can exist`);
 }
+
+export const priority = describePlugin({
+  name: 'Priority',
+  isDefault: true,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createPriority(objects),
+});

@@ -1,11 +1,8 @@
-import type { JsonObject } from '../../api/object-meta.ts';
 import { type FieldError, invalid } from '../../api/status.ts';
+import type { Container, EphemeralContainer, PodSpec } from '../../api/types/core/v1.ts';
 import { forbiddenField } from '../../object/field-errors.ts';
-import { isObject } from '../../object/merge-patch.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { listOf, podSpecOf } from './pod-specs.ts';
-
-const LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
+import { CONTAINER_LISTS, podSpecOf } from './pod-specs.ts';
 
 /** Without --allow-privileged no container may be privileged, in pods and in templates of pods. */
 export const refusePrivileged: AdmissionPlugin = {
@@ -17,22 +14,23 @@ export const refusePrivileged: AdmissionPlugin = {
     const before = podSpecOf(attributes, attributes.old)?.spec;
     // An object from a time when it was allowed can still be labelled, finished and deleted.
     if (before !== undefined && hasPrivileged(before)) return;
-    const path = found.path.join('.');
-    const errors = LISTS.flatMap((list) => privilegedIn(found.spec, list, `${path}.${list}`));
+    const errors = CONTAINER_LISTS.flatMap((list) =>
+      privilegedIn(found.spec[list] ?? [], `${found.path}.${list}`),
+    );
     throw invalid(attributes.definition, attributes.object?.metadata.name ?? '', errors);
   },
 };
 
-const hasPrivileged = (spec: JsonObject): boolean =>
-  LISTS.some((list) => spec[list] !== undefined && listOf(spec, list).some(isPrivileged));
+type SomeContainer = Container | EphemeralContainer;
 
-const isPrivileged = ({ securityContext }: JsonObject): boolean =>
-  isObject(securityContext) && securityContext.privileged === true;
+const hasPrivileged = (spec: PodSpec): boolean =>
+  CONTAINER_LISTS.some((list) => spec[list]?.some(isPrivileged) === true);
 
-function privilegedIn(spec: JsonObject, list: string, path: string): FieldError[] {
-  return listOf(spec, list).flatMap((container, at) =>
+const isPrivileged = ({ securityContext }: SomeContainer): boolean => securityContext?.privileged === true;
+
+const privilegedIn = (containers: readonly SomeContainer[], path: string): FieldError[] =>
+  containers.flatMap((container, at) =>
     isPrivileged(container)
       ? [forbiddenField(`${path}[${at}].securityContext.privileged`, 'disallowed by cluster policy')]
       : [],
   );
-}

@@ -1,12 +1,17 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { ResourceOf } from '../../api/names.ts';
 import { StatusError } from '../../api/status.ts';
+import type { ResourceQuota } from '../../api/types/core/v1.ts';
 import { fromResourceList, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { type Charged, chargesOf, refuseExcess, withCharge } from '../quota/charge.ts';
 import { measureOf } from '../quota/measures/all.ts';
 import { type Quota, toQuota } from '../quota/quota.ts';
 import type { LimitedResource } from '../quota/quota-config.ts';
+import { readQuotaConfig } from '../quota/quota-config.ts';
+
+const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 
 /** Writes what quotas have used. */
 export interface QuotaLedger {
@@ -14,7 +19,11 @@ export interface QuotaLedger {
    * `used` is asked for what is to stand in the status, with the quota as it is; again when somebody else wrote meanwhile.
    * @throws StatusError NotFound when the quota is gone
    */
-  write(namespace: string, name: string, used: (quota: ApiObject) => JsonObject): Promise<void>;
+  write(
+    namespace: string,
+    name: string,
+    used: (quota: ResourceQuota) => Record<string, string>,
+  ): Promise<void>;
 }
 
 interface Options {
@@ -29,7 +38,7 @@ interface Options {
  * a namespace that wait together are charged together, one write a quota, so that a flood of pods does not fight over it.
  */
 export function createResourceQuota(options: Options): AdmissionPlugin {
-  const quotas = options.objects.follow({ group: '', resource: 'resourcequotas' });
+  const quotas = options.objects.follow(QUOTAS);
   const tills = new Map<string, Till>();
   const tillOf = (namespace: string): Till => {
     const till = tills.get(namespace) ?? new Till(namespace, quotas, options, () => tills.delete(namespace));
@@ -58,13 +67,18 @@ interface Waiting extends Charged {
 /** Where the writes of one namespace stand in line. */
 class Till {
   readonly #namespace: string;
-  readonly #quotas: FollowedObjects;
+  readonly #quotas: FollowedObjects<ResourceQuota>;
   readonly #options: Options;
   readonly #onEmpty: () => void;
   #line: Waiting[] = [];
   #open = false;
 
-  constructor(namespace: string, quotas: FollowedObjects, options: Options, onEmpty: () => void) {
+  constructor(
+    namespace: string,
+    quotas: FollowedObjects<ResourceQuota>,
+    options: Options,
+    onEmpty: () => void,
+  ) {
     this.#namespace = namespace;
     this.#quotas = quotas;
     this.#options = options;
@@ -159,3 +173,14 @@ function caught(run: () => void): unknown {
     return error;
   }
 }
+
+export const resourceQuota = describePlugin({
+  name: 'ResourceQuota',
+  isDefault: true,
+  create: ({
+    objects,
+    quotas,
+    config,
+  }: Pick<PluginParts, 'objects' | 'config'> & { readonly quotas: QuotaLedger }) =>
+    createResourceQuota({ objects, ledger: quotas, limited: readQuotaConfig(config), now: () => new Date() }),
+});

@@ -1,10 +1,18 @@
-import type { ApiObject } from '../../api/object-meta.ts';
+import type { ResourceOf } from '../../api/names.ts';
+import type { ClusterTrustBundle } from '../../api/types/certificates/v1alpha1.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
-import { part, text } from '../../object/parts.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import type { Access } from '../access.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
+import { SIGNING_REQUESTS } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
+
+const TRUST_BUNDLES: ResourceOf<ClusterTrustBundle> = {
+  group: 'certificates.k8s.io',
+  resource: 'clustertrustbundles',
+};
 
 /** Plugins that ask for rights on `signers`, by name or by `domain/*` (Kubernetes: plugin/pkg/admission/certificates). */
 
@@ -14,9 +22,9 @@ export function createCertificateApproval(access: Access): AdmissionPlugin {
     name: 'CertificateApproval',
     operations: ['UPDATE'],
     validate: (attributes) => {
-      if (!isRequest(attributes, 'approval')) return undefined;
+      if (!isWriteOf(attributes, SIGNING_REQUESTS, 'approval')) return undefined;
       // The signer as it is stored: the caller cannot choose another in the same breath.
-      const signer = text(part(attributes.old, 'spec').signerName);
+      const signer = attributes.old?.spec?.signerName ?? '';
       const why = `user not permitted to approve requests with signerName "${signer}"`;
       return refuseUnless(access, attributes, { verb: 'approve', signer, why });
     },
@@ -29,12 +37,11 @@ export function createCertificateSigning(access: Access): AdmissionPlugin {
     name: 'CertificateSigning',
     operations: ['UPDATE'],
     validate: (attributes) => {
-      const { object, old } = attributes;
-      if (!isRequest(attributes, 'status')) return undefined;
-      const [status, before] = [part(object, 'status'), part(old, 'status')];
-      if (status.certificate === before.certificate && equal(status.conditions, before.conditions))
+      if (!isWriteOf(attributes, SIGNING_REQUESTS, 'status')) return undefined;
+      const [status, before] = [attributes.object?.status, attributes.old?.status];
+      if (status?.certificate === before?.certificate && equal(status?.conditions, before?.conditions))
         return undefined;
-      const signer = text(part(old, 'spec').signerName);
+      const signer = attributes.old?.spec?.signerName ?? '';
       const why = `user not permitted to sign requests with signerName "${signer}"`;
       return refuseUnless(access, attributes, { verb: 'sign', signer, why });
     },
@@ -47,10 +54,9 @@ export function createTrustBundleAttest(access: Access): AdmissionPlugin {
     name: 'ClusterTrustBundleAttest',
     operations: ['CREATE', 'UPDATE'],
     validate: (attributes) => {
-      const { definition, object, old } = attributes;
-      if (definition.group !== 'certificates.k8s.io' || definition.resource !== 'clustertrustbundles')
-        return undefined;
-      const signer = text(part(object, 'spec').signerName);
+      if (!isWriteOf(attributes, TRUST_BUNDLES)) return undefined;
+      const { object, old } = attributes;
+      const signer = object?.spec?.signerName ?? '';
       if (object === undefined || signer === '' || isHousekeeping(object, old)) return undefined;
       const why = `user not permitted to attest for signerName "${signer}"`;
       return refuseUnless(access, attributes, { verb: 'attest', signer, why });
@@ -58,13 +64,8 @@ export function createTrustBundleAttest(access: Access): AdmissionPlugin {
   };
 }
 
-const isRequest = ({ definition, subresource }: AdmissionAttributes, wanted: string): boolean =>
-  subresource === wanted &&
-  definition.resource === 'certificatesigningrequests' &&
-  definition.group === 'certificates.k8s.io';
-
 /** The garbage collector's changes, and those that change nothing. */
-const isHousekeeping = (object: ApiObject, old: ApiObject | undefined): boolean =>
+const isHousekeeping = (object: ClusterTrustBundle, old: ClusterTrustBundle | undefined): boolean =>
   old !== undefined &&
   equalExcept(object, old, ['metadata']) &&
   equalExcept(object.metadata, old.metadata, ['finalizers', 'ownerReferences', 'managedFields']);
@@ -85,3 +86,21 @@ async function isSigner(access: Access, user: UserInfo, verb: string, name: stri
   const right = { verb, group: 'certificates.k8s.io', version: '*', resource: 'signers', name };
   return (await access.whyNot(user, right)) === undefined;
 }
+
+export const certificateApproval = describePlugin({
+  name: 'CertificateApproval',
+  isDefault: true,
+  create: ({ access }: Pick<PluginParts, 'access'>) => createCertificateApproval(access),
+});
+
+export const certificateSigning = describePlugin({
+  name: 'CertificateSigning',
+  isDefault: true,
+  create: ({ access }: Pick<PluginParts, 'access'>) => createCertificateSigning(access),
+});
+
+export const trustBundleAttest = describePlugin({
+  name: 'ClusterTrustBundleAttest',
+  isDefault: true,
+  create: ({ access }: Pick<PluginParts, 'access'>) => createTrustBundleAttest(access),
+});

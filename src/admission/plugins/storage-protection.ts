@@ -1,5 +1,6 @@
 import { table } from '../../util/table.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
 
 const FINALIZERS: Readonly<Record<string, string>> = table({
   persistentvolumes: 'kubernetes.io/pv-protection',
@@ -20,3 +21,9 @@ export const storageProtection: AdmissionPlugin = {
     if (!finalizers.includes(finalizer)) object.metadata.finalizers = [...finalizers, finalizer];
   },
 };
+
+export const storageProtectionPlugin = describePlugin({
+  name: 'StorageObjectInUseProtection',
+  isDefault: true,
+  create: () => storageProtection,
+});

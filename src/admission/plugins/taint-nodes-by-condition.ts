@@ -1,6 +1,7 @@
-import { objectsOf } from '../../object/parts.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { specOf } from './written-pod.ts';
+import { describePlugin } from '../plugin.ts';
+import { NODES } from '../resources.ts';
+import { isWriteOf } from '../write-of.ts';
 
 const KEY = 'node.kubernetes.io/not-ready';
 const EFFECT = 'NoSchedule';
@@ -9,12 +10,17 @@ const EFFECT = 'NoSchedule';
 export const taintNewNodes: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
   operations: ['CREATE'],
-  mutate: ({ definition, subresource, object }) => {
-    if (definition.resource !== 'nodes' || definition.group !== '' || subresource !== '') return;
-    if (object === undefined) return;
-    const spec = specOf(object);
-    const taints = objectsOf(spec.taints);
+  mutate: (attributes) => {
+    if (!isWriteOf(attributes, NODES) || attributes.object === undefined) return;
+    const { object } = attributes;
+    const taints = object.spec?.taints ?? [];
     if (taints.some(({ key, effect }) => key === KEY && effect === EFFECT)) return;
-    spec.taints = [...taints, { key: KEY, effect: EFFECT }];
+    object.spec = { ...object.spec, taints: [...taints, { key: KEY, effect: EFFECT }] };
   },
 };
+
+export const taintNodesByCondition = describePlugin({
+  name: 'TaintNodesByCondition',
+  isDefault: true,
+  create: () => taintNewNodes,
+});

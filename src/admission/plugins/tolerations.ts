@@ -1,15 +1,11 @@
-import type { JsonObject } from '../../api/object-meta.ts';
-import { count, text } from '../../object/parts.ts';
+import type { Toleration } from '../../api/types/core/v1.ts';
 
 /** How tolerations cover each other (Kubernetes: pkg/util/tolerations). */
 
 /** Both lists, without those that another one covers; of equal ones the first stays. */
-export function mergeTolerations(
-  first: readonly JsonObject[],
-  second: readonly JsonObject[],
-): readonly JsonObject[] {
+export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second];
-  const merged: JsonObject[] = [];
+  const merged: Toleration[] = [];
   for (const [at, one] of all.entries()) {
     const covered =
       merged.some((held) => covers(held, one)) ||
@@ -20,34 +16,32 @@ export function mergeTolerations(
 }
 
 /** An empty list of what is allowed allows everything. */
-export const areAllowed = (tolerations: readonly JsonObject[], allowed: readonly JsonObject[]): boolean =>
+export const areAllowed = (tolerations: readonly Toleration[], allowed: readonly Toleration[]): boolean =>
   allowed.length === 0 || tolerations.every((one) => allowed.some((other) => covers(other, one)));
 
 const TEXTS = ['key', 'operator', 'value', 'effect'] as const;
 
-const isSame = (a: JsonObject, b: JsonObject): boolean =>
-  TEXTS.every((field) => text(a[field]) === text(b[field])) && secondsOf(a) === secondsOf(b);
+const isSame = (a: Toleration, b: Toleration): boolean =>
+  TEXTS.every((field) => (a[field] ?? '') === (b[field] ?? '')) && secondsOf(a) === secondsOf(b);
 
 /** Undefined: for ever. */
-const secondsOf = ({ tolerationSeconds }: JsonObject): number | undefined =>
-  tolerationSeconds === undefined || tolerationSeconds === null ? undefined : count(tolerationSeconds);
+const secondsOf = ({ tolerationSeconds }: Toleration): number | undefined =>
+  tolerationSeconds === undefined ? undefined : Number(tolerationSeconds);
 
 /** Whether `wide` tolerates all that `narrow` does. */
-export function covers(wide: JsonObject, narrow: JsonObject): boolean {
+export function covers(wide: Toleration, narrow: Toleration): boolean {
   if (isSame(wide, narrow)) return true;
-  const key = text(wide.key);
-  const operator = text(wide.operator);
-  const effect = text(wide.effect);
+  const { key = '', operator = '', effect = '', value = '' } = wide;
   const anyKey = key === '' && operator === 'Exists';
-  if (!anyKey && key !== text(narrow.key)) return false;
-  if (effect !== '' && effect !== text(narrow.effect)) return false;
+  if (!anyKey && key !== (narrow.key ?? '')) return false;
+  if (effect !== '' && effect !== narrow.effect) return false;
   if (effect === 'NoExecute' && !lastsAsLong(wide, narrow)) return false;
   if (operator === 'Exists') return true;
   const isEqual = operator === 'Equal' || operator === '';
-  return isEqual && text(narrow.operator) === 'Equal' && text(narrow.value) === text(wide.value);
+  return isEqual && narrow.operator === 'Equal' && (narrow.value ?? '') === value;
 }
 
-function lastsAsLong(wide: JsonObject, narrow: JsonObject): boolean {
+function lastsAsLong(wide: Toleration, narrow: Toleration): boolean {
   const seconds = secondsOf(wide);
   if (seconds === undefined) return true;
   const wanted = secondsOf(narrow);

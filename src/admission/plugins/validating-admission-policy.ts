@@ -3,6 +3,7 @@ import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { type EquivalentsOf, RequestMatcher, type ResourceVersion } from '../matching/match-resources.ts';
 import { Namespaces, namespaceOf } from '../matching/selectors.ts';
+import { describePlugin } from '../plugin.ts';
 import { type ConvertTo, RequestBindings } from '../policies/bindings.ts';
 import { AnnotationValues, act, type Denial, denied } from '../policies/findings.ts';
 import { type Hook, Hooks } from '../policies/hooks.ts';
@@ -149,3 +150,9 @@ class Dispatch {
     });
   }
 }
+
+export const validatingAdmissionPolicy = describePlugin({
+  name: 'ValidatingAdmissionPolicy',
+  isDefault: true,
+  create: ({ policies }: { readonly policies: PolicyParts }) => createValidatingAdmissionPolicy(policies),
+});

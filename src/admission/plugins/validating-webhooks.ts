@@ -1,5 +1,6 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
-import { Dispatch, type WebhookParts } from '../webhooks/dispatch.ts';
+import { describePlugin } from '../plugin.ts';
+import { Dispatch, toWebhookParts, type WebhookNeeds, type WebhookParts } from '../webhooks/dispatch.ts';
 import type { Candidate } from '../webhooks/hook-list.ts';
 
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/round_0_index_';
@@ -37,3 +38,9 @@ async function ask(
   await Promise.all(calls);
   if (failures.length > 0) throw failures[0];
 }
+
+export const validatingWebhooks = describePlugin({
+  name: 'ValidatingAdmissionWebhook',
+  isDefault: true,
+  create: (parts: WebhookNeeds) => createValidatingWebhooks(toWebhookParts(parts)),
+});

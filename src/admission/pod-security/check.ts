@@ -1,13 +1,19 @@
-import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { objectOf, objectsOf, text } from '../../object/parts.ts';
+import type { ObjectMeta } from '../../api/object-meta.ts';
+import type {
+  Container,
+  EphemeralContainer,
+  PodSecurityContext,
+  PodSpec,
+  SecurityContext,
+} from '../../api/types/core/v1.ts';
 import type { Version } from './policy.ts';
 
 /** A pod, or the template of one, as checks look at it. */
 export interface CheckedPod {
-  readonly annotations: Readonly<JsonObject>;
-  readonly spec: Readonly<JsonObject>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly spec: Readonly<PodSpec>;
   /** The pod's own securityContext; empty when it has none. */
-  readonly context: Readonly<JsonObject>;
+  readonly context: Readonly<PodSecurityContext>;
   /** In the order in which they are told: init containers, containers, ephemeral containers. */
   readonly containers: readonly CheckedContainer[];
   /** Who is root in this pod is nobody on its node, and the gate UserNamespacesPodSecurityStandards is on. */
@@ -16,9 +22,9 @@ export interface CheckedPod {
 
 export interface CheckedContainer {
   readonly name: string;
-  readonly spec: Readonly<JsonObject>;
+  readonly spec: Readonly<Container | EphemeralContainer>;
   /** Its securityContext; empty when it has none. */
-  readonly context: Readonly<JsonObject>;
+  readonly context: Readonly<SecurityContext>;
 }
 
 export interface Violation {
@@ -46,28 +52,35 @@ export interface VersionedCheck {
 }
 
 export function toCheckedPod(
-  annotations: JsonValue | undefined,
-  spec: Readonly<JsonObject>,
+  annotations: ObjectMeta['annotations'],
+  spec: Readonly<PodSpec>,
   relaxesOwnUsers: boolean,
 ): CheckedPod {
-  const lists = [spec.initContainers, spec.containers, spec.ephemeralContainers];
+  const { initContainers, containers, ephemeralContainers, securityContext, hostUsers } = spec;
+  const all = [...(initContainers ?? []), ...(containers ?? []), ...(ephemeralContainers ?? [])];
   return {
-    annotations: objectOf(annotations),
+    annotations: annotations ?? {},
     spec,
-    context: objectOf(spec.securityContext),
-    containers: lists.flatMap((list) => objectsOf(list).map(toContainer)),
-    hasOwnUsers: relaxesOwnUsers && spec.hostUsers === false,
+    context: securityContext ?? {},
+    containers: all.map(toContainer),
+    hasOwnUsers: relaxesOwnUsers && hostUsers === false,
   };
 }
 
-const toContainer = (spec: JsonObject): CheckedContainer => ({
-  name: text(spec.name),
+const toContainer = (spec: Container | EphemeralContainer): CheckedContainer => ({
+  name: spec.name ?? '',
   spec,
-  context: objectOf(spec.securityContext),
+  context: spec.securityContext ?? {},
 });
+
+/** What a securityContext may say of a pod and of a container alike. */
+export type SharedContext = Pick<
+  PodSecurityContext & SecurityContext,
+  'appArmorProfile' | 'seccompProfile' | 'seLinuxOptions' | 'windowsOptions'
+>;
 
 /** Nothing that a Windows pod may say would help it through some checks: the API server refuses it there. */
 export const exceptWindows =
   (find: FindViolation): FindViolation =>
   (pod) =>
-    objectOf(pod.spec.os).name === 'windows' ? undefined : find(pod);
+    pod.spec.os?.name === 'windows' ? undefined : find(pod);

@@ -1,8 +1,8 @@
-import type { ApiObject } from '../../api/object-meta.ts';
+import type { Pod } from '../../api/types/core/v1.ts';
 import { parseStored } from '../../codec/stored-object.ts';
-import { part, text } from '../../object/parts.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 import { endTurn } from '../../util/end-turn.ts';
+import { PODS } from '../resources.ts';
 import { toCheckedPod } from './check.ts';
 import { type Evaluator, reasonsOf } from './evaluator.ts';
 import { type LevelVersion, toText } from './policy.ts';
@@ -56,9 +56,8 @@ export async function warningsOf(
 
 /** Undefined: they cannot be read. */
 async function listPods(store: Store, namespace: string): Promise<readonly Entry[] | undefined> {
-  const resource = { group: '', resource: 'pods' };
   try {
-    const query = { resource, scope: { namespace }, freshness: { kind: 'any' }, limit: 0 } as const;
+    const query = { resource: PODS, scope: { namespace }, freshness: { kind: 'any' }, limit: 0 } as const;
     return (await store.list(query)).entries;
   } catch {
     return undefined;
@@ -72,7 +71,7 @@ function others(count: number): string {
 
 interface Prioritized {
   /** Those to look at, in this order. */
-  readonly pods: readonly ApiObject[];
+  readonly pods: readonly Pod[];
   /** How many there are that the policy is for; of some, nobody had the time to see whether it is. */
   readonly total: number;
 }
@@ -83,8 +82,8 @@ async function prioritize(
   entries: readonly Entry[],
   deadline: number,
 ): Promise<Prioritized> {
-  const first: ApiObject[] = [];
-  const again: ApiObject[] = [];
+  const first: Pod[] = [];
+  const again: Pod[] = [];
   const controllers = new Set<string>();
   // The time that is left is to be enough to look at what was read.
   const readUntil = (clock() + deadline) / 2;
@@ -95,8 +94,8 @@ async function prioritize(
       total += entries.length - at;
       break;
     }
-    const pod = parseStored(json);
-    if (!exemptRuntimeClasses.has(text(part(pod, 'spec').runtimeClassName))) {
+    const pod = parseStored<Pod>(json);
+    if (!exemptRuntimeClasses.has(pod.spec?.runtimeClassName ?? '')) {
       total += 1;
       const controller = controllerOf(pod);
       const list = controller !== undefined && controllers.has(controller) ? again : first;
@@ -109,7 +108,7 @@ async function prioritize(
   return { pods: [...first, ...again].slice(0, bounds.mostPods), total };
 }
 
-const controllerOf = ({ metadata }: ApiObject): string | undefined =>
+const controllerOf = ({ metadata }: Pod): string | undefined =>
   metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 
 interface Violators {
@@ -120,19 +119,16 @@ interface Violators {
 
 async function check(
   { evaluator, relaxesOwnUsers, clock }: ExistingPods,
-  pods: readonly ApiObject[],
+  pods: readonly Pod[],
   enforce: LevelVersion,
   deadline: number,
 ): Promise<{ readonly byReason: ReadonlyMap<string, Violators>; readonly checked: number }> {
   const byReason = new Map<string, Violators>();
   const turn = new Turn(clock);
   let checked = 0;
-  for (const pod of pods) {
-    const { annotations, name = '' } = pod.metadata;
-    const violations = evaluator.violationsOf(
-      enforce,
-      toCheckedPod(annotations, part(pod, 'spec'), relaxesOwnUsers),
-    );
+  for (const { metadata, spec = {} } of pods) {
+    const { annotations, name = '' } = metadata;
+    const violations = evaluator.violationsOf(enforce, toCheckedPod(annotations, spec, relaxesOwnUsers));
     if (violations.length > 0) note(byReason, reasonsOf(violations), name);
     checked += 1;
     if (clock() > deadline) break;

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { ObjectMeta } from '../../api/object-meta.ts';
 import { forbidden } from '../../api/status.ts';
-import { text } from '../../object/parts.ts';
+import type { PodSpec } from '../../api/types/core/v1.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { toCheckedPod, type Violation } from './check.ts';
 import { detailsOf, type Evaluator } from './evaluator.ts';
@@ -9,8 +9,8 @@ import { type Labelled, type LevelVersion, type Mode, type Policy, PREFIX, toTex
 
 /** A pod, or what a workload makes pods from. */
 export interface PodTemplate {
-  readonly annotations: JsonValue | undefined;
-  readonly spec: JsonObject;
+  readonly annotations: ObjectMeta['annotations'];
+  readonly spec: PodSpec;
 }
 
 export interface JudgeOptions {
@@ -39,7 +39,7 @@ export class PodJudge {
     enforces: boolean,
   ): void {
     const { metrics, exemptRuntimeClasses, relaxesOwnUsers } = this.#options;
-    if (exemptRuntimeClasses.has(text(spec.runtimeClassName))) {
+    if (exemptRuntimeClasses.has(spec.runtimeClassName ?? '')) {
       metrics.exempted(attributes);
       attributes.annotate(`${PREFIX}exempt`, 'runtimeClass');
       return;

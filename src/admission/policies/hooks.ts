@@ -1,8 +1,12 @@
-import type { ApiObject } from '../../api/object-meta.ts';
+import type {
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '../../api/types/admissionregistration/v1.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import type { RequestMatcher } from '../matching/match-resources.ts';
+import { POLICIES, POLICY_BINDINGS } from '../resources.ts';
 import { type Binding, type Policy, readBinding, readPolicy } from './policy.ts';
 
 /** A policy in force. One without bindings is not. */
@@ -11,22 +15,21 @@ export interface Hook {
   readonly bindings: readonly Binding[];
 }
 
-const GROUP = 'admissionregistration.k8s.io';
 const NONE: readonly Hook[] = [];
 
 /** The policies in force. One is compiled when the first request comes after it was written, and kept until it changes. */
 export class Hooks {
-  readonly #policies: FollowedObjects;
-  readonly #bindings: FollowedObjects;
+  readonly #policies: FollowedObjects<ValidatingAdmissionPolicy>;
+  readonly #bindings: FollowedObjects<ValidatingAdmissionPolicyBinding>;
   readonly #matcher: RequestMatcher;
-  readonly #read = new WeakMap<ApiObject, Policy>();
+  readonly #read = new WeakMap<ValidatingAdmissionPolicy, Policy>();
   #seen = -1;
   #all: readonly Hook[] = NONE;
   #candidates = new WeakMap<ResourceDefinition, Map<string, readonly Hook[]>>();
 
   constructor(objects: ClusterObjects, matcher: RequestMatcher) {
-    this.#policies = objects.follow({ group: GROUP, resource: 'validatingadmissionpolicies' });
-    this.#bindings = objects.follow({ group: GROUP, resource: 'validatingadmissionpolicybindings' });
+    this.#policies = objects.follow(POLICIES);
+    this.#bindings = objects.follow(POLICY_BINDINGS);
     this.#matcher = matcher;
   }
 
@@ -73,7 +76,7 @@ export class Hooks {
       .sort((a, b) => byName(a.policy, b.policy));
   }
 
-  #compiled(object: ApiObject): Policy {
+  #compiled(object: ValidatingAdmissionPolicy): Policy {
     const known = this.#read.get(object) ?? readPolicy(object);
     this.#read.set(object, known);
     return known;

@@ -1,17 +1,18 @@
-import type { JsonObject } from '../../api/object-meta.ts';
 import { invalid } from '../../api/status.ts';
+import type {
+  ParamKind,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '../../api/types/admissionregistration/v1.ts';
 import { equal } from '../../object/equality.ts';
 import { forbiddenField } from '../../object/field-errors.ts';
-import { part, text } from '../../object/parts.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import type { Access, Right } from '../access.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import type { FindKind } from '../plugins/owner-references.ts';
-
-const GROUP = 'admissionregistration.k8s.io';
-const POLICIES = 'validatingadmissionpolicies';
-const BINDINGS = 'validatingadmissionpolicybindings';
+import { POLICIES, POLICY_BINDINGS } from '../resources.ts';
+import { isWriteOf, type WriteOf } from '../write-of.ts';
 
 /**
  * Expressions read parameters on behalf of whoever wrote them, so that only those may name parameters who may read them
@@ -22,54 +23,53 @@ export class ParamRights implements AdmissionPlugin {
   readonly operations = ['CREATE', 'UPDATE'] as const;
   readonly #access: Access;
   readonly #findKind: FindKind;
-  readonly #policies: FollowedObjects;
+  readonly #policies: FollowedObjects<ValidatingAdmissionPolicy>;
 
   constructor(access: Access, findKind: FindKind, objects: ClusterObjects) {
     this.#access = access;
     this.#findKind = findKind;
-    this.#policies = objects.follow({ group: GROUP, resource: POLICIES });
+    this.#policies = objects.follow(POLICIES);
   }
 
   validate(attributes: AdmissionAttributes): Promise<void> | undefined {
-    const { definition, subresource } = attributes;
-    if (definition.group !== GROUP || subresource !== '') return undefined;
-    if (definition.resource === POLICIES) return this.#checkPolicy(attributes);
-    return definition.resource === BINDINGS ? this.#checkBinding(attributes) : undefined;
+    if (isWriteOf(attributes, POLICIES)) return this.#checkPolicy(attributes);
+    return isWriteOf(attributes, POLICY_BINDINGS) ? this.#checkBinding(attributes) : undefined;
   }
 
-  #checkPolicy(attributes: AdmissionAttributes): Promise<void> | undefined {
-    const kind = specOf(attributes.object).paramKind;
-    if (isAbsent(kind) || equal(kind, specOf(attributes.old).paramKind)) return undefined;
-    const { apiVersion, kind: name } = part(specOf(attributes.object), 'paramKind');
-    const named = `(kind=${text(name)}, apiVersion=${text(apiVersion)})`;
+  #checkPolicy(attributes: WriteOf<ValidatingAdmissionPolicy>): Promise<void> | undefined {
+    const { object, old } = attributes;
+    const paramKind = object?.spec?.paramKind;
+    if (paramKind === undefined || equal(paramKind, old?.spec?.paramKind)) return undefined;
+    const { apiVersion = '', kind = '' } = paramKind;
     return this.#check(attributes, 'spec.paramKind', {
-      right: { verb: 'get', ...this.#resourceOf(specOf(attributes.object)), namespace: '*', name: '*' },
-      why: `must have "get" permission on all objects of the referenced paramKind ${named}`,
+      right: { verb: 'get', ...this.#resourceOf(paramKind), namespace: '*', name: '*' },
+      why: `must have "get" permission on all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`,
     });
   }
 
-  #checkBinding(attributes: AdmissionAttributes): Promise<void> | undefined {
-    const { paramRef, policyName } = specOf(attributes.object);
-    const old = specOf(attributes.old);
-    if (isAbsent(paramRef) || (equal(paramRef, old.paramRef) && policyName === old.policyName))
-      return undefined;
-    const { name, namespace } = part(specOf(attributes.object), 'paramRef');
-    const verb = text(name) === '' ? 'list' : 'get';
-    const resource = this.#resourceOf(specOf(this.#policies.get('', text(policyName))));
+  #checkBinding(attributes: WriteOf<ValidatingAdmissionPolicyBinding>): Promise<void> | undefined {
+    const { object, old } = attributes;
+    const { paramRef, policyName = '' } = object?.spec ?? {};
+    if (paramRef === undefined) return undefined;
+    const isAsBefore = equal(paramRef, old?.spec?.paramRef) && policyName === (old?.spec?.policyName ?? '');
+    if (isAsBefore) return undefined;
+    const { name = '', namespace = '' } = paramRef;
+    const verb = name === '' ? 'list' : 'get';
+    const resource = this.#resourceOf(this.#policies.get('', policyName)?.spec?.paramKind);
     return this.#check(attributes, 'spec.paramRef', {
-      right: { verb, ...resource, namespace: text(namespace), name: text(name) },
+      right: { verb, ...resource, namespace, name },
       why: `does not have "${verb}" permission on the object referenced by paramRef`,
     });
   }
 
   /** What cannot be told is everything. */
-  #resourceOf(spec: JsonObject): Pick<Right, 'group' | 'version' | 'resource'> {
-    if (isAbsent(spec.paramKind)) return { group: '*', version: '*', resource: '*' };
-    const { apiVersion, kind } = part(spec, 'paramKind');
-    const slash = text(apiVersion).indexOf('/');
-    const group = slash < 0 ? '' : text(apiVersion).slice(0, slash);
-    const version = text(apiVersion).slice(slash + 1);
-    const [found] = this.#findKind(text(apiVersion), text(kind));
+  #resourceOf(paramKind: ParamKind | undefined): Pick<Right, 'group' | 'version' | 'resource'> {
+    if (paramKind === undefined) return { group: '*', version: '*', resource: '*' };
+    const { apiVersion = '', kind = '' } = paramKind;
+    const slash = apiVersion.indexOf('/');
+    const group = slash < 0 ? '' : apiVersion.slice(0, slash);
+    const version = apiVersion.slice(slash + 1);
+    const [found] = this.#findKind(apiVersion, kind);
     return { group, version, resource: found?.resource ?? '*' };
   }
 
@@ -82,10 +82,6 @@ export class ParamRights implements AdmissionPlugin {
     throw invalid(definition, name, [forbiddenField(field, `user ${goUser(user)} ${why}`)]);
   }
 }
-
-const specOf = (object: JsonObject | undefined): JsonObject => part(object, 'spec');
-
-const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 
 /** As Go prints who somebody is. */
 const goUser = ({ username, uid, groups }: UserInfo): string =>

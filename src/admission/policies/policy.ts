@@ -1,7 +1,12 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type {
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ParamRef as WrittenParamRef,
+  Validation as WrittenValidation,
+} from '../../api/types/admissionregistration/v1.ts';
+import type { LabelSelector } from '../../api/types/meta/v1.ts';
 import type { Compiled } from '../../cel/policies/compiled.ts';
 import { PolicyCompiler } from '../../cel/policies/compiler.ts';
-import { part, parts, text } from '../../object/parts.ts';
 import { type MatchCriteria, readMatchCriteria } from '../matching/match-resources.ts';
 
 export interface ParamKind {
@@ -30,51 +35,50 @@ export interface Policy {
   readonly annotations: readonly { readonly key: string; readonly value: Compiled }[];
 }
 
-export function readPolicy(policy: ApiObject): Policy {
-  const spec = part(policy, 'spec');
-  const paramKind = readParamKind(spec);
+export function readPolicy({ metadata, spec = {} }: ValidatingAdmissionPolicy): Policy {
+  const paramKind = spec.paramKind && readParamKind(spec.paramKind);
   const compiler = new PolicyCompiler(paramKind !== undefined);
   const variables = new Map(
-    parts(spec, 'variables').map(({ name, expression }) => [
-      text(name),
-      compiler.variable(text(name), text(expression)),
+    (spec.variables ?? []).map(({ name = '', expression = '' }) => [
+      name,
+      compiler.variable(name, expression),
     ]),
   );
   return {
-    name: policy.metadata.name ?? '',
-    failsClosed: text(spec.failurePolicy) !== 'Ignore',
+    name: metadata.name ?? '',
+    failsClosed: spec.failurePolicy !== 'Ignore',
     paramKind,
-    criteria: readMatchCriteria(part(spec, 'matchConstraints')),
-    conditions: parts(spec, 'matchConditions').map(({ name, expression }) => ({
-      name: text(name),
-      check: compiler.compile(text(expression), 'bool'),
+    criteria: readMatchCriteria(spec.matchConstraints ?? {}),
+    conditions: (spec.matchConditions ?? []).map(({ name = '', expression = '' }) => ({
+      name,
+      check: compiler.compile(expression, 'bool'),
     })),
     variables,
-    validations: parts(spec, 'validations').map((validation) => readValidation(validation, compiler)),
-    annotations: parts(spec, 'auditAnnotations').map(({ key, valueExpression }) => ({
-      key: text(key),
-      value: compiler.compile(text(valueExpression), 'string or null'),
+    validations: (spec.validations ?? []).map((validation) => readValidation(validation, compiler)),
+    annotations: (spec.auditAnnotations ?? []).map(({ key = '', valueExpression = '' }) => ({
+      key,
+      value: compiler.compile(valueExpression, 'string or null'),
     })),
   };
 }
 
-function readParamKind(spec: JsonObject): ParamKind | undefined {
-  const { paramKind } = spec;
-  if (paramKind === undefined || paramKind === null) return undefined;
-  const { apiVersion, kind } = part(spec, 'paramKind');
-  return { apiVersion: text(apiVersion), kind: text(kind) };
-}
+const readParamKind = ({ apiVersion = '', kind = '' }: Partial<ParamKind>): ParamKind => ({
+  apiVersion,
+  kind,
+});
 
-function readValidation(validation: JsonObject, compiler: PolicyCompiler): Validation {
-  const messageExpression = text(validation.messageExpression);
+function readValidation(
+  { expression = '', messageExpression = '', message = '', reason = '' }: WrittenValidation,
+  compiler: PolicyCompiler,
+): Validation {
   return {
-    check: compiler.compile(text(validation.expression), 'bool'),
+    check: compiler.compile(expression, 'bool'),
     messageExpression:
       messageExpression === ''
         ? undefined
         : compiler.compile(messageExpression, 'string', { authorizer: false }),
-    message: text(validation.message),
-    reason: text(validation.reason),
+    message,
+    reason,
   };
 }
 
@@ -84,7 +88,7 @@ export type ValidationAction = 'Deny' | 'Warn' | 'Audit';
 export interface ParamRef {
   readonly name: string;
   readonly namespace: string;
-  readonly selector: JsonObject | undefined;
+  readonly selector: LabelSelector | undefined;
   readonly denyIfAbsent: boolean;
 }
 
@@ -98,31 +102,28 @@ export interface Binding {
   readonly actions: readonly ValidationAction[];
 }
 
-export function readBinding(binding: ApiObject): Binding {
-  const spec = part(binding, 'spec');
-  const { matchResources, validationActions } = spec;
+export function readBinding({ metadata, spec = {} }: ValidatingAdmissionPolicyBinding): Binding {
+  const { policyName = '', paramRef, matchResources, validationActions = [] } = spec;
   return {
-    name: binding.metadata.name ?? '',
-    policyName: text(spec.policyName),
-    paramRef: readParamRef(spec),
-    criteria:
-      matchResources === undefined || matchResources === null
-        ? undefined
-        : readMatchCriteria(part(spec, 'matchResources')),
-    actions: Array.isArray(validationActions) ? validationActions.filter(isAction) : [],
+    name: metadata.name ?? '',
+    policyName,
+    paramRef: paramRef && readParamRef(paramRef),
+    criteria: matchResources && readMatchCriteria(matchResources),
+    actions: validationActions.filter(isAction),
   };
 }
 
-const isAction = (value: unknown): value is ValidationAction =>
+const isAction = (value: string): value is ValidationAction =>
   value === 'Deny' || value === 'Warn' || value === 'Audit';
 
-function readParamRef(spec: JsonObject): ParamRef | undefined {
-  if (spec.paramRef === undefined || spec.paramRef === null) return undefined;
-  const { name, namespace, selector, parameterNotFoundAction } = part(spec, 'paramRef');
-  return {
-    name: text(name),
-    namespace: text(namespace),
-    selector: selector === undefined || selector === null ? undefined : part(spec, 'paramRef', 'selector'),
-    denyIfAbsent: text(parameterNotFoundAction) === 'Deny',
-  };
-}
+const readParamRef = ({
+  name = '',
+  namespace = '',
+  selector,
+  parameterNotFoundAction,
+}: WrittenParamRef): ParamRef => ({
+  name,
+  namespace,
+  selector,
+  denyIfAbsent: parameterNotFoundAction === 'Deny',
+});

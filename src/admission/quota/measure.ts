@@ -1,21 +1,21 @@
-import type { GroupResource } from '../../api/names.ts';
+import type { GroupResource, ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { parseQuantity, type Quantity } from '../../object/quantity.ts';
 import type { ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionOperation } from '../admission.ts';
 import type { ScopeSelector } from './quota.ts';
 
-/** How the objects of one resource are counted (Kubernetes: apiserver/pkg/quota/v1, pkg/quota/v1/evaluator). */
-export interface Measure {
-  readonly resource: GroupResource;
+/** How the objects of one resource, which are of type `T`, are counted (Kubernetes: apiserver/pkg/quota/v1, pkg/quota/v1/evaluator). */
+export interface Measure<T extends ApiObject = ApiObject> {
+  readonly resource: ResourceOf<T>;
   readonly operations: readonly AdmissionOperation[];
   /** Whether a quota's limit of this name is one of these objects. */
   counts(name: string): boolean;
-  usage(object: ApiObject, now: Date): ResourceList;
+  usage(object: T, now: Date): ResourceList;
   /** What an object must say where these names are limited; undefined: it says it all. */
-  missing?(names: readonly string[], object: ApiObject): string | undefined;
+  missing?(names: readonly string[], object: T): string | undefined;
   /** Absent: scopes are of other resources. */
-  isInScope?(selector: ScopeSelector, object: ApiObject): boolean;
+  isInScope?(selector: ScopeSelector, object: T): boolean;
 }
 
 /** `count/deployments.apps`, `count/pods`. */

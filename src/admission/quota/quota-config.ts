@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import type { ScopedResourceSelectorRequirement } from '../../api/types/core/v1.ts';
 import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
 import { required } from '../../object/field-errors.ts';
 import { objectsOf, text } from '../../object/parts.ts';
@@ -51,6 +52,12 @@ function readLimited(one: JsonObject, at: number, problems: FieldError[]): Limit
     group: text(one.apiGroup),
     resource,
     matchContains: contains.map((part) => text(part)),
-    matchScopes: toScopeSelectors(objectsOf(one.matchScopes)),
+    matchScopes: toScopeSelectors(objectsOf(one.matchScopes).map(readScope)),
   };
 }
+
+const readScope = ({ scopeName, operator, values }: JsonObject): ScopedResourceSelectorRequirement => ({
+  scopeName: text(scopeName),
+  operator: text(operator),
+  values: Array.isArray(values) ? values.map((value) => text(value)) : [],
+});

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../api/object-meta.ts';
-import { objectsOf, part, text } from '../../object/parts.ts';
+import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../api/types/core/v1.ts';
 import { NOTHING, type ResourceList, toResourceList } from '../../object/resource-list.ts';
 
 /** A ResourceQuota as it is enforced: by its status, which a controller copies from the spec together with what is used. */
@@ -17,31 +16,25 @@ export interface ScopeSelector {
   readonly values: readonly string[];
 }
 
-export function toQuota(object: JsonObject): Quota {
-  const status = part(object, 'status');
-  return {
-    name: text(part(object, 'metadata').name),
-    hard: toResourceList(status.hard),
-    used: toResourceList(status.used),
-    scopes: scopesOf(object),
-  };
-}
+export const toQuota = (quota: ResourceQuota): Quota => ({
+  name: quota.metadata.name ?? '',
+  hard: toResourceList(quota.status?.hard),
+  used: toResourceList(quota.status?.used),
+  scopes: scopesOf(quota),
+});
 
-export function scopesOf(object: JsonObject): ScopeSelector[] {
-  const { scopes } = part(object, 'spec');
-  const plain = Array.isArray(scopes) ? scopes : [];
+export function scopesOf({ spec = {} }: ResourceQuota): ScopeSelector[] {
+  const { scopes = [], scopeSelector } = spec;
   return [
-    ...plain.map((scope) => ({ scope: text(scope), operator: 'Exists', values: [] })),
-    ...toScopeSelectors(objectsOf(part(object, 'spec', 'scopeSelector').matchExpressions)),
+    ...scopes.map((scope) => ({ scope, operator: 'Exists', values: [] })),
+    ...toScopeSelectors(scopeSelector?.matchExpressions ?? []),
   ];
 }
 
-export const toScopeSelectors = (expressions: readonly JsonObject[]): ScopeSelector[] =>
-  expressions.map(({ scopeName, operator, values }) => ({
-    scope: text(scopeName),
-    operator: text(operator),
-    values: Array.isArray(values) ? values.map((value) => text(value)) : [],
-  }));
+export const toScopeSelectors = (
+  expressions: readonly ScopedResourceSelectorRequirement[],
+): ScopeSelector[] =>
+  expressions.map(({ scopeName: scope = '', operator = '', values = [] }) => ({ scope, operator, values }));
 
 /** The amounts of these names alone. */
 export function only(list: ResourceList, isWanted: (name: string) => boolean): ResourceList {

@@ -1,7 +1,8 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { JsonObject } from '../../api/object-meta.ts';
 import { badRequest, StatusError, type StatusReason } from '../../api/status.ts';
-import { count, text } from '../../object/parts.ts';
+import type { AdmissionReview } from '../../api/types/admission/v1.ts';
+import type { Status } from '../../api/types/meta/v1.ts';
 import { networkText } from '../../outbound/network-text.ts';
 import { type Answer, AnswerTimeout } from '../../outbound/webhook-client.ts';
 import type { AdmissionAttributes } from '../admission.ts';
@@ -85,7 +86,7 @@ async function post(
   { clients, types }: Callee,
   webhook: Webhook,
   { review, version, signal }: Question,
-): Promise<JsonObject> {
+): Promise<AdmissionReview> {
   const query = `timeout=${webhook.timeoutMs / 1000}s`;
   let answer: Answer;
   try {
@@ -117,16 +118,16 @@ function transportText(error: unknown, url: string): string {
 const LEAST_FAILURE = 400;
 
 /** What the client gets is what the webhook said, with the name of the webhook before it (admission/plugin/webhook/errors). */
-export function toRefusal({ name }: Webhook, status: JsonObject = {}): StatusError {
+export function toRefusal({ name }: Webhook, status: Status = {}): StatusError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
-  const why = text(status.message) || text(status.reason);
-  const { details } = status;
+  const { message = '', reason = '', code = 0, details } = status;
+  const why = message || reason;
   return new StatusError({
-    code: Math.max(count(status.code), LEAST_FAILURE),
+    code: Math.max(code, LEAST_FAILURE),
     // Any word a webhook likes; clients know some of them.
-    reason: text(status.reason) as StatusReason,
+    reason: reason as StatusReason,
     message: why === '' ? `${denied} without explanation` : `${denied}: ${why}`,
-    ...(typeof details === 'object' && details !== null && !Array.isArray(details) ? { details } : {}),
+    ...(details === undefined ? {} : { details }),
   });
 }
 

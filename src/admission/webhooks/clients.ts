@@ -1,10 +1,10 @@
 import { lookup as lookupHost } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { objectsOf, part, text } from '../../object/parts.ts';
 import type { ClientCredentials, ClientUsers, RemoteServer } from '../../outbound/client-config.ts';
 import { WebhookClient } from '../../outbound/webhook-client.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { SERVICES } from '../resources.ts';
 import type { ClientConfig, ServiceReference } from './webhook.ts';
 
 /** As whom webhooks are called. */
@@ -17,7 +17,6 @@ export interface WebhookCredentials {
 
 /** Kubernetes keeps as many (apiserver/pkg/util/webhook/client.go). */
 const MAX_CLIENTS = 200;
-const SERVICES = { group: '', resource: 'services' };
 
 /** Connections to webhooks, kept between calls; webhooks with the same clientConfig share them. */
 export class WebhookClients {
@@ -77,16 +76,16 @@ export class WebhookClients {
   async #locate({ namespace, name, port }: ServiceReference): Promise<string> {
     const service = await this.#objects.find(SERVICES, namespace, name);
     if (service === undefined) throw new Error(`service "${name}" not found`);
-    const spec = part(service, 'spec');
-    const type = text(spec.type, 'ClusterIP');
-    if (type === 'ExternalName') return text(spec.externalName);
+    const { clusterIP = '', externalName = '', ports = [], ...spec } = service.spec ?? {};
+    const type = spec.type || 'ClusterIP';
+    if (type === 'ExternalName') return externalName;
     if (!['ClusterIP', 'NodePort', 'LoadBalancer'].includes(type))
       throw new Error(`unsupported service type "${type}"`);
-    if (type === 'ClusterIP' && spec.clusterIP === 'None')
+    if (type === 'ClusterIP' && clusterIP === 'None')
       throw new Error('cannot route to service with ClusterIP "None"');
-    if (!objectsOf(spec.ports).some((one) => one.port === port))
+    if (!ports.some((one) => one.port === port))
       throw new Error(`no service port ${port} found for service "${name}"`);
-    return text(spec.clusterIP);
+    return clusterIP;
   }
 }
 

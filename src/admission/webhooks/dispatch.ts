@@ -1,16 +1,20 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
+import type { ResourceOf } from '../../api/names.ts';
 import type { JsonObject } from '../../api/object-meta.ts';
 import { forbidden, internalError } from '../../api/status.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { Namespaces, objectSelected } from '../matching/selectors.ts';
+import type { PluginParts } from '../plugin.ts';
 import { CallError, callWebhook } from './call.ts';
 import { WebhookClients, type WebhookCredentials } from './clients.ts';
+import { readWebhookConfig } from './config.ts';
 import { type Candidate, HookList } from './hook-list.ts';
 import { evaluateConditions } from './match-conditions.ts';
 import { requestOf, type SeenObjects, type Verdict } from './review.ts';
 import { seen } from './seen-object.ts';
+import type { WebhookConfiguration } from './webhook.ts';
 
 /** What both plugins are made from. */
 export interface WebhookParts {
@@ -27,6 +31,17 @@ export interface WebhookParts {
   onFailure(error: CallError): void;
 }
 
+/** What the plugins are made from; the rest stands in their configuration. */
+export interface WebhookNeeds extends Omit<WebhookParts, 'credentials'>, Pick<PluginParts, 'config'> {
+  /** --proxy-client-cert-file and --proxy-client-key-file. @throws Error that names the flags */
+  readProxyClient(): WebhookCredentials['pair'];
+}
+
+export const toWebhookParts = ({ config, readProxyClient, ...parts }: WebhookNeeds): WebhookParts => ({
+  ...parts,
+  credentials: { users: readWebhookConfig(config), pair: readProxyClient() },
+});
+
 const NOBODY: readonly Candidate[] = Object.freeze([]);
 
 /** What mutating and validating webhooks have in common: which are called, and what becomes of a failed call. */
@@ -40,10 +55,12 @@ export class Dispatch {
   readonly #onFailure: WebhookParts['onFailure'];
 
   constructor(parts: WebhookParts, kind: 'mutating' | 'validating') {
-    const resource = `${kind}webhookconfigurations`;
-    const configurations = parts.objects.follow({ group: 'admissionregistration.k8s.io', resource });
+    const configurations: ResourceOf<WebhookConfiguration> = {
+      group: 'admissionregistration.k8s.io',
+      resource: `${kind}webhookconfigurations`,
+    };
     this.types = parts.types;
-    this.#hooks = new HookList(configurations, parts.registry);
+    this.#hooks = new HookList(parts.objects.follow(configurations), parts.registry);
     this.#namespaces = new Namespaces(parts.objects);
     this.#clients = new WebhookClients(parts.objects, parts.credentials);
     this.#isServing = () => parts.isServing();

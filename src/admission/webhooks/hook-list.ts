@@ -4,7 +4,7 @@ import type { Registry, ServedResource } from '../../registry/registry.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../admission.ts';
 import type { FollowedObjects } from '../cluster-objects.ts';
 import { ruleMatches } from '../matching/resource-rules.ts';
-import { toWebhooks, type Webhook } from './webhook.ts';
+import { toWebhooks, type Webhook, type WebhookConfiguration } from './webhook.ts';
 
 /** A webhook whose rules match a write, and as which resource it wants to see it. */
 export interface Candidate {
@@ -31,13 +31,13 @@ const EXEMPT: ReadonlySet<string> = new Set([
  * is worked out once for each kind: a write that none is for costs 0.1 µs, with webhooks or without.
  */
 export class HookList {
-  readonly #configurations: FollowedObjects;
+  readonly #configurations: FollowedObjects<WebhookConfiguration>;
   readonly #registry: Registry;
   readonly #candidates = new Map<ResourceDefinition, Known[]>();
   #webhooks: readonly Webhook[] = [];
   #readAt = -1;
 
-  constructor(configurations: FollowedObjects, registry: Registry) {
+  constructor(configurations: FollowedObjects<WebhookConfiguration>, registry: Registry) {
     this.#configurations = configurations;
     this.#registry = registry;
     registry.onChange(() => this.#candidates.clear());

@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { type CelProgram, compileCel } from '../../cel/program.ts';
-import { text } from '../../object/parts.ts';
 
 /** An expression that must hold for a webhook to be called. */
 export interface MatchCondition {
@@ -17,9 +16,12 @@ export interface ConditionVariables {
 
 export type ConditionsAnswer = { readonly matches: boolean } | { readonly errors: readonly string[] };
 
-export const toMatchCondition = ({ name, expression }: JsonObject): MatchCondition => ({
-  name: text(name),
-  expression: text(expression),
+export const toMatchCondition = ({
+  name = '',
+  expression = '',
+}: Partial<MatchCondition>): MatchCondition => ({
+  name,
+  expression,
 });
 
 const VARIABLES = { object: 'dyn', oldObject: 'dyn', request: 'map<string, dyn>' };

@@ -3,9 +3,11 @@ import { canonicalApiVersion } from '../../api/dialect.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import { toApiVersion } from '../../api/names.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { AdmissionResponse, AdmissionReview } from '../../api/types/admission/v1.ts';
+import type { Status } from '../../api/types/meta/v1.ts';
 import { decodeObject } from '../../codec/decode.ts';
 import { isObject } from '../../object/merge-patch.ts';
-import { part, text } from '../../object/parts.ts';
+import { text } from '../../object/parts.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { namespaceOf } from '../matching/selectors.ts';
 import { type Candidate, kindOf } from './hook-list.ts';
@@ -17,10 +19,13 @@ const GROUP = 'admission.k8s.io';
 
 /** The first that both sides know. @throws Error when there is none */
 export function reviewVersionOf(accepted: readonly string[]): ReviewVersion {
-  const found = accepted.find((version) => version === 'v1' || version === 'v1beta1');
-  if (found !== undefined) return found as ReviewVersion;
+  const found = accepted.find(isReviewVersion);
+  if (found !== undefined) return found;
   throw new Error('webhook does not accept known AdmissionReview versions (v1, v1beta1)');
 }
+
+const isReviewVersion = (version: string): version is ReviewVersion =>
+  version === 'v1' || version === 'v1beta1';
 
 export interface SeenObjects {
   readonly object: JsonObject | null;
@@ -73,7 +78,7 @@ const resourceOf = (
 export interface Verdict {
   readonly allowed: boolean;
   /** A Status, as far as it was given. */
-  readonly status: JsonObject | undefined;
+  readonly status: Status | undefined;
   /** Undefined: none was given. */
   readonly patch: Buffer | undefined;
   readonly patchType: string;
@@ -91,7 +96,7 @@ export interface Asked {
 export class UnreadableReview extends Error {}
 
 /** @throws UnreadableReview */
-export function decodeReview(body: Buffer, version: ReviewVersion, types: TypeLibrary): JsonObject {
+export function decodeReview(body: Buffer, version: ReviewVersion, types: TypeLibrary): AdmissionReview {
   const value = parse(body);
   const { kind, apiVersion } = value;
   try {
@@ -120,31 +125,31 @@ function parse(body: Buffer): JsonObject {
  * Version v1 is strict where v1beta1 lets webhooks be careless (Kubernetes: admission/plugin/webhook/request).
  * @throws Error that says what is wrong with the answer
  */
-export function toVerdict(review: JsonObject, asked: Asked): Verdict {
-  if (!isObject(review.response)) throw new Error('webhook response was absent');
+export function toVerdict(review: AdmissionReview, asked: Asked): Verdict {
   const { response } = review;
+  if (response === undefined) throw new Error('webhook response was absent');
   if (asked.version === 'v1') checkStrictly(review, response, asked);
-  const patch = Buffer.from(text(response.patch), 'base64');
+  const patch = Buffer.from(response.patch ?? '', 'base64');
   const taken = asked.mutating && patch.length > 0;
   return {
     allowed: response.allowed === true,
-    status: isObject(response.status) ? response.status : undefined,
+    status: response.status,
     patch: taken ? patch : undefined,
-    patchType: asked.version === 'v1' ? text(response.patchType) : 'JSONPatch',
-    warnings: Array.isArray(response.warnings) ? response.warnings.map((warning) => text(warning)) : [],
-    auditAnnotations: part(response, 'auditAnnotations') as Record<string, string>,
+    patchType: asked.version === 'v1' ? (response.patchType ?? '') : 'JSONPatch',
+    warnings: response.warnings ?? [],
+    auditAnnotations: response.auditAnnotations ?? {},
   };
 }
 
-function checkStrictly(review: JsonObject, response: JsonObject, { uid, mutating }: Asked): void {
-  const givenUid = text(response.uid);
+function checkStrictly(review: AdmissionReview, response: AdmissionResponse, { uid, mutating }: Asked): void {
+  const { uid: givenUid = '', patch = '', patchType } = response;
   if (givenUid !== uid) throw new Error(`expected response.uid="${uid}", got "${givenUid}"`);
   const wanted = `${toApiVersion({ group: GROUP, version: 'v1' })}, Kind=AdmissionReview`;
-  const apiVersion = canonicalApiVersion(text(review.apiVersion));
-  const given = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${text(review.kind)}`;
+  const apiVersion = canonicalApiVersion(review.apiVersion ?? '');
+  const given = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${review.kind ?? ''}`;
   if (given !== wanted) throw new Error(`expected webhook response of ${wanted}, got ${given}`);
-  const hasPatch = text(response.patch) !== '';
-  const hasType = response.patchType !== undefined && response.patchType !== null;
+  const hasPatch = patch !== '';
+  const hasType = patchType !== undefined;
   if (!mutating) {
     if (hasPatch) throw new Error('validating webhook may not return response.patch');
     if (hasType) throw new Error('validating webhook may not return response.patchType');
@@ -152,6 +157,5 @@ function checkStrictly(review: JsonObject, response: JsonObject, { uid, mutating
   }
   if (hasPatch && !hasType) throw new Error('webhook returned response.patch but not response.patchType');
   if (!hasPatch && hasType) throw new Error('webhook returned response.patchType but not response.patch');
-  if (hasType && response.patchType === '')
-    throw new Error('webhook returned invalid response.patchType of ""');
+  if (patchType === '') throw new Error('webhook returned invalid response.patchType of ""');
 }

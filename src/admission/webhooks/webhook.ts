@@ -1,9 +1,16 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { count, objectsOf, part, parts, text } from '../../object/parts.ts';
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  ValidatingWebhook,
+  ValidatingWebhookConfiguration,
+  WebhookClientConfig,
+} from '../../api/types/admissionregistration/v1.ts';
 import { certificatesIn, toBundle } from '../../x509/pem.ts';
 import { type ResourceRule, readRules } from '../matching/resource-rules.ts';
 import { readSelector, type Selector } from '../matching/selectors.ts';
 import { type MatchCondition, toMatchCondition } from './match-conditions.ts';
+
+export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
 /** One webhook of a configuration (admissionregistration.k8s.io/v1), as it is used. */
 export interface Webhook {
@@ -45,52 +52,43 @@ const DEFAULT_PORT = 443;
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
 /** In the order they are called: by the name of the configuration, then as they stand in it. */
-export function toWebhooks(configurations: readonly ApiObject[]): Webhook[] {
-  return [...configurations]
+export const toWebhooks = (configurations: readonly WebhookConfiguration[]): Webhook[] =>
+  [...configurations]
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
-    .flatMap((configuration) =>
-      parts(configuration, 'webhooks').map((webhook, at) =>
-        toWebhook(configuration.metadata.name ?? '', webhook, at),
-      ),
+    .flatMap(({ metadata, webhooks = [] }) =>
+      webhooks.map((webhook, at) => toWebhook(metadata.name ?? '', webhook, at)),
     );
-}
 
-function toWebhook(configuration: string, webhook: JsonObject, at: number): Webhook {
-  const name = text(webhook.name);
+function toWebhook(
+  configuration: string,
+  webhook: ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>,
+  at: number,
+): Webhook {
+  const { name = '', clientConfig = {}, timeoutSeconds } = webhook;
   return {
     configuration,
     name,
     key: `${configuration}/${name}/${at}`,
-    client: toClientConfig(part(webhook, 'clientConfig')),
-    rules: readRules(webhook, 'rules'),
-    matchesEquivalents: text(webhook.matchPolicy, 'Equivalent') === 'Equivalent',
-    namespaceSelector: readSelector(webhook, 'namespaceSelector'),
-    objectSelector: readSelector(webhook, 'objectSelector'),
-    matchConditions: objectsOf(webhook.matchConditions).map(toMatchCondition),
+    client: toClientConfig(clientConfig),
+    rules: readRules(webhook.rules),
+    matchesEquivalents: (webhook.matchPolicy || 'Equivalent') === 'Equivalent',
+    namespaceSelector: readSelector(webhook.namespaceSelector),
+    objectSelector: readSelector(webhook.objectSelector),
+    matchConditions: (webhook.matchConditions ?? []).map(toMatchCondition),
     ignoresFailures: webhook.failurePolicy === 'Ignore',
-    sideEffects: text(webhook.sideEffects),
-    timeoutMs: (count(webhook.timeoutSeconds) || DEFAULT_TIMEOUT_SECONDS) * 1000,
-    reviewVersions: Array.isArray(webhook.admissionReviewVersions)
-      ? webhook.admissionReviewVersions.map((version) => text(version))
-      : [],
+    sideEffects: webhook.sideEffects ?? '',
+    timeoutMs: (timeoutSeconds || DEFAULT_TIMEOUT_SECONDS) * 1000,
+    reviewVersions: webhook.admissionReviewVersions ?? [],
     reinvokes: webhook.reinvocationPolicy === 'IfNeeded',
   };
 }
 
-function toClientConfig(config: JsonObject): ClientConfig {
-  const service = part(config, 'service');
+function toClientConfig({ url = '', service, caBundle = '' }: WebhookClientConfig): ClientConfig {
+  const { namespace = '', name = '', path = '', port } = service ?? {};
   return {
-    url: text(config.url),
-    service:
-      text(service.name) === ''
-        ? undefined
-        : {
-            namespace: text(service.namespace),
-            name: text(service.name),
-            path: text(service.path),
-            port: count(service.port) || DEFAULT_PORT,
-          },
-    ca: toAuthorities(text(config.caBundle)),
+    url,
+    service: name === '' ? undefined : { namespace, name, path, port: port || DEFAULT_PORT },
+    ca: toAuthorities(caBundle),
   };
 }
 

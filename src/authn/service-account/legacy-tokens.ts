@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { isObject } from '../../object/merge-patch.ts';
+import type { Secret, ServiceAccount } from '../../api/types/core/v1.ts';
 import type { Authentication } from '../authenticator.ts';
 import type { LiveObjects } from '../live-objects.ts';
 import type { TokenAuthenticator } from '../token.ts';
@@ -112,11 +112,11 @@ async function checkAccount(
   return account;
 }
 
-function holds({ data }: ApiObject, token: string): boolean {
-  const kept = isObject(data) ? Buffer.from(textOf(data.token), 'base64') : Buffer.alloc(0);
+function holds({ data }: Secret, token: string): boolean {
+  const kept = Buffer.from(data?.token ?? '', 'base64');
   const digest = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
   return timingSafeEqual(digest(kept), digest(Buffer.from(token)));
 }
 
-const names = ({ secrets }: ApiObject, secretName: string): boolean =>
-  Array.isArray(secrets) && secrets.some((secret) => isObject(secret) && secret.name === secretName);
+const names = ({ secrets = [] }: ServiceAccount, secretName: string): boolean =>
+  secrets.some(({ name }) => name === secretName);

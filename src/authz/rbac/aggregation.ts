@@ -1,14 +1,9 @@
-import type { JsonObject } from '../../api/object-meta.ts';
+import type { ClusterRole, PolicyRule } from '../../api/types/rbac/v1.ts';
 import { equal } from '../../object/equality.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
-import type { PolicyRule } from './policy.ts';
 
 /** A ClusterRole as aggregation sees it. */
-export interface AggregatedRole {
-  readonly metadata: { readonly name?: string; readonly labels?: Readonly<Record<string, string>> };
-  readonly rules?: readonly PolicyRule[] | null;
-  readonly aggregationRule?: { readonly clusterRoleSelectors?: readonly JsonObject[] } | null;
-}
+export type AggregatedRole = Pick<ClusterRole, 'metadata' | 'rules' | 'aggregationRule'>;
 
 /**
  * The rules that a ClusterRole with an aggregation rule must have: those of every other role that one of its selectors
@@ -18,8 +13,8 @@ export interface AggregatedRole {
 export function aggregatedRules(
   role: AggregatedRole,
   all: readonly AggregatedRole[],
-): readonly PolicyRule[] | undefined {
-  if (role.aggregationRule === undefined || role.aggregationRule === null) return undefined;
+): PolicyRule[] | undefined {
+  if (role.aggregationRule === undefined) return undefined;
   const others = all.filter(({ metadata }) => metadata.name !== role.metadata.name).sort(byName);
   const rules: PolicyRule[] = [];
   for (const selector of role.aggregationRule.clusterRoleSelectors ?? []) {

@@ -1,5 +1,6 @@
-import type { JsonObject } from '../../api/object-meta.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
 import { forbidden, notFound } from '../../api/status.ts';
+import type { ClusterRole, RoleBinding } from '../../api/types/rbac/v1.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { type Authorizer, isMaster } from '../authorizer.ts';
 import {
@@ -8,7 +9,7 @@ import {
   escalation,
   FULL_AUTHORITY,
 } from './escalation.ts';
-import { canonicalRules, type PolicyRule, RBAC_GROUP, type RoleRef } from './policy.ts';
+import { canonicalRules, type PolicyRule, RBAC_GROUP, type RoleRef, toRoleRef } from './policy.ts';
 import type { HeldRules } from './rbac.ts';
 
 /** Where rules come from: the RBAC engine, whether or not it is in the chain. */
@@ -26,9 +27,9 @@ export interface RbacWrite {
   readonly name: string;
   /** The name in the URL: '' for a POST, so that a rule for some names does not allow it. */
   readonly requestName: string;
-  readonly object: JsonObject;
+  readonly object: ApiObject;
   /** Undefined for a create. */
-  readonly old: JsonObject | undefined;
+  readonly old: ApiObject | undefined;
 }
 
 /**
@@ -106,13 +107,8 @@ export class EscalationGuard {
 const isHarmless = ({ object, old }: RbacWrite): boolean =>
   old !== undefined && changesOnlyGarbageCollection(object, old);
 
-/** Validation has been before; what it lets pass has these types. */
-const rulesIn = (role: JsonObject): readonly PolicyRule[] =>
-  canonicalRules((role.rules ?? []) as unknown as PolicyRule[]);
-const roleRefIn = (binding: JsonObject): RoleRef =>
-  (binding.roleRef ?? { kind: '', name: '' }) as unknown as RoleRef;
+const rulesIn = ({ rules }: ClusterRole): readonly PolicyRule[] => canonicalRules(rules ?? []);
+const roleRefIn = ({ roleRef }: RoleBinding): RoleRef => toRoleRef(roleRef);
 
-function aggregates({ aggregationRule }: JsonObject): boolean {
-  const { clusterRoleSelectors } = (aggregationRule ?? {}) as JsonObject;
-  return Array.isArray(clusterRoleSelectors) && clusterRoleSelectors.length > 0;
-}
+const aggregates = ({ aggregationRule }: ClusterRole): boolean =>
+  (aggregationRule?.clusterRoleSelectors ?? []).length > 0;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/object-meta.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
 import { equalExcept } from '../../object/equality.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { joinErrors } from '../errors-text.ts';
@@ -35,10 +35,6 @@ export const AGGREGATION_REFUSED = 'must have cluster-admin privileges to use th
 const GC_FIELDS = ['ownerReferences', 'finalizers', 'managedFields'];
 
 /** Whether an update does no more than let the object be collected later; that needs no rights of its own. */
-export function changesOnlyGarbageCollection(object: JsonObject, old: JsonObject): boolean {
-  return (
-    equalExcept(object, old, ['metadata']) && equalExcept(metadataOf(object), metadataOf(old), GC_FIELDS)
-  );
+export function changesOnlyGarbageCollection(object: ApiObject, old: ApiObject): boolean {
+  return equalExcept(object, old, ['metadata']) && equalExcept(object.metadata, old.metadata, GC_FIELDS);
 }
-
-const metadataOf = ({ metadata }: JsonObject): JsonObject => (metadata ?? {}) as JsonObject;

@@ -1,4 +1,6 @@
 import { canonicalGroup } from '../../api/dialect.ts';
+import type { ClusterRole, RoleBinding, PolicyRule as StoredRule } from '../../api/types/rbac/v1.ts';
+import { parseStored } from '../../codec/stored-object.ts';
 import type { Entry } from '../../storage/store.ts';
 
 /** The objects of rbac.authorization.k8s.io/v1, as far as decisions look at them. An absent list is an empty one. */
@@ -6,11 +8,11 @@ import type { Entry } from '../../storage/store.ts';
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
 export interface PolicyRule {
-  readonly verbs: readonly string[];
-  readonly apiGroups?: readonly string[];
-  readonly resources?: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly nonResourceURLs?: readonly string[];
+  readonly verbs: string[];
+  readonly apiGroups?: string[];
+  readonly resources?: string[];
+  readonly resourceNames?: string[];
+  readonly nonResourceURLs?: string[];
 }
 
 export interface RoleRef {
@@ -41,30 +43,36 @@ export interface Binding {
   readonly subjects: readonly Subject[];
 }
 
-/** What was stored has been validated, so its fields have their types; they may be absent. */
-const parse = (
-  entry: Entry,
-): { rules?: PolicyRule[] | null; roleRef?: RoleRef; subjects?: Subject[] | null } =>
-  JSON.parse(entry.json.toString());
-
 export function toRole(entry: Entry): Role {
   const { namespace, name } = entry;
-  return { namespace, name, rules: canonicalRules(parse(entry).rules ?? []) };
+  return { namespace, name, rules: canonicalRules(parseStored<ClusterRole>(entry.json).rules ?? []) };
 }
 
 /** Rules may name groups in either dialect; requests have the canonical one. */
-export const canonicalRules = (rules: readonly PolicyRule[]): PolicyRule[] =>
-  rules.map((rule) =>
-    rule.apiGroups === undefined
-      ? rule
-      : { ...rule, apiGroups: rule.apiGroups.map((group) => canonicalGroup(group).group) },
-  );
+export const canonicalRules = (rules: readonly StoredRule[]): PolicyRule[] =>
+  rules.map((rule) => ({
+    ...rule,
+    verbs: rule.verbs ?? [],
+    ...(rule.apiGroups && { apiGroups: rule.apiGroups.map((group) => canonicalGroup(group).group) }),
+  }));
 
 export function toBinding(entry: Entry): Binding {
   const { namespace, name } = entry;
-  const { roleRef = { kind: '', name: '' }, subjects } = parse(entry);
-  return { namespace, name, roleRef, subjects: subjects ?? [] };
+  const { roleRef, subjects = [] } = parseStored<RoleBinding>(entry.json);
+  return { namespace, name, roleRef: toRoleRef(roleRef), subjects: subjects.map(toSubject) };
 }
+
+export const toRoleRef = ({ kind = '', name = '', ...rest }: Partial<RoleRef> = {}): RoleRef => ({
+  kind,
+  name,
+  ...rest,
+});
+
+export const toSubject = ({ kind = '', name = '', ...rest }: Partial<Subject>): Subject => ({
+  kind,
+  name,
+  ...rest,
+});
 
 /** Where a role is found: the namespace of a ClusterRole is ''. */
 export const roleKey = (namespace: string, name: string): string => `${namespace}\0${name}`;

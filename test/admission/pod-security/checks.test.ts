@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../src/api/object-meta.ts';
 
 interface Case {
   readonly name: string;
-  readonly annotations?: JsonObject;
+  readonly annotations?: Record<string, string>;
   readonly spec?: JsonObject;
   readonly since?: Version;
   readonly relaxes?: boolean;
@@ -84,7 +84,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       annotations: Object.fromEntries(
         ['=bogus', 'a=', 'b=runtime/default', 'c=localhost/', 'd=localhost/x', 'e=unconfined', 'f=unknown']
           .map((pair) => pair.split('='))
-          .map(([key, value]) => [`container.apparmor.security.beta.kubernetes.io/${key}`, value]),
+          .map(([key, value = '']) => [`container.apparmor.security.beta.kubernetes.io/${key}`, value]),
       ),
       expected: [
         'forbidden AppArmor profiles',

@@ -9,6 +9,7 @@ import {
   type RuleSource,
 } from '../../../src/authz/rbac/escalation-guard.ts';
 import type { PolicyRule } from '../../../src/authz/rbac/policy.ts';
+import { toObject } from '../../kit/admission.ts';
 import { user } from '../kit.ts';
 
 const rule = (verbs: string, resources: string, names = '', group = ''): PolicyRule => ({
@@ -127,18 +128,18 @@ describe('writing', () => {
   const write = (
     resource: RbacWrite['resource'],
     object: JsonObject,
-    more: Partial<RbacWrite> = {},
+    { old, ...more }: Partial<Omit<RbacWrite, 'old'>> & { readonly old?: JsonObject } = {},
   ): RbacWrite => ({
     user: ann,
     resource,
     namespace: resource.startsWith('cluster') ? '' : 'shop',
     name: 'it',
     requestName: '',
-    object,
-    old: undefined,
+    object: toObject(object),
+    old: old && toObject(old),
     ...more,
   });
-  const roleOf = (...rules: PolicyRule[]): JsonObject => ({ rules: rules as unknown as JsonObject[] });
+  const roleOf = (...rules: PolicyRule[]): JsonObject => ({ rules: rules.map((one) => ({ ...one })) });
   const bindingTo = (kind: string, name: string): JsonObject => ({ roleRef: { kind, name } });
 
   test('a role that gives no more than its author holds is allowed', async () => {

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { ResourceOf } from '../../../api/names.ts';
 import { StatusError } from '../../../api/status.ts';
-import { part, text } from '../../../object/parts.ts';
-import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
-import type { Limit, LimitType } from './config.ts';
+import type { Event } from '../../../api/types/core/v1.ts';
+import type { AdmissionPlugin } from '../../admission.ts';
+import { describePlugin, type PluginParts } from '../../plugin.ts';
+import { isWriteOf, type WriteOf } from '../../write-of.ts';
+import { type Limit, type LimitType, readLimits } from './config.ts';
 import { TokenBucket } from './token-bucket.ts';
 
+const EVENTS: ResourceOf<Event> = { group: '', resource: 'events' };
 const MAX_KEY_CHARS = 500;
 
 /**
@@ -18,8 +22,7 @@ export function createEventRateLimit(limits: readonly Limit[], nowMs: () => numb
     name: 'EventRateLimit',
     operations: ['CREATE', 'UPDATE'],
     validate: (attributes) => {
-      const { definition, dryRun } = attributes;
-      if (definition.resource !== 'events' || definition.group !== '' || dryRun) return;
+      if (!isWriteOf(attributes, EVENTS) || attributes.dryRun) return;
       // Each limit counts the event, whether or not another refuses it.
       const reached = takers.flatMap((take) => take(attributes) ?? []);
       if (reached.length > 0) throw tooMany(reached);
@@ -35,7 +38,7 @@ function tooMany(reached: readonly string[]): StatusError {
 }
 
 /** Answers why not, or undefined. */
-type Taker = (attributes: AdmissionAttributes) => string | undefined;
+type Taker = (attributes: WriteOf<Event>) => string | undefined;
 
 function createTaker({ type, perSecond, burst, cacheSize }: Limit, nowMs: () => number): Taker {
   const keyOf = KEYS[type];
@@ -54,15 +57,20 @@ function createTaker({ type, perSecond, burst, cacheSize }: Limit, nowMs: () => 
 const toSlot = (key: string): string =>
   key.length <= MAX_KEY_CHARS ? key : createHash('sha256').update(key).digest('base64');
 
-const KEYS: Readonly<Record<LimitType, (attributes: AdmissionAttributes) => string>> = {
+const KEYS: Readonly<Record<LimitType, (attributes: WriteOf<Event>) => string>> = {
   Server: () => '',
   Namespace: ({ namespace }) => namespace,
   User: ({ user }) => user.username,
   SourceAndObject: ({ object }) => {
-    const source = part(object, 'source');
-    const { kind, namespace, name, uid, apiVersion } = part(object, 'involvedObject');
-    return [source.component, source.host, kind, namespace, name, uid, apiVersion]
-      .map((value) => text(value))
-      .join('');
+    const { component, host } = object?.source ?? {};
+    const { kind, namespace, name, uid, apiVersion } = object?.involvedObject ?? {};
+    return [component, host, kind, namespace, name, uid, apiVersion].join('');
   },
 };
+
+export const eventRateLimit = describePlugin({
+  name: 'EventRateLimit',
+  isDefault: false,
+  create: ({ config }: Pick<PluginParts, 'config'>) =>
+    createEventRateLimit(readLimits(config), () => performance.now()),
+});

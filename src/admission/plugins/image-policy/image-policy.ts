@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
+import type { Pod } from '../../../api/types/core/v1.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
+import { readClientConfig } from '../../../outbound/client-config.ts';
+import { createJsonPost, isTransient } from '../../../outbound/json-post.ts';
 import { pause } from '../../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
+import { describePlugin, type PluginParts } from '../../plugin.ts';
 import { refusal } from '../../refusal.ts';
-import type { ImagePolicyConfig } from './config.ts';
+import { PODS } from '../../resources.ts';
+import { isWriteOf, type WriteOf } from '../../write-of.ts';
+import { type ImagePolicyConfig, readImagePolicyConfig } from './config.ts';
 import { parseReviewStatus, type ReviewStatus, toReview, toReviewSpec } from './review.ts';
 
 export interface ImagePolicyParts {
@@ -39,10 +45,8 @@ export function createImagePolicy(parts: ImagePolicyParts): AdmissionPlugin {
     name: 'ImagePolicyWebhook',
     operations: ['CREATE', 'UPDATE'],
     validate: (attributes) => {
-      const { definition, subresource } = attributes;
-      if (definition.resource !== 'pods' || definition.group !== '') return undefined;
-      if (subresource !== '' && subresource !== 'ephemeralcontainers') return undefined;
-      return policy.check(attributes);
+      const isImageWrite = isWriteOf(attributes, PODS) || isWriteOf(attributes, PODS, 'ephemeralcontainers');
+      return isImageWrite ? policy.check(attributes) : undefined;
     },
   };
 }
@@ -62,7 +66,7 @@ class ImagePolicy {
   }
 
   /** @throws StatusError 403 */
-  async check(attributes: AdmissionAttributes): Promise<void> {
+  async check(attributes: WriteOf<Pod>): Promise<void> {
     const status = await this.#review(toReviewSpec(attributes), attributes);
     if (status === undefined) return;
     for (const [key, value] of status.auditAnnotations) {
@@ -110,3 +114,18 @@ class ImagePolicy {
     }
   }
 }
+
+function createFrom({ config: written }: Pick<PluginParts, 'config'>): AdmissionPlugin {
+  const config = readImagePolicyConfig(written);
+  return createImagePolicy({
+    config,
+    post: createJsonPost(readClientConfig(config.kubeConfigFile)),
+    isTransient,
+  });
+}
+
+export const imagePolicy = describePlugin({
+  name: 'ImagePolicyWebhook',
+  isDefault: false,
+  create: createFrom,
+});

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
-import { objectOf, objectsOf, part, text } from '../../../object/parts.ts';
-import type { AdmissionAttributes } from '../../admission.ts';
+import type { Pod } from '../../../api/types/core/v1.ts';
+import { objectOf, part, text } from '../../../object/parts.ts';
+import type { WriteOf } from '../../write-of.ts';
 
 const KIND = 'ImageReview';
 const API_VERSION = 'imagepolicy.k8s.io/v1alpha1';
@@ -13,10 +14,10 @@ export interface ReviewStatus {
 }
 
 /** What is asked of a pod: of the ephemeral containers, where these are what is written, else of all the others. */
-export function toReviewSpec({ object, subresource, namespace }: AdmissionAttributes): JsonObject {
-  const spec = part(object, 'spec');
-  const lists = subresource === '' ? [spec.containers, spec.initContainers] : [spec.ephemeralContainers];
-  const containers = lists.flatMap(objectsOf).map(({ image }) => (text(image) === '' ? {} : { image }));
+export function toReviewSpec({ object, subresource, namespace }: WriteOf<Pod>): JsonObject {
+  const { containers: main, initContainers, ephemeralContainers } = object?.spec ?? {};
+  const written = subresource === '' ? [...(main ?? []), ...(initContainers ?? [])] : ephemeralContainers;
+  const containers = (written ?? []).map(({ image = '' }) => (image === '' ? {} : { image }));
   const annotations = Object.entries(object?.metadata.annotations ?? {}).filter(([key]) =>
     key.includes('.image-policy.k8s.io/'),
   );

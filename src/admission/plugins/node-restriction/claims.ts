@@ -1,17 +1,21 @@
-import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
+import type { JsonObject } from '../../../api/object-meta.ts';
+import type { PersistentVolumeClaim } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import { goQuote } from '../../../object/go-value.ts';
-import { objectOf } from '../../../object/parts.ts';
+import { isObject } from '../../../object/merge-patch.ts';
+import type { AdmissionAttributes } from '../../admission.ts';
 import { refusal } from '../../refusal.ts';
-import type { NodeWrite } from './node-write.ts';
+import { CLAIMS } from '../../resources.ts';
+import { isWriteOf } from '../../write-of.ts';
+import type { WritingNode } from './writing-node.ts';
 
 const OWN = ['capacity', 'conditions'];
 const RECOVERY = ['allocatedResourceStatuses', 'allocatedResources'];
 
 /** A node tells how large a volume has become that it has made larger. */
-export function checkClaim({ node, attributes, recoversExpansion }: NodeWrite): void {
-  const { subresource, operation, object, old } = attributes;
-  if (subresource !== 'status') throw refusal(attributes, 'may only update PVC status');
+export function checkClaim(attributes: AdmissionAttributes, { node, recoversExpansion }: WritingNode): void {
+  if (!isWriteOf(attributes, CLAIMS, 'status')) throw refusal(attributes, 'may only update PVC status');
+  const { operation, object, old } = attributes;
   if (operation !== 'UPDATE') throw refusal(attributes, `unexpected operation ${goQuote(operation)}`);
   const own = recoversExpansion ? [...OWN, ...RECOVERY] : OWN;
   const changed = changedFields(withoutOwn(old, own), withoutOwn(object, own));
@@ -23,9 +27,9 @@ export function checkClaim({ node, attributes, recoversExpansion }: NodeWrite): 
 }
 
 /** Without what a node may change, and without what the server keeps beside it. */
-function withoutOwn(claim: ApiObject | undefined, own: readonly string[]): JsonObject {
+function withoutOwn(claim: PersistentVolumeClaim | undefined, own: readonly string[]): JsonObject {
   const { resourceVersion: _, managedFields: __, ...metadata } = claim?.metadata ?? {};
-  const status = Object.entries(objectOf(claim?.status)).filter(([name]) => !own.includes(name));
+  const status = Object.entries(claim?.status ?? {}).filter(([name]) => !own.includes(name));
   return { ...claim, metadata, status: Object.fromEntries(status) };
 }
 
@@ -36,7 +40,9 @@ function changedFields(before: JsonObject, after: JsonObject, path = ''): string
     .filter((name) => !equal(before[name], after[name]))
     .flatMap((name) =>
       path === ''
-        ? changedFields({ ...objectOf(before[name]) }, { ...objectOf(after[name]) }, `${name}.`)
+        ? changedFields(fieldsOf(before[name]), fieldsOf(after[name]), `${name}.`)
         : [`${path}${name}`],
     );
 }
+
+const fieldsOf = (value: JsonObject[string]): JsonObject => (isObject(value) ? value : {});

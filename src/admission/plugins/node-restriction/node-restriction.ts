@@ -2,20 +2,23 @@ import { goQuote } from '../../../object/go-value.ts';
 import type { UserInfo } from '../../../request/api-request.ts';
 import { table } from '../../../util/table.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
+import { describePlugin, type PluginParts } from '../../plugin.ts';
 import { refusal } from '../../refusal.ts';
+import { PODS } from '../../resources.ts';
+import { isWriteOf } from '../../write-of.ts';
 import { checkClaim } from './claims.ts';
-import type { NodeWrite } from './node-write.ts';
 import { checkNode } from './nodes.ts';
 import { checkCertificateRequest, checkCsiNode, checkLease, checkResourceSlice } from './own-objects.ts';
 import { checkEviction, checkPod, checkPodStatus } from './pods.ts';
 import { checkToken } from './tokens.ts';
+import type { WritingNode } from './writing-node.ts';
 
-export interface NodeRestrictionParts extends Pick<NodeWrite, 'objects' | 'recoversExpansion'> {
+export interface NodeRestrictionParts extends Pick<WritingNode, 'objects' | 'recoversExpansion'> {
   /** The node that a user is; '' for one that does not say which, undefined for whoever is none. */
   readonly nodeOf: (user: UserInfo) => string | undefined;
 }
 
-type Check = (write: NodeWrite) => Promise<void> | void;
+type Check = (attributes: AdmissionAttributes, writing: WritingNode) => Promise<void> | void;
 
 /**
  * Holds nodes to what is theirs: themselves, the pods that run on them, and what these need. It sees to what the Node
@@ -29,10 +32,9 @@ export function createNodeRestriction({ nodeOf, ...parts }: NodeRestrictionParts
       const user = goQuote(attributes.user.username);
       throw refusal(attributes, `could not determine node from user ${user}`);
     }
-    return CHECKS[attributes.definition.group]?.[attributes.definition.resource]?.({
+    return CHECKS[attributes.definition.group]?.[attributes.definition.resource]?.(attributes, {
       ...parts,
       node,
-      attributes,
     });
   };
   return {
@@ -44,21 +46,14 @@ export function createNodeRestriction({ nodeOf, ...parts }: NodeRestrictionParts
   };
 }
 
-function checkPods(write: NodeWrite): Promise<void> | void {
-  const { subresource } = write.attributes;
-  switch (subresource) {
-    case '':
-      return checkPod(write);
-    case 'status':
-      return checkPodStatus(write);
-    case 'eviction':
-      return checkEviction(write);
-    default:
-      throw refusal(
-        write.attributes,
-        `unexpected pod subresource ${goQuote(subresource)}, only 'status' and 'eviction' are allowed`,
-      );
-  }
+function checkPods(attributes: AdmissionAttributes, writing: WritingNode): Promise<void> | void {
+  if (isWriteOf(attributes, PODS)) return checkPod(attributes, writing);
+  if (isWriteOf(attributes, PODS, 'status')) return checkPodStatus(attributes, writing);
+  if (attributes.subresource === 'eviction') return checkEviction(attributes, writing);
+  throw refusal(
+    attributes,
+    `unexpected pod subresource ${goQuote(attributes.subresource)}, only 'status' and 'eviction' are allowed`,
+  );
 }
 
 /** By group, then by resource. */
@@ -73,4 +68,19 @@ const CHECKS: Readonly<Record<string, Readonly<Record<string, Check>>>> = table(
   'storage.k8s.io': { csinodes: checkCsiNode },
   'resource.k8s.io': { resourceslices: checkResourceSlice },
   'certificates.k8s.io': { certificatesigningrequests: checkCertificateRequest },
+});
+
+export const nodeRestriction = describePlugin({
+  name: 'NodeRestriction',
+  isDefault: false,
+  create: ({
+    objects,
+    nodeOf,
+    isFeatureOn,
+  }: Pick<PluginParts, 'objects' | 'isFeatureOn'> & Pick<NodeRestrictionParts, 'nodeOf'>) =>
+    createNodeRestriction({
+      objects,
+      nodeOf,
+      recoversExpansion: isFeatureOn('RecoverVolumeExpansionFailure'),
+    }),
 });

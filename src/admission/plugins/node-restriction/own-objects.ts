@@ -1,35 +1,40 @@
-import type { ApiObject } from '../../../api/object-meta.ts';
+import type { ResourceOf } from '../../../api/names.ts';
+import type { ResourceSlice } from '../../../api/types/resource/v1alpha3.ts';
 import { goQuote } from '../../../object/go-value.ts';
-import { part, text } from '../../../object/parts.ts';
 import { readCertificationRequest } from '../../../x509/certification-request.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
 import { refusal } from '../../refusal.ts';
-import type { NodeWrite } from './node-write.ts';
+import { SIGNING_REQUESTS } from '../../resources.ts';
+import { isWriteOf } from '../../write-of.ts';
+import type { WritingNode } from './writing-node.ts';
+
+const RESOURCE_SLICES: ResourceOf<ResourceSlice> = { group: 'resource.k8s.io', resource: 'resourceslices' };
 
 /** Objects of which each node has its own. */
 
 const LEASES = 'kube-node-lease';
 const NODE_SIGNERS = ['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-client-kubelet'];
 
-export function checkLease({ node, attributes }: NodeWrite): void {
+export function checkLease(attributes: AdmissionAttributes, { node }: WritingNode): void {
   if (attributes.namespace !== LEASES)
     throw refusal(attributes, `can only access leases in the ${goQuote(LEASES)} system namespace`);
   if (writtenName(attributes) !== node)
     throw refusal(attributes, 'can only access node lease with the same name as the requesting node');
 }
 
-export function checkCsiNode({ node, attributes }: NodeWrite): void {
+export function checkCsiNode(attributes: AdmissionAttributes, { node }: WritingNode): void {
   if (writtenName(attributes) !== node)
     throw refusal(attributes, 'can only access CSINode with the same name as the requesting node');
 }
 
 const writtenName = ({ operation, name, object }: AdmissionAttributes): string =>
-  operation === 'CREATE' ? text(object?.metadata.name) : name;
+  operation === 'CREATE' ? (object?.metadata.name ?? '') : name;
 
 /** Other writes are the authorizer's, which knows the slices that are there, but neither new ones nor those of a collection. */
-export function checkResourceSlice({ node, attributes }: NodeWrite): void {
+export function checkResourceSlice(attributes: AdmissionAttributes, { node }: WritingNode): void {
+  if (!isWriteOf(attributes, RESOURCE_SLICES)) return;
   const { operation, object, old } = attributes;
-  const nodeOf = (slice: ApiObject | undefined): string => text(part(slice, 'spec').nodeName);
+  const nodeOf = (slice: ResourceSlice | undefined): string => slice?.spec?.nodeName ?? '';
   if (operation === 'CREATE' && nodeOf(object) !== node)
     throw refusal(attributes, 'can only create ResourceSlice with the same NodeName as the requesting node');
   if (operation === 'DELETE' && nodeOf(old) !== node)
@@ -37,12 +42,12 @@ export function checkResourceSlice({ node, attributes }: NodeWrite): void {
 }
 
 /** A node asks for certificates of its own name. What else is in a request is its signer's to check. */
-export function checkCertificateRequest({ node, attributes }: NodeWrite): void {
-  if (attributes.operation !== 'CREATE') return;
-  const { signerName, request } = part(attributes.object, 'spec');
-  if (!NODE_SIGNERS.includes(text(signerName))) return;
+export function checkCertificateRequest(attributes: AdmissionAttributes, { node }: WritingNode): void {
+  if (attributes.operation !== 'CREATE' || !isWriteOf(attributes, SIGNING_REQUESTS)) return;
+  const { signerName = '', request } = attributes.object?.spec ?? {};
+  if (!NODE_SIGNERS.includes(signerName)) return;
   const wanted = `system:node:${node}`;
-  if (commonNameOf(text(request), attributes) !== wanted)
+  if (commonNameOf(request ?? '', attributes) !== wanted)
     throw refusal(attributes, `can only create a node CSR with CN=${wanted}`);
 }
 

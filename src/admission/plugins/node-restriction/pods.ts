@@ -1,30 +1,31 @@
-import type { ApiObject, OwnerReference } from '../../../api/object-meta.ts';
+import type { OwnerReference } from '../../../api/object-meta.ts';
 import { notFound, type StatusError } from '../../../api/status.ts';
+import type { Pod } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import { goQuote } from '../../../object/go-value.ts';
-import { objectsOf, part, text } from '../../../object/parts.ts';
+import type { AdmissionAttributes } from '../../admission.ts';
 import { refusal } from '../../refusal.ts';
+import { NODES, PODS } from '../../resources.ts';
+import type { WriteOf } from '../../write-of.ts';
 import { checkReferences } from './mirror-references.ts';
-import type { NodeWrite } from './node-write.ts';
+import type { WritingNode } from './writing-node.ts';
 
-const PODS = { group: '', resource: 'pods' };
-const NODES = { group: '', resource: 'nodes' };
 const MIRROR = 'kubernetes.io/config.mirror';
 
 /** In the singular: that is how those say it who look objects up by name (client-go: listers). */
 export const noSuch = (kind: string, name: string): StatusError =>
   notFound({ group: '', resource: kind }, name);
 
-export const nodeNameOf = (pod: ApiObject | undefined): string => text(part(pod, 'spec').nodeName);
+export const nodeNameOf = (pod: Pod | undefined): string => pod?.spec?.nodeName ?? '';
 
 /** A node makes pods only as mirrors of those that it has from a file, and deletes only those that run on it. */
-export function checkPod(write: NodeWrite): Promise<void> | void {
-  const { node, attributes } = write;
+export function checkPod(attributes: WriteOf<Pod>, writing: WritingNode): Promise<void> | void {
+  const { node } = writing;
   const { operation, old } = attributes;
   const name = goQuote(node);
   switch (operation) {
     case 'CREATE':
-      return checkMirrorPod(write);
+      return checkMirrorPod(attributes, writing);
     case 'DELETE':
       if (nodeNameOf(old) === node) return undefined;
       throw refusal(attributes, `node ${name} can only delete pods with spec.nodeName set to itself`);
@@ -36,8 +37,8 @@ export function checkPod(write: NodeWrite): Promise<void> | void {
   }
 }
 
-function checkMirrorPod(write: NodeWrite): Promise<void> | void {
-  const { node, attributes } = write;
+function checkMirrorPod(attributes: WriteOf<Pod>, writing: WritingNode): Promise<void> | void {
+  const { node } = writing;
   const { object } = attributes;
   const name = goQuote(node);
   if (object?.metadata.annotations?.[MIRROR] === undefined)
@@ -55,7 +56,7 @@ function checkMirrorPod(write: NodeWrite): Promise<void> | void {
     );
   const why = whyNotOwner(owner, node);
   if (owner === undefined || why !== undefined) throw refusal(attributes, `node ${name} ${why}`);
-  return checkOwnerAndReferences(write, owner);
+  return checkOwnerAndReferences(attributes, writing, owner);
 }
 
 /** What is wrong with the owner that a mirror pod names, which has to be its node. */
@@ -68,18 +69,21 @@ function whyNotOwner(owner: OwnerReference | undefined, node: string): string | 
   return undefined;
 }
 
-async function checkOwnerAndReferences(write: NodeWrite, owner: OwnerReference): Promise<void> {
-  const { node, attributes, objects } = write;
+async function checkOwnerAndReferences(
+  attributes: WriteOf<Pod>,
+  { node, objects }: WritingNode,
+  owner: OwnerReference,
+): Promise<void> {
   const found = await objects.find(NODES, '', node);
   if (found === undefined) throw noSuch('node', node);
   const uid = found.metadata.uid ?? '';
   if (owner.uid !== uid)
     throw refusal(attributes, `node ${node} UID mismatch: expected ${owner.uid} got ${uid}`);
-  checkReferences(write);
+  checkReferences(attributes, node);
 }
 
 /** A node tells how the pods fare that run on it, and no more than that. */
-export function checkPodStatus({ node, attributes }: NodeWrite): void {
+export function checkPodStatus(attributes: WriteOf<Pod>, { node }: WritingNode): void {
   const { operation, object, old } = attributes;
   if (operation !== 'UPDATE') throw refusal(attributes, `unexpected operation ${goQuote(operation)}`);
   const name = goQuote(node);
@@ -95,22 +99,25 @@ export function checkPodStatus({ node, attributes }: NodeWrite): void {
     throw refusal(attributes, `node ${name} cannot update resource claim statues`);
 }
 
-const claimsOf = (pod: ApiObject | undefined) =>
-  objectsOf(part(pod, 'status').resourceClaimStatuses).map(({ name, resourceClaimName }) => ({
+const claimsOf = (pod: Pod | undefined) =>
+  (pod?.status?.resourceClaimStatuses ?? []).map(({ name, resourceClaimName }) => ({
     name,
     resourceClaimName,
   }));
 
-export function checkEviction(write: NodeWrite): Promise<void> {
-  const { attributes } = write;
+export function checkEviction(attributes: AdmissionAttributes, writing: WritingNode): Promise<void> {
   const { operation, object } = attributes;
   if (operation !== 'CREATE') throw refusal(attributes, `unexpected operation ${operation}`);
-  const name = attributes.name || text(object?.metadata.name);
+  const name = attributes.name || object?.metadata.name || '';
   if (name === '') throw refusal(attributes, 'could not determine pod from request data');
-  return checkEvicted(write, name);
+  return checkEvicted(attributes, writing, name);
 }
 
-async function checkEvicted({ node, attributes, objects }: NodeWrite, name: string): Promise<void> {
+async function checkEvicted(
+  attributes: AdmissionAttributes,
+  { node, objects }: WritingNode,
+  name: string,
+): Promise<void> {
   const pod = await objects.find(PODS, attributes.namespace, name);
   if (pod === undefined) throw noSuch('pod', name);
   if (nodeNameOf(pod) !== node)

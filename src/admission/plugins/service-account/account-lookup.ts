@@ -1,7 +1,6 @@
-import type { ApiObject } from '../../../api/object-meta.ts';
+import type { ServiceAccount } from '../../../api/types/core/v1.ts';
 import type { ClusterObjects, FollowedObjects } from '../../cluster-objects.ts';
-
-const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' };
+import { SERVICE_ACCOUNTS } from '../../resources.ts';
 
 /** The account of pods that name none. Every namespace gets it soon after it was made. */
 export const DEFAULT_ACCOUNT = 'default';
@@ -19,7 +18,7 @@ const LOOK_MS = 10;
 /** Finds service accounts, also those of namespaces so new that their account is still being made. */
 export class AccountLookup {
   readonly #objects: ClusterObjects;
-  readonly #accounts: FollowedObjects;
+  readonly #accounts: FollowedObjects<ServiceAccount>;
   readonly #waiting: Waiting;
 
   constructor(objects: ClusterObjects, waiting: Waiting = IN_TIME) {
@@ -28,12 +27,12 @@ export class AccountLookup {
     this.#waiting = waiting;
   }
 
-  known(namespace: string, name: string): ApiObject | undefined {
+  known(namespace: string, name: string): ServiceAccount | undefined {
     return this.#accounts.get(namespace, name);
   }
 
   /** Asks the store once; for the default account, for as long as Kubernetes does: nine pauses of 100 to 200 ms. */
-  async seek(namespace: string, name: string): Promise<ApiObject | undefined> {
+  async seek(namespace: string, name: string): Promise<ServiceAccount | undefined> {
     const attempts = name === DEFAULT_ACCOUNT ? ATTEMPTS_FOR_DEFAULT : 1;
     const intervalMs = 100 + Math.floor(Math.random() * 100);
     for (let attempt = 1; ; attempt += 1) {
@@ -44,7 +43,7 @@ export class AccountLookup {
     }
   }
 
-  async #appears(namespace: string, name: string, withinMs: number): Promise<ApiObject | undefined> {
+  async #appears(namespace: string, name: string, withinMs: number): Promise<ServiceAccount | undefined> {
     for (let waitedMs = 0; waitedMs < withinMs; waitedMs += LOOK_MS) {
       await this.#waiting.pause(LOOK_MS);
       const account = this.known(namespace, name);

@@ -1,8 +1,7 @@
-import type { ApiObject, JsonObject, JsonValue } from '../../../api/object-meta.ts';
-import { objectsOf, part, text } from '../../../object/parts.ts';
+import type { Container, EphemeralContainer, PodSpec, ServiceAccount } from '../../../api/types/core/v1.ts';
 
 /** What a pod may not use because its account does not list it: the first thing that is found, as a reason. */
-export function forbiddenSecret(account: ApiObject, spec: JsonObject): string | undefined {
+export function forbiddenSecret(account: ServiceAccount, spec: PodSpec): string | undefined {
   const listed = namesOf(account.secrets);
   return (
     volumeSecret(account, listed, spec) ??
@@ -12,34 +11,40 @@ export function forbiddenSecret(account: ApiObject, spec: JsonObject): string | 
   );
 }
 
-export const forbiddenEphemeralSecret = (account: ApiObject, spec: JsonObject): string | undefined =>
+export const forbiddenEphemeralSecret = (account: ServiceAccount, spec: PodSpec): string | undefined =>
   containerSecret(account, namesOf(account.secrets), spec.ephemeralContainers, 'ephemeral container');
 
-const namesOf = (references: JsonValue | undefined): ReadonlySet<string> =>
-  new Set(objectsOf(references).map(({ name }) => text(name)));
+const namesOf = (references: readonly { readonly name?: string }[] = []): ReadonlySet<string> =>
+  new Set(references.map(({ name = '' }) => name));
 
-const notListed = (account: ApiObject, what = 'secret'): string =>
+const notListed = (account: ServiceAccount, what = 'secret'): string =>
   `is not allowed because service account ${account.metadata.name ?? ''} does not reference that ${what}`;
 
-function volumeSecret(account: ApiObject, listed: ReadonlySet<string>, spec: JsonObject): string | undefined {
-  for (const { secret } of objectsOf(spec.volumes)) {
+function volumeSecret(
+  account: ServiceAccount,
+  listed: ReadonlySet<string>,
+  { volumes }: PodSpec,
+): string | undefined {
+  for (const { secret } of volumes ?? []) {
     if (secret === undefined) continue;
-    const name = text(part({ secret }, 'secret').secretName);
+    const { secretName: name = '' } = secret;
     if (!listed.has(name)) return `volume with secret.secretName="${name}" ${notListed(account)}`;
   }
   return undefined;
 }
 
+type SomeContainer = Container | EphemeralContainer;
+
 function containerSecret(
-  account: ApiObject,
+  account: ServiceAccount,
   listed: ReadonlySet<string>,
-  containers: JsonValue | undefined,
+  containers: readonly SomeContainer[] | null | undefined,
   kind: string,
 ): string | undefined {
-  for (const container of objectsOf(containers)) {
+  for (const container of containers ?? []) {
     for (const [from, name] of secretsOf(container)) {
       if (listed.has(name)) continue;
-      const which = `${kind} ${text(container.name)} with ${from} referencing secret.secretName="${name}"`;
+      const which = `${kind} ${container.name ?? ''} with ${from} referencing secret.secretName="${name}"`;
       return `${which} ${notListed(account)}`;
     }
   }
@@ -47,22 +52,21 @@ function containerSecret(
 }
 
 /** Each with what refers to it. */
-function secretsOf({ env, envFrom }: JsonObject): (readonly [from: string, name: string])[] {
+function secretsOf({ env, envFrom }: SomeContainer): (readonly [from: string, name: string])[] {
   return [
-    ...objectsOf(env).flatMap((variable) => {
-      const source = part(variable, 'valueFrom');
-      if (source.secretKeyRef === undefined) return [];
-      return [[`envVar ${text(variable.name)}`, text(part(source, 'secretKeyRef').name)] as const];
+    ...(env ?? []).flatMap(({ name = '', valueFrom }) => {
+      const reference = valueFrom?.secretKeyRef;
+      return reference === undefined ? [] : [[`envVar ${name}`, reference.name ?? ''] as const];
     }),
-    ...objectsOf(envFrom).flatMap((source) =>
-      source.secretRef === undefined ? [] : [['envFrom', text(part(source, 'secretRef').name)] as const],
+    ...(envFrom ?? []).flatMap(({ secretRef }) =>
+      secretRef === undefined ? [] : [['envFrom', secretRef.name ?? ''] as const],
     ),
   ];
 }
 
-function pullSecret(account: ApiObject, spec: JsonObject): string | undefined {
+function pullSecret(account: ServiceAccount, { imagePullSecrets }: PodSpec): string | undefined {
   const listed = namesOf(account.imagePullSecrets);
-  const names = objectsOf(spec.imagePullSecrets).map(({ name }) => text(name));
+  const names = (imagePullSecrets ?? []).map(({ name = '' }) => name);
   const at = names.findIndex((name) => !listed.has(name));
   if (at < 0) return undefined;
   return `imagePullSecrets[${at}].name="${names[at]}" ${notListed(account, 'imagePullSecret')}`;

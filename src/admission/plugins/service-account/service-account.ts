@@ -1,9 +1,11 @@
-import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
+import type { Pod, PodSpec, ServiceAccount } from '../../../api/types/core/v1.ts';
 import { parseGoBool } from '../../../object/go-bool.ts';
-import { objectsOf, text } from '../../../object/parts.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
 import type { ClusterObjects } from '../../cluster-objects.ts';
+import { describePlugin, type PluginParts } from '../../plugin.ts';
 import { refusal } from '../../refusal.ts';
+import { PODS } from '../../resources.ts';
+import { isWriteOf } from '../../write-of.ts';
 import { isMirrorPod, specOf } from '../written-pod.ts';
 import { AccountLookup, DEFAULT_ACCOUNT, type Waiting } from './account-lookup.ts';
 import { refuseMirrorPod } from './mirror-pods.ts';
@@ -36,13 +38,13 @@ export function createServiceAccounts(objects: ClusterObjects, waiting?: Waiting
 
 type Outcome = Promise<void> | undefined;
 
-function fill(lookup: AccountLookup, attributes: AdmissionAttributes, pod: ApiObject): Outcome {
+function fill(lookup: AccountLookup, attributes: AdmissionAttributes, pod: Pod): Outcome {
   if (isMirrorPod(pod)) {
     refuseMirrorPod(attributes, pod);
     return undefined;
   }
   const spec = specOf(pod);
-  const name = text(spec.serviceAccountName, DEFAULT_ACCOUNT);
+  const name = spec.serviceAccountName || DEFAULT_ACCOUNT;
   spec.serviceAccountName = name;
   // The same under its first name.
   spec.serviceAccount = name;
@@ -52,13 +54,13 @@ function fill(lookup: AccountLookup, attributes: AdmissionAttributes, pod: ApiOb
   });
 }
 
-function check(lookup: AccountLookup, attributes: AdmissionAttributes, pod: ApiObject): Outcome {
+function check(lookup: AccountLookup, attributes: AdmissionAttributes, pod: Pod): Outcome {
   if (attributes.operation === 'CREATE' && isMirrorPod(pod)) {
     refuseMirrorPod(attributes, pod);
     return undefined;
   }
   const spec = specOf(pod);
-  const name = text(spec.serviceAccountName);
+  const { serviceAccountName: name = '' } = spec;
   if (name === '') throw refusal(attributes, `no service account specified for pod ${pathOf(attributes)}`);
   return withAccount(lookup, attributes, name, (account) => refuseSecrets(attributes, account, spec));
 }
@@ -67,11 +69,9 @@ const pathOf = ({ namespace, object }: AdmissionAttributes): string =>
   `${namespace}/${object?.metadata.name ?? ''}`;
 
 /** New pods, and those that get ephemeral containers. */
-function lookedAt(attributes: AdmissionAttributes): ApiObject | undefined {
-  const { definition, subresource, operation, object } = attributes;
-  if (definition.resource !== 'pods' || definition.group !== '') return undefined;
-  const wanted = operation === 'CREATE' ? '' : 'ephemeralcontainers';
-  return subresource === wanted ? object : undefined;
+function lookedAt(attributes: AdmissionAttributes): Pod | undefined {
+  const subresource = attributes.operation === 'CREATE' ? '' : 'ephemeralcontainers';
+  return isWriteOf(attributes, PODS, subresource) ? attributes.object : undefined;
 }
 
 /** At once where the account is at hand, as it nearly always is. */
@@ -79,7 +79,7 @@ function withAccount(
   lookup: AccountLookup,
   attributes: AdmissionAttributes,
   name: string,
-  use: (account: ApiObject) => void,
+  use: (account: ServiceAccount) => void,
 ): Promise<void> | undefined {
   const { namespace } = attributes;
   const known = lookup.known(namespace, name);
@@ -94,18 +94,24 @@ function withAccount(
   });
 }
 
-function complete(spec: JsonObject, account: ApiObject): void {
+function complete(spec: PodSpec, account: ServiceAccount): void {
   // The pod's wish goes before the account's.
   const mounts = spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true;
-  if (mounts === true) mountToken(spec);
-  const pullSecrets = objectsOf(account.imagePullSecrets);
-  if (pullSecrets.length > 0 && objectsOf(spec.imagePullSecrets).length === 0)
+  if (mounts) mountToken(spec);
+  const { imagePullSecrets: pullSecrets = [] } = account;
+  if (pullSecrets.length > 0 && !spec.imagePullSecrets?.length)
     spec.imagePullSecrets = pullSecrets.map(({ name }) => (name === undefined ? {} : { name }));
 }
 
-function refuseSecrets(attributes: AdmissionAttributes, account: ApiObject, spec: JsonObject): void {
+function refuseSecrets(attributes: AdmissionAttributes, account: ServiceAccount, spec: PodSpec): void {
   if (parseGoBool(account.metadata.annotations?.[ENFORCED] ?? '') !== true) return;
   const isNew = attributes.operation === 'CREATE';
   const why = isNew ? forbiddenSecret(account, spec) : forbiddenEphemeralSecret(account, spec);
   if (why !== undefined) throw refusal(attributes, why);
 }
+
+export const serviceAccounts = describePlugin({
+  name: 'ServiceAccount',
+  isDefault: true,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createServiceAccounts(objects),
+});

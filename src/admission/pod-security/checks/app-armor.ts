@@ -1,7 +1,5 @@
 import { goQuote } from '../../../object/go-value.ts';
-import { isObject } from '../../../object/merge-patch.ts';
-import { text } from '../../../object/parts.ts';
-import type { Check, CheckedContainer, FindViolation } from '../check.ts';
+import type { Check, FindViolation, SharedContext } from '../check.ts';
 import { plural, quoted, settersOf, sorted } from '../wording.ts';
 
 /** Where profiles were named before 1.30, and still may be. */
@@ -11,9 +9,9 @@ const isAllowedAnnotation = (profile: string): boolean =>
   profile === '' || profile === 'runtime/default' || profile.startsWith('localhost/');
 
 /** The type of profile that a securityContext wants and must not; undefined: it wants none, or may. */
-function badTypeIn({ appArmorProfile }: CheckedContainer['context']): string | undefined {
-  if (!isObject(appArmorProfile)) return undefined;
-  const type = text(appArmorProfile.type);
+function badTypeIn({ appArmorProfile }: SharedContext): string | undefined {
+  if (appArmorProfile === undefined) return undefined;
+  const { type = '' } = appArmorProfile;
   return type === 'RuntimeDefault' || type === 'Localhost' ? undefined : type;
 }
 
@@ -21,8 +19,8 @@ const find: FindViolation = ({ context, containers, annotations }) => {
   const bad = containers.filter((container) => badTypeIn(container.context) !== undefined);
   const types = [badTypeIn(context), ...bad.map((container) => badTypeIn(container.context))];
   const annotated = Object.entries(annotations)
-    .filter(([key, profile]) => key.startsWith(ANNOTATION_PREFIX) && !isAllowedAnnotation(text(profile)))
-    .map(([key, profile]) => `${key}=${goQuote(text(profile))}`)
+    .filter(([key, profile]) => key.startsWith(ANNOTATION_PREFIX) && !isAllowedAnnotation(profile))
+    .map(([key, profile]) => `${key}=${goQuote(profile)}`)
     .sort();
   const setters = [
     settersOf(types[0] !== undefined, bad),

@@ -1,5 +1,3 @@
-import type { JsonValue } from '../../../api/object-meta.ts';
-import { objectOf } from '../../../object/parts.ts';
 import { type Check, type CheckedContainer, exceptWindows, type FindViolation } from '../check.ts';
 import { named, namesOf, quoted, sorted } from '../wording.ts';
 
@@ -22,9 +20,8 @@ const DEFAULTS: ReadonlySet<string> = new Set([
 
 const BIND_SERVICE: ReadonlySet<string> = new Set(['NET_BIND_SERVICE']);
 
-const textsOf = (value: JsonValue | undefined): string[] => (Array.isArray(value) ? value.map(String) : []);
-const listOf = ({ context }: CheckedContainer, list: 'add' | 'drop'): string[] =>
-  textsOf(objectOf(context.capabilities)[list]);
+const listOf = ({ context }: CheckedContainer, list: 'add' | 'drop'): readonly string[] =>
+  context.capabilities?.[list] ?? [];
 
 /** Undefined: nobody adds what is not allowed. */
 function describeAdded(

@@ -1,6 +1,4 @@
-import type { JsonValue } from '../../../api/object-meta.ts';
-import { objectOf, objectsOf, text } from '../../../object/parts.ts';
-import type { Check, CheckedContainer } from '../check.ts';
+import type { Check, CheckedContainer, SharedContext } from '../check.ts';
 import { named, namesOf, plural, settersOf, sorted } from '../wording.ts';
 
 /** What pods share with the node they are on. */
@@ -12,7 +10,9 @@ export const hostNamespaces: Check = {
     {
       since: 0,
       find: ({ spec }) => {
-        const shared = ['hostNetwork', 'hostPID', 'hostIPC'].filter((field) => spec[field] === true);
+        const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter(
+          (field) => spec[field] === true,
+        );
         if (shared.length === 0) return undefined;
         const detail = shared.map((field) => `${field}=true`).join(', ');
         return { reason: 'host namespaces', detail };
@@ -28,20 +28,18 @@ export const hostPathVolumes: Check = {
     {
       since: 0,
       find: ({ spec }) => {
-        const bad = objectsOf(spec.volumes).filter(({ hostPath }) => isSet(hostPath));
+        const bad = (spec.volumes ?? []).filter(({ hostPath }) => hostPath !== undefined);
         if (bad.length === 0) return undefined;
-        const names = bad.map(({ name }) => text(name));
+        const names = bad.map(({ name = '' }) => name);
         return { reason: 'hostPath volumes', detail: named('volume', names) };
       },
     },
   ],
 };
 
-const isSet = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
-
 const hostPortsOf = ({ spec }: CheckedContainer): string[] =>
-  objectsOf(spec.ports)
-    .map(({ hostPort }) => hostPort ?? 0)
+  (spec.ports ?? [])
+    .map(({ hostPort = 0 }) => hostPort)
     .filter((port) => port !== 0)
     .map(String);
 
@@ -64,8 +62,7 @@ export const hostPorts: Check = {
   ],
 };
 
-const isHostProcess = (context: CheckedContainer['context']): boolean =>
-  objectOf(context.windowsOptions).hostProcess === true;
+const isHostProcess = ({ windowsOptions }: SharedContext): boolean => windowsOptions?.hostProcess === true;
 
 export const windowsHostProcess: Check = {
   id: 'windowsHostProcess',

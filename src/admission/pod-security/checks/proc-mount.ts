@@ -1,8 +1,7 @@
 import type { Check, CheckedContainer } from '../check.ts';
 import { named, namesOf, quoted, sorted } from '../wording.ts';
 
-const mountOf = ({ context }: CheckedContainer): string =>
-  typeof context.procMount === 'string' ? context.procMount : 'Default';
+const mountOf = ({ context }: CheckedContainer): string => context.procMount ?? 'Default';
 
 /** Runtimes hide parts of /proc from containers, and are to go on doing so. */
 export const procMount: Check = {

@@ -1,10 +1,11 @@
-import type { JsonObject } from '../../../api/object-meta.ts';
-import { objectsOf, text } from '../../../object/parts.ts';
+import type { Volume } from '../../../api/types/core/v1.ts';
 import type { Check, FindViolation } from '../check.ts';
 import { named, plural, quoted, sorted } from '../wording.ts';
 import { hostPathVolumes } from './host.ts';
 
-const ALLOWED = [
+type VolumeType = Exclude<keyof Volume, 'name'>;
+
+const ALLOWED: readonly VolumeType[] = [
   'configMap',
   'csi',
   'downwardAPI',
@@ -16,7 +17,7 @@ const ALLOWED = [
 ];
 
 /** Those that are told by name, the first of them that a volume has. */
-const RESTRICTED = [
+const RESTRICTED: readonly VolumeType[] = [
   'hostPath',
   'gcePersistentDisk',
   'awsElasticBlockStore',
@@ -40,16 +41,16 @@ const RESTRICTED = [
   'storageos',
 ];
 
-const typeAmong = (types: readonly string[], volume: JsonObject): string | undefined =>
-  types.find((type) => volume[type] !== undefined && volume[type] !== null);
+const typeAmong = (types: readonly VolumeType[], volume: Volume): VolumeType | undefined =>
+  types.find((type) => volume[type] !== undefined);
 
 const find: FindViolation = ({ spec }) => {
-  const bad = objectsOf(spec.volumes).filter((volume) => typeAmong(ALLOWED, volume) === undefined);
+  const bad = (spec.volumes ?? []).filter((volume) => typeAmong(ALLOWED, volume) === undefined);
   if (bad.length === 0) return undefined;
   const types = sorted(bad.map((volume) => typeAmong(RESTRICTED, volume) ?? 'unknown'));
   const volumes = named(
     'volume',
-    bad.map(({ name }) => text(name)),
+    bad.map(({ name = '' }) => name),
   );
   const use = bad.length === 1 ? 'uses' : 'use';
   return {

@@ -11,7 +11,7 @@ const findRoot: FindViolation = ({ context, containers, hasOwnUsers }) => {
     return { reason: NOT_NON_ROOT, detail: `${setters} must not set securityContext.runAsNonRoot=false` };
   }
   if (context.runAsNonRoot === true) return undefined;
-  const silent = containers.filter((container) => typeof container.context.runAsNonRoot !== 'boolean');
+  const silent = containers.filter((container) => container.context.runAsNonRoot === undefined);
   if (silent.length === 0) return undefined;
   const who = named('container', namesOf(silent));
   return { reason: NOT_NON_ROOT, detail: `pod or ${who} must set securityContext.runAsNonRoot=true` };

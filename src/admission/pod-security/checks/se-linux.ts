@@ -1,6 +1,4 @@
-import { isObject } from '../../../object/merge-patch.ts';
-import { text } from '../../../object/parts.ts';
-import type { Check, CheckedContainer, FindViolation } from '../check.ts';
+import type { Check, FindViolation, SharedContext } from '../check.ts';
 import { named, settersOf, sorted } from '../wording.ts';
 
 const TYPES_1_0: ReadonlySet<string> = new Set(['', 'container_t', 'container_init_t', 'container_kvm_t']);
@@ -12,10 +10,9 @@ interface Options {
   readonly role: string;
 }
 
-function optionsOf({ seLinuxOptions }: CheckedContainer['context']): Options {
-  if (!isObject(seLinuxOptions)) return { type: '', user: '', role: '' };
-  const { type, user, role } = seLinuxOptions;
-  return { type: text(type), user: text(user), role: text(role) };
+function optionsOf({ seLinuxOptions = {} }: SharedContext): Options {
+  const { type = '', user = '', role = '' } = seLinuxOptions;
+  return { type, user, role };
 }
 
 const findBeyond =

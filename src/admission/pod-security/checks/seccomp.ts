@@ -1,12 +1,10 @@
 import { goQuote } from '../../../object/go-value.ts';
-import { isObject } from '../../../object/merge-patch.ts';
-import { text } from '../../../object/parts.ts';
 import {
   type Check,
-  type CheckedContainer,
   type CheckedPod,
   exceptWindows,
   type FindViolation,
+  type SharedContext,
   type Violation,
 } from '../check.ts';
 import { named, namesOf, plural, quoted, settersOf, sorted } from '../wording.ts';
@@ -22,8 +20,8 @@ const findAnnotations: FindViolation = ({ annotations, containers }) => {
   const keys = [POD_ANNOTATION, ...containers.map(({ name }) => `${CONTAINER_PREFIX}${name}`)];
   const forbidden = sorted(
     keys.flatMap((key) => {
-      const profile = text(annotations[key]);
-      const isGood = annotations[key] === undefined || isAllowedAnnotation(profile);
+      const profile = annotations[key];
+      const isGood = profile === undefined || isAllowedAnnotation(profile);
       return isGood ? [] : [`${key}=${goQuote(profile)}`];
     }),
   );
@@ -33,8 +31,8 @@ const findAnnotations: FindViolation = ({ annotations, containers }) => {
 };
 
 /** The type of profile that a securityContext asks for; undefined: it says nothing. */
-const typeIn = ({ seccompProfile }: CheckedContainer['context']): string | undefined =>
-  isObject(seccompProfile) ? text(seccompProfile.type) : undefined;
+const typeIn = ({ seccompProfile }: SharedContext): string | undefined =>
+  seccompProfile && (seccompProfile.type ?? '');
 
 const isBad = (type: string | undefined): type is string =>
   type !== undefined && type !== 'RuntimeDefault' && type !== 'Localhost';

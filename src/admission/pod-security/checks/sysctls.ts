@@ -1,4 +1,3 @@
-import { objectsOf, text } from '../../../object/parts.ts';
 import type { Check, FindViolation } from '../check.ts';
 
 /** Those that are the pod's alone, so that no other pod of its node feels them. */
@@ -21,7 +20,7 @@ const SAFE_1_29 = [
 const findBeyond =
   (safe: readonly string[]): FindViolation =>
   ({ context }) => {
-    const names = objectsOf(context.sysctls).map(({ name }) => text(name));
+    const names = (context.sysctls ?? []).map(({ name = '' }) => name);
     const unsafe = names.filter((name) => !safe.includes(name));
     return unsafe.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: unsafe.join(', ') };
   };

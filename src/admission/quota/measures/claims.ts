@@ -1,10 +1,9 @@
-import type { ApiObject } from '../../../api/object-meta.ts';
-import { part } from '../../../object/parts.ts';
+import type { PersistentVolumeClaim } from '../../../api/types/core/v1.ts';
 import { parseQuantity, type Quantity } from '../../../object/quantity.ts';
 import { storageClassOf } from '../../plugins/claim-class.ts';
+import { CLAIMS } from '../../resources.ts';
 import { countName, type Measure, ONE } from '../measure.ts';
 
-const CLAIMS = { group: '', resource: 'persistentvolumeclaims' };
 const COUNT = countName(CLAIMS);
 const CLAIM = 'persistentvolumeclaims';
 const STORAGE = 'requests.storage';
@@ -12,7 +11,7 @@ const OF_CLASS = '.storageclass.storage.k8s.io/';
 const WHOLE = 1_000_000_000n;
 
 /** Claims and the storage they ask for, altogether and by storage class: `gold.storageclass.storage.k8s.io/requests.storage`. */
-export const measureClaims: Measure = {
+export const measureClaims: Measure<PersistentVolumeClaim> = {
   resource: CLAIMS,
   operations: ['CREATE', 'UPDATE'],
   counts: (name) =>
@@ -33,9 +32,9 @@ export const measureClaims: Measure = {
 };
 
 /** In whole bytes, because a quota's numbers are. */
-function storageOf(claim: ApiObject): Quantity | undefined {
-  const asked = part(claim, 'spec', 'resources', 'requests').storage;
-  const quantity = asked === undefined ? undefined : parseQuantity(String(asked));
+function storageOf({ spec }: PersistentVolumeClaim): Quantity | undefined {
+  const asked = spec?.resources?.requests?.storage;
+  const quantity = asked === undefined ? undefined : parseQuantity(asked);
   if (quantity === undefined) return undefined;
   const { nanos, format } = quantity;
   return { nanos: nanos % WHOLE === 0n ? nanos : (nanos / WHOLE + 1n) * WHOLE, format };

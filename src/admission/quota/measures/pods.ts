@@ -1,15 +1,14 @@
-import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
+import type { Affinity, Container, Pod, PodSpec } from '../../../api/types/core/v1.ts';
 import { matchesLabels } from '../../../object/label-selector.ts';
-import { count, objectOf, objectsOf, part, text } from '../../../object/parts.ts';
 import { qosClass } from '../../../object/pod-qos.ts';
 import type { Quantity } from '../../../object/quantity.ts';
-import { addLists, type ResourceList } from '../../../object/resource-list.ts';
+import { addLists, type ResourceList, toResourceList } from '../../../object/resource-list.ts';
 import { isExtendedResource, isHugePages, isNativeResource } from '../../../object/resource-names.ts';
 import { podResources, resourcesOf } from '../../plugins/pod-resources.ts';
+import { PODS } from '../../resources.ts';
 import { countName, type Measure, ONE } from '../measure.ts';
 import type { ScopeSelector } from '../quota.ts';
 
-const PODS = { group: '', resource: 'pods' };
 const COUNT = countName(PODS);
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
 const NAMES: ReadonlySet<string> = new Set([
@@ -25,7 +24,7 @@ const MUST_BE_SAID: ReadonlySet<string> = new Set(
 );
 
 /** Pods and what they ask for, until they have ended. */
-export const measurePods: Measure = {
+export const measurePods: Measure<Pod> = {
   resource: PODS,
   operations: ['CREATE'],
   counts: (name) =>
@@ -35,16 +34,15 @@ export const measurePods: Measure = {
   usage: (pod, now) => {
     const usage = new Map([[COUNT, ONE]]);
     if (hasEnded(pod, now)) return usage;
-    const spec = part(pod, 'spec');
-    const overhead = resourcesOf({ resources: { requests: objectOf(spec.overhead) } }, 'requests');
+    const { spec = {} } = pod;
+    const overhead = toResourceList(spec.overhead);
     const requests = addLists(podResources(spec, 'requests'), overhead);
     const limits = podResources(spec, 'limits');
     return addLists(usage, computeUsage(requests, addOverhead(limits, overhead)));
   },
-  missing: (names, pod) => {
+  missing: (names, { spec }) => {
     const required = names.filter((name) => MUST_BE_SAID.has(name));
-    const spec = part(pod, 'spec');
-    const containers = [...objectsOf(spec.containers), ...objectsOf(spec.initContainers)];
+    const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
     const silent = required.sort().flatMap((name) => {
       const those = containers.filter((container) => !says(container, name));
       return those.length === 0 ? [] : [`${name} for: ${namesOf(those)}`];
@@ -54,11 +52,11 @@ export const measurePods: Measure = {
   isInScope,
 };
 
-const says = (container: JsonObject, name: string): boolean =>
+const says = (container: Container, name: string): boolean =>
   computeUsage(resourcesOf(container, 'requests'), resourcesOf(container, 'limits')).has(name);
 
-const namesOf = (containers: readonly JsonObject[]): string =>
-  [...new Set(containers.map(({ name }) => text(name)))].sort().join(',');
+const namesOf = (containers: readonly Container[]): string =>
+  [...new Set(containers.map(({ name = '' }) => name))].sort().join(',');
 
 /** What is limited can only be exceeded by the overhead; what is not stays without a limit. */
 function addOverhead(limits: ResourceList, overhead: ResourceList): ResourceList {
@@ -77,16 +75,14 @@ function computeUsage(requests: ResourceList, limits: ResourceList): ResourceLis
 }
 
 /** Or should have by now: what is stuck on a lost node must not keep others from being started. */
-function hasEnded(pod: ApiObject, now: Date): boolean {
-  const { phase } = part(pod, 'status');
-  if (phase === 'Failed' || phase === 'Succeeded') return true;
-  const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
+function hasEnded({ metadata, status }: Pod, now: Date): boolean {
+  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false;
-  return now.getTime() > Date.parse(deletionTimestamp) + count(deletionGracePeriodSeconds) * 1000;
+  return now.getTime() > Date.parse(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000;
 }
 
-function isInScope(selector: ScopeSelector, pod: ApiObject): boolean {
-  const spec = part(pod, 'spec');
+function isInScope(selector: ScopeSelector, { spec = {} }: Pod): boolean {
   switch (selector.scope) {
     case 'Terminating':
       return isBounded(spec);
@@ -97,17 +93,17 @@ function isInScope(selector: ScopeSelector, pod: ApiObject): boolean {
     case 'NotBestEffort':
       return qosClass(spec) !== 'BestEffort';
     case 'PriorityClass':
-      return hasPriorityClass(selector, text(spec.priorityClassName));
+      return hasPriorityClass(selector, spec.priorityClassName ?? '');
     case 'CrossNamespacePodAffinity':
-      return looksAcrossNamespaces(part(spec, 'affinity'));
+      return looksAcrossNamespaces(spec.affinity);
     default:
       return false;
   }
 }
 
 /** It ends by itself. */
-const isBounded = ({ activeDeadlineSeconds }: JsonObject): boolean =>
-  activeDeadlineSeconds !== undefined && count(activeDeadlineSeconds) >= 0;
+const isBounded = ({ activeDeadlineSeconds }: PodSpec): boolean =>
+  activeDeadlineSeconds !== undefined && activeDeadlineSeconds >= 0;
 
 function hasPriorityClass({ scope, operator, values }: ScopeSelector, name: string): boolean {
   if (!isOperator(operator)) return false;
@@ -117,19 +113,14 @@ function hasPriorityClass({ scope, operator, values }: ScopeSelector, name: stri
 const isOperator = (text: string): text is 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' =>
   ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(text);
 
-function looksAcrossNamespaces(affinity: JsonObject): boolean {
-  return ['podAffinity', 'podAntiAffinity'].some((kind) => {
+const looksAcrossNamespaces = ({ podAffinity, podAntiAffinity }: Affinity = {}): boolean =>
+  [podAffinity, podAntiAffinity].some((affinity) => {
     const {
-      requiredDuringSchedulingIgnoredDuringExecution: hard,
-      preferredDuringSchedulingIgnoredDuringExecution: soft,
-    } = part(affinity, kind);
-    const terms = [
-      ...objectsOf(hard),
-      ...objectsOf(soft).map((weighted) => part(weighted, 'podAffinityTerm')),
-    ];
+      requiredDuringSchedulingIgnoredDuringExecution: hard = [],
+      preferredDuringSchedulingIgnoredDuringExecution: soft = [],
+    } = affinity ?? {};
+    const terms = [...hard, ...soft.map(({ podAffinityTerm = {} }) => podAffinityTerm)];
     return terms.some(
-      ({ namespaces, namespaceSelector }) =>
-        (Array.isArray(namespaces) && namespaces.length > 0) || namespaceSelector !== undefined,
+      ({ namespaces = [], namespaceSelector }) => namespaces.length > 0 || namespaceSelector !== undefined,
     );
   });
-}

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../../api/object-meta.ts';
+import type { ClusterRole, ClusterRoleBinding } from '../../../api/types/rbac/v1.ts';
 import type { PolicyRule } from '../policy.ts';
 import { RBAC_GROUP } from '../policy.ts';
 import { CLUSTER_BINDINGS } from './cluster-bindings.ts';
@@ -14,10 +14,10 @@ export type Gates = (gate: string) => boolean;
 
 /** The objects of Kubernetes 1.31's default policy, as they are to be in the cluster. */
 export interface BootstrapPolicy {
-  readonly clusterRoles: readonly ApiObject[];
-  readonly clusterRoleBindings: readonly ApiObject[];
-  readonly roles: readonly ApiObject[];
-  readonly roleBindings: readonly ApiObject[];
+  readonly clusterRoles: readonly ClusterRole[];
+  readonly clusterRoleBindings: readonly ClusterRoleBinding[];
+  readonly roles: readonly ClusterRole[];
+  readonly roleBindings: readonly ClusterRoleBinding[];
 }
 
 export const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
@@ -55,21 +55,21 @@ const controllerBindings = (): BindingData[] =>
 const rulesThere = (rules: readonly RuleData[], isOn: Gates): PolicyRule[] =>
   rules.filter(({ gate }) => gate === undefined || isOn(gate)).map(({ rule }) => rule);
 
-function toRole({ namespace, name, rules, partOf, gathers }: RoleData, isOn: Gates): ApiObject {
+function toRole({ namespace, name, rules, partOf, gathers }: RoleData, isOn: Gates): ClusterRole {
   const labels = partOf === undefined ? {} : aggregationLabel(partOf);
-  const object: ApiObject = {
+  const object: ClusterRole = {
     kind: namespace === '' ? 'ClusterRole' : 'Role',
     apiVersion: `${RBAC_GROUP}/v1`,
     metadata: metadataOf(namespace, name, labels),
   };
-  if (gathers === undefined) return { ...object, rules: structuredClone(rulesThere(rules, isOn)) as never };
+  if (gathers === undefined) return { ...object, rules: structuredClone(rulesThere(rules, isOn)) };
   return {
     ...object,
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: aggregationLabel(gathers) }] },
   };
 }
 
-function toBinding({ namespace, name, role, subjects }: BindingData): ApiObject {
+function toBinding({ namespace, name, role, subjects }: BindingData): ClusterRoleBinding {
   const kind = namespace === '' ? 'ClusterRole' : 'Role';
   return {
     kind: `${kind}Binding`,

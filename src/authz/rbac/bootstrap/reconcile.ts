@@ -1,7 +1,9 @@
-import type { ApiObject, JsonObject } from '../../../api/object-meta.ts';
+import type { ApiObject } from '../../../api/object-meta.ts';
+import type { LabelSelector } from '../../../api/types/meta/v1.ts';
+import type { ClusterRole, ClusterRoleBinding } from '../../../api/types/rbac/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import { uncoveredRules } from '../coverage.ts';
-import type { PolicyRule, Subject } from '../policy.ts';
+import { type PolicyRule, type Subject, toSubject } from '../policy.ts';
 import { AUTO_UPDATE } from './policy.ts';
 
 /**
@@ -18,17 +20,20 @@ export type Reconciliation =
   | { readonly kind: 'recreate'; readonly object: ApiObject };
 
 /** For Roles and ClusterRoles. `existing` is not changed. */
-export function reconcileRole(existing: ApiObject | undefined, expected: ApiObject): Reconciliation {
+export function reconcileRole(existing: ClusterRole | undefined, expected: ClusterRole): Reconciliation {
   if (existing === undefined) return { kind: 'create', object: expected };
   const object = withMetadata(existing, expected);
   const missing = uncoveredRules(rulesOf(existing), rulesOf(expected));
-  if (missing.length > 0) object.rules = [...rulesOf(existing), ...missing] as never;
+  if (missing.length > 0) object.rules = [...(existing.rules ?? []), ...missing];
   reconcileAggregation(object, expected);
   return updated(existing, object);
 }
 
 /** For RoleBindings and ClusterRoleBindings. `existing` is not changed. */
-export function reconcileBinding(existing: ApiObject | undefined, expected: ApiObject): Reconciliation {
+export function reconcileBinding(
+  existing: ClusterRoleBinding | undefined,
+  expected: ClusterRoleBinding,
+): Reconciliation {
   if (existing === undefined) return { kind: 'create', object: expected };
   if (!equal(existing.roleRef, expected.roleRef)) {
     return isProtected(existing) ? { kind: 'protected' } : { kind: 'recreate', object: expected };
@@ -36,7 +41,7 @@ export function reconcileBinding(existing: ApiObject | undefined, expected: ApiO
   const object = withMetadata(existing, expected);
   const held = new Set(subjectsOf(existing).map(subjectKey));
   const missing = subjectsOf(expected).filter((subject) => !held.has(subjectKey(subject)));
-  if (missing.length > 0) object.subjects = [...subjectsOf(existing), ...missing] as never;
+  if (missing.length > 0) object.subjects = [...(existing.subjects ?? []), ...missing];
   return updated(existing, object);
 }
 
@@ -48,14 +53,14 @@ function updated(existing: ApiObject, object: ApiObject): Reconciliation {
 const isProtected = ({ metadata }: ApiObject): boolean => metadata.annotations?.[AUTO_UPDATE] === 'false';
 
 /** A copy with the labels and annotations it lacks; those it has stay. */
-function withMetadata(existing: ApiObject, { metadata }: ApiObject): ApiObject {
+function withMetadata<T extends ApiObject>(existing: T, { metadata }: ApiObject): T {
   const labels = { ...metadata.labels, ...existing.metadata.labels };
   const annotations = { ...metadata.annotations, ...existing.metadata.annotations };
   return { ...existing, metadata: { ...existing.metadata, labels, annotations } };
 }
 
 /** A role that gathers nothing must not gather; one that does must have every selector. */
-function reconcileAggregation(object: ApiObject, expected: ApiObject): void {
+function reconcileAggregation(object: ClusterRole, expected: ClusterRole): void {
   if (expected.aggregationRule === undefined) {
     delete object.aggregationRule;
     return;
@@ -65,14 +70,13 @@ function reconcileAggregation(object: ApiObject, expected: ApiObject): void {
   if (missing.length > 0) object.aggregationRule = { clusterRoleSelectors: [...held, ...missing] };
 }
 
-/** Both sides have passed validation, one when it was written and one when it was compiled. */
-const rulesOf = ({ rules }: ApiObject): PolicyRule[] => (rules ?? []) as unknown as PolicyRule[];
-const subjectsOf = ({ subjects }: ApiObject): Subject[] => (subjects ?? []) as unknown as Subject[];
+const rulesOf = ({ rules }: ClusterRole): PolicyRule[] =>
+  (rules ?? []).map((rule) => ({ ...rule, verbs: rule.verbs ?? [] }));
 
-function selectorsOf({ aggregationRule }: ApiObject): JsonObject[] {
-  const { clusterRoleSelectors } = (aggregationRule ?? {}) as JsonObject;
-  return (clusterRoleSelectors ?? []) as JsonObject[];
-}
+const selectorsOf = ({ aggregationRule }: ClusterRole): LabelSelector[] =>
+  aggregationRule?.clusterRoleSelectors ?? [];
+
+const subjectsOf = ({ subjects }: ClusterRoleBinding): Subject[] => (subjects ?? []).map(toSubject);
 
 const subjectKey = ({ kind, apiGroup = '', namespace = '', name }: Subject): string =>
   JSON.stringify([kind, apiGroup, namespace, name]);

@@ -1,0 +1,41 @@
+import type { ResourceOf } from '../api/names.ts';
+import type {
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '../api/types/admissionregistration/v1.ts';
+import type { CertificateSigningRequest } from '../api/types/certificates/v1.ts';
+import type {
+  Namespace,
+  Node,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+  ServiceAccount,
+} from '../api/types/core/v1.ts';
+import type { StorageClass } from '../api/types/storage/v1.ts';
+
+/** The resources that more than one plugin looks at, with the types of their objects. */
+
+export const CLAIMS: ResourceOf<PersistentVolumeClaim> = { group: '', resource: 'persistentvolumeclaims' };
+export const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
+export const NODES: ResourceOf<Node> = { group: '', resource: 'nodes' };
+export const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
+export const SERVICES: ResourceOf<Service> = { group: '', resource: 'services' };
+export const SERVICE_ACCOUNTS: ResourceOf<ServiceAccount> = { group: '', resource: 'serviceaccounts' };
+export const SIGNING_REQUESTS: ResourceOf<CertificateSigningRequest> = {
+  group: 'certificates.k8s.io',
+  resource: 'certificatesigningrequests',
+};
+export const STORAGE_CLASSES: ResourceOf<StorageClass> = {
+  group: 'storage.k8s.io',
+  resource: 'storageclasses',
+};
+
+export const POLICIES: ResourceOf<ValidatingAdmissionPolicy> = {
+  group: 'admissionregistration.k8s.io',
+  resource: 'validatingadmissionpolicies',
+};
+export const POLICY_BINDINGS: ResourceOf<ValidatingAdmissionPolicyBinding> = {
+  group: 'admissionregistration.k8s.io',
+  resource: 'validatingadmissionpolicybindings',
+};
