@@ -169,7 +169,8 @@ test('updates and deletions show what is there, and a collection is deleted one 
   webhook.respond = deny({ message: 'keep it' });
   const kept = await cluster.request('DELETE', `${MAPS}/${name}?propagationPolicy=Background`);
   expect(kept.json.message).toBe('admission webhook "hook.example.com" denied the request: keep it');
-  expect(webhook.received[1].request).toMatchObject({
+  // A refusal of what the cache still has from before the patch is asked for again, with what is there.
+  expect(webhook.received.at(-1)?.request).toMatchObject({
     operation: 'DELETE',
     name,
     object: null,
@@ -177,8 +178,9 @@ test('updates and deletions show what is there, and a collection is deleted one 
     options: { kind: 'DeleteOptions', propagationPolicy: 'Background' },
   });
   webhook.respond = allow;
+  const before = webhook.received.length;
   await cluster.request('DELETE', MAPS);
-  const gone = webhook.received.slice(2).map(({ request }) => request.name);
+  const gone = webhook.received.slice(before).map(({ request }) => request.name);
   expect(gone).toContain(name);
 });
 
