@@ -51,7 +51,7 @@ const keptMetadata = new Kept<Encoded>(MAX_KEPT_METADATA_BYTES);
 const packedObjects = new Kept<PackedPage>(64 * 1024 * 1024);
 const packedMetadata = new Kept<PackedPage>(16 * 1024 * 1024);
 
-/** What one list holds at most, of items that are not kept, until they are sent. */
+/** What one list holds at most until it is sent, besides items that are kept anyway. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 /** The same text for the same id always: comparing one with itself looks at no letters, and a list does it for each item. */
@@ -118,7 +118,7 @@ export class ProtobufForm implements Form {
       items,
       exact: true,
       estimateBytes: ({ sizeBytes }) => sizeBytes,
-      make: ({ bytes, entry }) => bytes ?? this.#encode(entry),
+      make: ({ bytes, entry }) => bytes ?? this.#known(entry) ?? this.#encode(entry),
       boundBytes: (bytes) => bytes.length,
       write: (bytes, writer) => writer.bytes(bytes),
     };
@@ -134,23 +134,30 @@ export class ProtobufForm implements Form {
     let heldBytes = 0;
     for (const entry of entries) {
       if (pace.isOver()) await pace.rest();
-      const bytes = this.#encode(entry);
+      const known = this.#known(entry);
+      const bytes = known ?? this.#encode(entry);
       const sizeBytes = bytes.length;
-      const isHeld = heldBytes + sizeBytes <= MAX_HELD_BYTES;
-      if (isHeld) heldBytes += sizeBytes;
+      const isHeld = known !== undefined || heldBytes + sizeBytes <= MAX_HELD_BYTES;
+      if (isHeld && known === undefined) heldBytes += sizeBytes;
       itemBytes += sizeBytes;
       items.push({ entry, bytes: isHeld ? bytes : undefined, sizeBytes });
     }
     return { items, itemBytes };
   }
 
+  get #kept(): Kept<Encoded> {
+    return this.#shown.metadataOnly ? keptMetadata : keptObjects;
+  }
+
+  #known(entry: Entry): Buffer | undefined {
+    const known = this.#kept.get(entry);
+    return known?.form === this.#id ? known.item : undefined;
+  }
+
   /** As an item of the list; kept, so that the next list has it. */
   #encode(entry: Entry): Buffer {
-    const kept = this.#shown.metadataOnly ? keptMetadata : keptObjects;
-    const known = kept.get(entry);
-    if (known?.form === this.#id) return known.item;
     const item = encodeItem(this.#show(entry, entry.revision), this.#schema, ITEMS_FIELD);
-    kept.set(entry, { form: this.#id, item, sizeBytes: item.length });
+    this.#kept.set(entry, { form: this.#id, item, sizeBytes: item.length });
     return item;
   }
 
