@@ -1,5 +1,4 @@
 import type { FieldPath } from '../../../object/field-path.ts';
-import { mustBeOneOf } from '../../rules/names.ts';
 import { validateListAndMapTypes } from './list-types.ts';
 import {
   additionalSchemaOf,
@@ -41,7 +40,7 @@ const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
 function validateKeywords(at: FieldPath, schema: Schema, { isInMeta, noDefaults }: Place): void {
   const { type = '' } = schema;
-  if (type !== '' && !TYPES.includes(type)) mustBeOneOf(at.field('type'), type, TYPES);
+  if (type !== '' && !TYPES.includes(type)) at.field('type').notSupported(type, TYPES);
   if (hasDefault(schema) && noDefaults !== undefined)
     at.field('default').forbidden(`must not be set ${noDefaults}`);
   validateUnsupported(at, schema);

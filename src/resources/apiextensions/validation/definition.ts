@@ -7,7 +7,7 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/formats.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeNameInOneError, mustBeOneOf } from '../../rules/names.ts';
-import { someSchema } from '../schema/node.ts';
+import { hasDefault, someSchema } from '../schema/node.ts';
 import { validateAuthorities, validateConversion } from './conversion.ts';
 import { mustBeGiven, validateNames } from './names.ts';
 import { validateVersions } from './versions.ts';
@@ -52,7 +52,7 @@ function validatePreservation(
 ): void {
   if (preserveUnknownFields !== true) return;
   const hasDefaults = (versions ?? []).some(({ schema }) =>
-    someSchema(schema?.openAPIV3Schema ?? {}, (one) => (one.default ?? null) !== null),
+    someSchema(schema?.openAPIV3Schema ?? {}, hasDefault),
   );
   if (hasDefaults) at.invalid(true, 'must be false in order to use defaults in the schema');
   const why =
