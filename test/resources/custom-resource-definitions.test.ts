@@ -238,6 +238,16 @@ describe('definitions', () => {
         'metadata.annotations[api-approved.kubernetes.io]: Invalid value: "sure": protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with "unapproved", see https://github.com/kubernetes/enhancements/pull/1111',
       ],
     ],
+    [
+      { 'spec.versions.0.deprecated': true, 'spec.versions.0.deprecationWarning': 'é'.repeat(129) },
+      [
+        `spec.versions[0].deprecationWarning: Invalid value: "${'é'.repeat(129)}": must be <= 256 characters long`,
+      ],
+    ],
+    [
+      { 'spec.versions.1': { ...CRON_V1, storage: false } },
+      ['spec.versions: Invalid value: …: must contain unique version names'],
+    ],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(customresourcedefinitions, varyAll(GOOD, changes)))).toEqual(lines);
   });

@@ -190,6 +190,62 @@ describe('lists, rules and defaults', () => {
         'spec.validation.openAPIV3Schema.properties[spec].properties[template].default.apiVersion: Required value: must not be empty',
       ],
     ],
+    [
+      {
+        'spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.ports': {
+          type: 'array',
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['a'],
+        },
+      },
+      [
+        'spec.validation.openAPIV3Schema.properties[spec].properties[ports].items: Required value: must be specified',
+        'spec.validation.openAPIV3Schema.properties[spec].properties[ports].items: Required value: must have a schema if x-kubernetes-list-type is map',
+      ],
+    ],
+    [
+      {
+        'spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.ports': {
+          type: 'array',
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['a'],
+          items: [{ type: 'string' }],
+        },
+      },
+      [
+        'spec.validation.openAPIV3Schema.properties[spec].properties[ports].items: Forbidden: items must be a schema object and not an array',
+        'spec.validation.openAPIV3Schema.properties[spec].properties[ports].items: Invalid value: [{"type":"string"}]: must only have a single schema if x-kubernetes-list-type is map',
+      ],
+    ],
+    [
+      {
+        'spec.versions.0.schema.openAPIV3Schema.properties.spec.x-kubernetes-validations': [
+          { rule: 'a', fieldPath: ' ' },
+          { rule: 'a', fieldPath: '.color\n' },
+          { rule: 'a', fieldPath: "['color'" },
+          { rule: 'a', fieldPath: "['color']" },
+        ],
+      },
+      [
+        'spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].fieldPath: Invalid value: " ": fieldPath must be a valid path',
+        'spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].fieldPath: Invalid value: " ": fieldPath must be non-empty if specified',
+        'spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[1].fieldPath: Invalid value: ".color\\n": fieldPath must be a valid path',
+        'spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[1].fieldPath: Invalid value: ".color\\n": fieldPath must not contain line breaks',
+        'spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[2].fieldPath: Invalid value: "[\'color\'": fieldPath must be a valid path',
+      ],
+    ],
+    [
+      {
+        'spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.template.default': {
+          kind: 1,
+          apiVersion: '',
+        },
+      },
+      [
+        'spec.validation.openAPIV3Schema.properties[spec].properties[template].default.apiVersion: Invalid value: "": must not be empty',
+        'spec.validation.openAPIV3Schema.properties[spec].properties[template].default.kind: Invalid value: 1: must be a string',
+      ],
+    ],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(customresourcedefinitions, varyAll(GOOD, changes)))).toEqual(lines);
   });

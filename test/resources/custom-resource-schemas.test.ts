@@ -294,6 +294,34 @@ describe('schemas', () => {
         'spec.validation.openAPIV3Schema: Invalid value: …: only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations] fields are allowed at the root of the schema if the status subresource is enabled',
       ],
     ],
+    [
+      {
+        'spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.template.properties': {
+          metadata: {
+            type: 'object',
+            'x-kubernetes-embedded-resource': true,
+            'x-kubernetes-preserve-unknown-fields': true,
+          },
+          kind: { type: 'integer' },
+        },
+      },
+      [
+        'spec.validation.openAPIV3Schema.properties[spec].properties[template].properties[kind].type: Invalid value: "integer": must be string',
+        'spec.validation.openAPIV3Schema.properties[spec].properties[template].properties[metadata].x-kubernetes-embedded-resource: Forbidden: must not be used inside of resource meta',
+      ],
+    ],
+    [
+      {
+        'spec.versions.0.schema.openAPIV3Schema.properties.metadata': {
+          type: 'object',
+          additionalProperties: { type: 'string', default: 'x' },
+        },
+      },
+      [
+        'spec.validation.openAPIV3Schema.properties[metadata].additionalProperties.default: Forbidden: must not be set inside additionalProperties applying to object metadata',
+        'spec.validation.openAPIV3Schema.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified',
+      ],
+    ],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(customresourcedefinitions, varyAll(GOOD, changes)))).toEqual(lines);
   });

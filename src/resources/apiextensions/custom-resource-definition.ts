@@ -1,17 +1,19 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionStatus,
+} from '../../api/types/apiextensions/v1.ts';
 import { copyJson } from '../../object/copy.ts';
-import { part, parts, text } from '../../object/parts.ts';
 import { define } from '../define.ts';
-import { strings } from '../validation/values.ts';
-import { validateDefinition, validateDefinitionUpdate } from './validate-definition.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { validate, validateUpdate } from './validation/definition.ts';
 
-const EMPTY_STATUS: JsonObject = {
+const EMPTY_STATUS: CustomResourceDefinitionStatus = {
   conditions: null,
   acceptedNames: { plural: '', kind: '' },
   storedVersions: null,
 };
 
-export const customresourcedefinitions = define({
+export const customresourcedefinitions = define<CustomResourceDefinition>({
   group: 'apiextensions.k8s.io',
   resource: 'customresourcedefinitions',
   kind: 'CustomResourceDefinition',
@@ -26,31 +28,32 @@ export const customresourcedefinitions = define({
     tracksGeneration: true,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
-    defaults: defaultDefinition,
+    defaults: setDefaults,
     prepareForCreate: (definition) => {
       definition.status = withStorageVersion(copyJson(EMPTY_STATUS), definition);
     },
     prepareForUpdate: (definition) => {
-      definition.status = withStorageVersion(part(definition, 'status'), definition);
+      definition.status = withStorageVersion(definition.status ?? {}, definition);
     },
-    validate: validateDefinition,
-    validateUpdate: validateDefinitionUpdate,
+    validate: checked(validate),
+    validateUpdate: checkedUpdate(validateUpdate),
   },
 });
 
-function defaultDefinition(definition: ApiObject): void {
-  const spec = part(definition, 'spec');
-  const names = part(spec, 'names');
-  const kind = text(names.kind);
-  if (text(names.singular) === '') names.singular = kind.toLowerCase();
-  if (text(names.listKind) === '' && kind !== '') names.listKind = `${kind}List`;
+function setDefaults({ spec = {} }: CustomResourceDefinition): void {
+  const { names = {} } = spec;
+  const { kind = '', singular = '', listKind = '' } = names;
+  if (singular === '') names.singular = kind.toLowerCase();
+  if (listKind === '' && kind !== '') names.listKind = `${kind}List`;
   spec.conversion ??= { strategy: 'None' };
 }
 
-/** A version that objects are stored in from now on, and stays one of those they may be stored in. */
-function withStorageVersion(status: JsonObject, definition: ApiObject): JsonObject {
-  const stored = strings(status, 'storedVersions');
-  const storage = parts(part(definition, 'spec'), 'versions').find((version) => version.storage === true);
-  const name = text(storage?.name);
+/** A version that objects are stored in from now on stays one of those that they may be stored in. */
+function withStorageVersion(
+  status: CustomResourceDefinitionStatus,
+  { spec }: CustomResourceDefinition,
+): CustomResourceDefinitionStatus {
+  const stored = status.storedVersions ?? [];
+  const name = spec?.versions?.find(({ storage }) => storage === true)?.name ?? '';
   return name === '' || stored.includes(name) ? status : { ...status, storedVersions: [...stored, name] };
 }

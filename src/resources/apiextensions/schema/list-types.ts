@@ -1,9 +1,6 @@
-import type { FieldError } from '../../../api/status.ts';
-import { forbiddenField, invalidValue, notSupported, required } from '../../../object/field-errors.ts';
-import { text } from '../../../object/parts.ts';
-import { has } from '../../validation/fields.ts';
-import { strings } from '../../validation/values.ts';
-import { isOn, itemsOf, propertyOf, type Schema } from './node.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeOneOf } from '../../rules/names.ts';
+import { hasDefault, itemsOf, propertyOf, type Schema } from './node.ts';
 
 /** How lists and maps are merged by server-side apply: as one value, as sets, or by keys. */
 
@@ -11,112 +8,104 @@ const LIST_TYPE = 'x-kubernetes-list-type';
 const MAP_TYPE = 'x-kubernetes-map-type';
 const KEYS = 'x-kubernetes-list-map-keys';
 
-export function validateListAndMapTypes(schema: Schema, path: string): FieldError[] {
-  return [
-    ...validateOwnType(schema, path, { name: MAP_TYPE, type: 'object', known: ['atomic', 'granular'] }),
-    ...validateOwnType(schema, path, { name: LIST_TYPE, type: 'array', known: ['atomic', 'set', 'map'] }),
-    ...validateSet(schema, path),
-    ...validateKeysOwner(schema, path),
-    ...(schema[LIST_TYPE] === 'map' ? validateKeys(schema, path) : []),
-    ...validateItems(schema, path),
-  ];
+export function validateListAndMapTypes(at: FieldPath, schema: Schema): void {
+  validateExtension(at, schema, MAP_EXTENSION);
+  validateExtension(at, schema, LIST_EXTENSION);
+  validateSet(at, schema);
+  validateKeysOwner(at, schema);
+  if (schema[LIST_TYPE] === 'map') validateKeys(at, schema);
+  validateItems(at, schema);
 }
 
 interface Extension {
-  readonly name: string;
+  readonly name: typeof LIST_TYPE | typeof MAP_TYPE;
   readonly type: string;
   readonly known: readonly string[];
 }
 
-function validateOwnType(schema: Schema, path: string, { name, type, known }: Extension): FieldError[] {
-  if (!has(schema, name)) return [];
-  const errors: FieldError[] = [];
+const MAP_EXTENSION: Extension = { name: MAP_TYPE, type: 'object', known: ['atomic', 'granular'] };
+const LIST_EXTENSION: Extension = { name: LIST_TYPE, type: 'array', known: ['atomic', 'set', 'map'] };
+
+function validateExtension(at: FieldPath, schema: Schema, { name, type, known }: Extension): void {
+  const given = schema[name];
+  if (given === undefined) return;
   const why = `must be ${type} if ${name} is specified`;
-  const given = text(schema.type);
-  if (given !== type)
-    errors.push(given === '' ? required(`${path}.type`, why) : invalidValue(`${path}.type`, given, why));
-  if (!known.includes(text(schema[name])))
-    errors.push(notSupported(`${path}.${name}`, text(schema[name]), known));
-  return errors;
+  const { type: own = '' } = schema;
+  if (own === '') at.field('type').required(why);
+  else if (own !== type) at.field('type').invalid(own, why);
+  mustBeOneOf(at.field(name), given, known);
 }
 
 /** Members of a set are compared whole, so none may be merged in parts. */
-function validateSet(schema: Schema, path: string): FieldError[] {
+function validateSet(at: FieldPath, schema: Schema): void {
   const items = itemsOf(schema);
-  if (schema.type !== 'array' || schema[LIST_TYPE] !== 'set' || items === undefined) return [];
+  if (schema.type !== 'array' || schema[LIST_TYPE] !== 'set' || items === undefined) return;
+  const { type, [LIST_TYPE]: listType = 'atomic', [MAP_TYPE]: mapType } = items;
+  const path = at.field('items');
   const why = 'must be atomic as item of a list with x-kubernetes-list-type=set';
-  const refuse = (name: string): FieldError[] => [
-    invalidValue(`${path}.items.${name}`, items[name] ?? null, why),
-  ];
-  if (items.type === 'array' && has(items, LIST_TYPE) && items[LIST_TYPE] !== 'atomic')
-    return refuse(LIST_TYPE);
-  return items.type === 'object' && items[MAP_TYPE] !== 'atomic' ? refuse(MAP_TYPE) : [];
+  if (type === 'array' && listType !== 'atomic') path.field(LIST_TYPE).invalid(listType, why);
+  else if (type === 'object' && mapType !== 'atomic') path.field(MAP_TYPE).invalid(mapType, why);
 }
 
-function validateKeysOwner(schema: Schema, path: string): FieldError[] {
-  if (strings(schema, KEYS).length === 0 || schema[LIST_TYPE] === 'map') return [];
+function validateKeysOwner(at: FieldPath, { [KEYS]: keys = [], [LIST_TYPE]: listType }: Schema): void {
+  if (keys.length === 0 || listType === 'map') return;
   const why = `must be map if ${KEYS} is non-empty`;
-  const field = `${path}.${LIST_TYPE}`;
-  return has(schema, LIST_TYPE)
-    ? [invalidValue(field, text(schema[LIST_TYPE]), why)]
-    : [required(field, why)];
+  if (listType === undefined) at.field(LIST_TYPE).required(why);
+  else at.field(LIST_TYPE).invalid(listType, why);
 }
 
-function validateKeys(schema: Schema, path: string): FieldError[] {
-  const keys = strings(schema, KEYS);
+function validateKeys(at: FieldPath, schema: Schema): void {
+  const { [KEYS]: keys = [], items: given = null } = schema;
   const items = itemsOf(schema);
-  const errors: FieldError[] = [];
-  if (keys.length === 0) errors.push(required(`${path}.${KEYS}`, `must not be empty if ${LIST_TYPE} is map`));
-  if (!has(schema, 'items'))
-    errors.push(required(`${path}.items`, `must have a schema if ${LIST_TYPE} is map`));
-  else if (items === undefined)
-    errors.push(
-      invalidValue(`${path}.items`, schema.items, `must only have a single schema if ${LIST_TYPE} is map`),
-    );
-  if (items === undefined) return errors;
-  if (items.type !== 'object') {
-    const why = `must be object if parent array's ${LIST_TYPE} is map`;
-    return [...errors, invalidValue(`${path}.items.type`, text(items.type), why)];
-  }
-  return [...errors, ...keys.flatMap((key, at) => validateKey(key, keys.indexOf(key) < at, schema, path))];
+  const path = at.field('items');
+  if (keys.length === 0) at.field(KEYS).required(`must not be empty if ${LIST_TYPE} is map`);
+  if (given === null) path.required(`must have a schema if ${LIST_TYPE} is map`);
+  else if (items === undefined) path.invalid(given, `must only have a single schema if ${LIST_TYPE} is map`);
+  if (items === undefined) return;
+  const { type = '' } = items;
+  if (type === 'object') mustBeKeys(at, keys, items);
+  else path.field('type').invalid(type, `must be object if parent array's ${LIST_TYPE} is map`);
 }
 
-function validateKey(key: string, repeated: boolean, schema: Schema, path: string): FieldError[] {
-  const items = itemsOf(schema) ?? {};
-  const property = propertyOf(items, key);
-  const refuse = (why: string): FieldError => invalidValue(`${path}.${KEYS}`, schema[KEYS], why);
-  const errors: FieldError[] = [];
-  if (property === undefined) errors.push(refuse('entries must all be names of item properties'));
-  else if (property.type === 'array' || property.type === 'object') {
-    const why = `must be a scalar type if parent array's ${LIST_TYPE} is map`;
-    errors.push(invalidValue(`${path}.items.properties[${key}].type`, text(items.type), why));
+/** `at`: the list. */
+function mustBeKeys(at: FieldPath, keys: readonly string[], items: Schema): void {
+  const path = at.field(KEYS);
+  const seen = new Set<string>();
+  for (const key of keys) {
+    const property = propertyOf(items, key);
+    if (property === undefined) path.invalid(keys, 'entries must all be names of item properties');
+    else if (property.type === 'array' || property.type === 'object') {
+      const why = `must be a scalar type if parent array's ${LIST_TYPE} is map`;
+      // Kubernetes shows the type of the items here, not that of the key.
+      at.field('items').field('properties').item(key).field('type').invalid(items.type, why);
+    }
+    if (seen.has(key)) path.invalid(keys, 'must not contain duplicate entries');
+    seen.add(key);
   }
-  if (repeated) errors.push(refuse('must not contain duplicate entries'));
-  return errors;
 }
 
 /** An item that may be null has no key, and an item whose key may be missing has none either. */
-function validateItems(schema: Schema, path: string): FieldError[] {
+function validateItems(at: FieldPath, schema: Schema): void {
   const items = itemsOf(schema);
-  const type = text(schema[LIST_TYPE]);
-  if (items === undefined || (type !== 'set' && type !== 'map')) return [];
-  const errors: FieldError[] = [];
-  if (isOn(items, 'nullable'))
-    errors.push(forbiddenField(`${path}.items.nullable`, `cannot be nullable when ${LIST_TYPE} is ${type}`));
-  if (type === 'set') return errors;
-  const needed = strings(items, 'required');
-  for (const key of strings(schema, KEYS)) {
+  const type = schema[LIST_TYPE];
+  if (items === undefined || (type !== 'set' && type !== 'map')) return;
+  const path = at.field('items');
+  if (items.nullable === true)
+    path.field('nullable').forbidden(`cannot be nullable when ${LIST_TYPE} is ${type}`);
+  if (type === 'map') mustHaveKeys(path, items, schema[KEYS] ?? []);
+}
+
+function mustHaveKeys(at: FieldPath, items: Schema, keys: readonly string[]): void {
+  const required = new Set(items.required);
+  for (const key of keys) {
     const property = propertyOf(items, key);
     if (property === undefined) continue;
-    const field = `${path}.items.properties[${key}]`;
-    if (!needed.includes(key) && !has(property, 'default')) {
+    const path = at.field('properties').item(key);
+    if (!required.has(key) && !hasDefault(property)) {
       const why = `this property is in ${KEYS}, so it must have a default or be a required property`;
-      errors.push(required(`${field}.default`, why));
+      path.field('default').required(why);
     }
-    if (isOn(property, 'nullable'))
-      errors.push(
-        forbiddenField(`${field}.nullable`, `this property is in ${KEYS}, so it cannot be nullable`),
-      );
+    if (property.nullable === true)
+      path.field('nullable').forbidden(`this property is in ${KEYS}, so it cannot be nullable`);
   }
-  return errors;
 }

@@ -1,75 +1,88 @@
-import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
-import { part, parts } from '../../../object/parts.ts';
-import { has, toObject } from '../../validation/fields.ts';
+import type { JSONSchemaProps } from '../../../api/types/apiextensions/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
 
-/** Reading of JSONSchemaProps. Nothing is certain of schemas below `items` and `additionalProperties`: they are any JSON. */
-export type Schema = JsonObject;
+/** Reading of schemas: what stands below one, and what it says. */
+export type Schema = JSONSchemaProps;
+export type Keyword = keyof Schema;
 
-export interface Child {
-  readonly schema: Schema;
-  readonly path: string;
+/** The schemas of the fields, each with its path and the name of its field. */
+export function propertiesOf(at: FieldPath, { properties }: Schema): Iterable<[FieldPath, string, Schema]> {
+  return properties === undefined ? [] : at.field('properties').entries(properties);
 }
 
-export function propertiesOf(schema: Schema, path = ''): (Child & { readonly name: string })[] {
-  return Object.entries(part(schema, 'properties')).map(([name, property]) => ({
-    name,
-    schema: toObject(property),
-    path: `${path}.properties[${name}]`,
-  }));
+export function propertyOf({ properties = {} }: Schema, name: string): Schema | undefined {
+  return Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-export function propertyOf(schema: Schema, name: string): Schema | undefined {
-  const properties = part(schema, 'properties');
-  return Object.hasOwn(properties, name) ? toObject(properties[name]) : undefined;
-}
-
-const isObject = (value: JsonValue | undefined): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const hasProperties = ({ properties = {} }: Schema): boolean => Object.keys(properties).length > 0;
 
 /** The schema of the items; undefined when there is none, or one for each place. */
-export const itemsOf = (schema: Schema): Schema | undefined =>
-  isObject(schema.items) ? toObject(schema.items) : undefined;
+export const itemsOf = ({ items }: Schema): Schema | undefined =>
+  items === null || Array.isArray(items) ? undefined : items;
 
 /** The schemas of a tuple, which OpenAPI has not. */
-export const tupleOf = (schema: Schema): Schema[] =>
-  Array.isArray(schema.items) ? schema.items.map(toObject) : [];
+export const tupleOf = ({ items }: Schema): readonly Schema[] => (Array.isArray(items) ? items : []);
 
-/** A schema, whether anything may come, or undefined where nothing is said. */
-export function additionalOf(schema: Schema): Schema | boolean | undefined {
-  const additional = schema.additionalProperties;
-  if (typeof additional === 'boolean') return additional;
-  return isObject(additional) ? toObject(additional) : undefined;
+/** The schema of fields that are not named; undefined when there is none, or nothing but whether there may be any. */
+export const additionalSchemaOf = ({ additionalProperties: additional }: Schema): Schema | undefined =>
+  typeof additional === 'object' && additional !== null ? additional : undefined;
+
+/** Whether it says anything of fields that are not named. */
+export const hasAdditional = ({ additionalProperties = null }: Schema): boolean =>
+  additionalProperties !== null;
+
+const JUNCTORS = ['allOf', 'anyOf', 'oneOf'] as const;
+type Junctor = (typeof JUNCTORS)[number] | 'not';
+
+/** What stands under a logic junctor: path, schema, junctor, and the place in its list. */
+export function* clausesOf(
+  at: FieldPath,
+  schema: Schema,
+): Generator<[path: FieldPath, clause: Schema, junctor: Junctor, index: number]> {
+  for (const junctor of JUNCTORS) {
+    const clauses = schema[junctor];
+    if (clauses === undefined) continue;
+    for (const [path, clause, index] of at.field(junctor).each(clauses)) yield [path, clause, junctor, index];
+  }
+  if (schema.not !== undefined) yield [at.field('not'), schema.not, 'not', 0];
 }
 
-export const additionalSchemaOf = (schema: Schema): Schema | undefined => {
-  const additional = additionalOf(schema);
-  return typeof additional === 'object' ? additional : undefined;
-};
-
-export const JUNCTORS = ['allOf', 'anyOf', 'oneOf'] as const;
-
-/** What stands under a logic junctor, `not` included. */
-export function clausesOf(schema: Schema, path: string): Child[] {
-  const lists = JUNCTORS.flatMap((junctor) =>
-    parts(schema, junctor).map((clause, at) => ({ schema: clause, path: `${path}.${junctor}[${at}]` })),
-  );
-  const not = has(schema, 'not') ? [{ schema: part(schema, 'not'), path: `${path}.not` }] : [];
-  return [...lists, ...not];
+/** The schemas directly below one that a structural schema may have. */
+export function* structuralBelow(schema: Schema): Generator<Schema> {
+  if (schema.properties !== undefined) yield* Object.values(schema.properties);
+  for (const junctor of JUNCTORS) yield* schema[junctor] ?? [];
+  if (schema.not !== undefined) yield schema.not;
+  const items = itemsOf(schema);
+  if (items !== undefined) yield items;
+  const additional = additionalSchemaOf(schema);
+  if (additional !== undefined) yield additional;
 }
-
-export const isOn = (schema: Schema, name: string): boolean => schema[name] === true;
 
 /** Whether a schema, or one anywhere below it, is what is looked for. */
 export function someSchema(schema: Schema, matches: (schema: Schema) => boolean): boolean {
   if (matches(schema)) return true;
-  const below = [
-    ...propertiesOf(schema).map((property) => property.schema),
-    ...clausesOf(schema, '').map((clause) => clause.schema),
-    ...tupleOf(schema),
-    ...[itemsOf(schema), additionalSchemaOf(schema)].filter((one) => one !== undefined),
-    ...['patternProperties', 'definitions'].flatMap((name) =>
-      Object.values(part(schema, name)).map(toObject),
-    ),
-  ];
-  return below.some((one) => someSchema(one, matches));
+  for (const one of structuralBelow(schema)) if (someSchema(one, matches)) return true;
+  const { patternProperties = {}, definitions = {} } = schema;
+  const others = [...tupleOf(schema), ...Object.values(patternProperties), ...Object.values(definitions)];
+  return others.some((one) => someSchema(one, matches));
+}
+
+/** The value is an integer or a string. */
+export const isIntOrString = (schema: Schema): boolean => schema['x-kubernetes-int-or-string'] === true;
+/** The value is a whole object of Kubernetes. */
+export const isEmbedded = (schema: Schema): boolean => schema['x-kubernetes-embedded-resource'] === true;
+/** Fields that are not named stay. */
+export const keepsUnknown = (schema: Schema): boolean =>
+  schema['x-kubernetes-preserve-unknown-fields'] === true;
+export const hasDefault = (schema: Schema): boolean => (schema.default ?? null) !== null;
+
+/** The keywords that have a value. */
+export const keywordsOf = (schema: Schema): string[] =>
+  Object.entries(schema).flatMap(([name, value]) => ((value ?? null) === null ? [] : [name]));
+
+/** Whether a keyword has a value that says something: no empty text, list or map. An empty schema of more items says something. */
+export function isUsed(schema: Schema, name: Keyword): boolean {
+  const value = schema[name];
+  if (value === undefined || value === null || value === '') return false;
+  return name === 'additionalItems' || typeof value !== 'object' || Object.keys(value).length > 0;
 }

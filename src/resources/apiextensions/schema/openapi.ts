@@ -1,13 +1,13 @@
-import type { FieldError } from '../../../api/status.ts';
-import { forbiddenField, invalidValue, notSupported } from '../../../object/field-errors.ts';
-import { part, text } from '../../../object/parts.ts';
-import { has, toObject } from '../../validation/fields.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
 import { validateListAndMapTypes } from './list-types.ts';
 import {
-  additionalOf,
-  type Child,
+  additionalSchemaOf,
   clausesOf,
-  isOn,
+  hasAdditional,
+  hasDefault,
+  hasProperties,
+  isEmbedded,
+  isUsed,
   itemsOf,
   propertiesOf,
   type Schema,
@@ -16,120 +16,90 @@ import {
 import { validateRules } from './rules.ts';
 
 /** Which parts of OpenAPI v3 a schema may use at all, wherever in it (apiextensions, validation/validation.go). */
-export function validateOpenApi(schema: Schema, path: string): FieldError[] {
-  return validateNode(schema, path, { isRoot: true, insideMeta: false, noDefaults: undefined });
+export function validateOpenApi(at: FieldPath, schema: Schema): void {
+  validateNode(at, schema, { isRoot: true, isInMeta: false, noDefaults: undefined });
 }
 
 interface Place {
   readonly isRoot: boolean;
   /** Inside the apiVersion, kind or metadata of the resource or of one embedded in it. */
-  readonly insideMeta: boolean;
+  readonly isInMeta: boolean;
   /** Why no default may be set here. */
   readonly noDefaults: string | undefined;
 }
 
-function validateNode(schema: Schema, path: string, place: Place): FieldError[] {
-  return [
-    ...validateKeywords(schema, path, place),
-    ...validateExclusion(schema, path),
-    ...childrenOf(schema, path, place).flatMap((child) =>
-      validateNode(child.schema, child.path, child.place),
-    ),
-    ...validateListAndMapTypes(schema, path),
-    ...validateRules(schema, path),
-  ];
+function validateNode(at: FieldPath, schema: Schema, place: Place): void {
+  validateKeywords(at, schema, place);
+  validateExclusion(at, schema);
+  validateBelow(at, schema, place);
+  validateListAndMapTypes(at, schema);
+  validateRules(at, schema);
 }
 
-const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'] as const;
+const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
-function validateKeywords(schema: Schema, path: string, place: Place): FieldError[] {
-  const type = text(schema.type);
-  const errors: FieldError[] = [];
-  if (type !== '' && !TYPES.some((known) => known === type))
-    errors.push(notSupported(`${path}.type`, type, TYPES));
-  if (has(schema, 'default') && place.noDefaults !== undefined)
-    errors.push(forbiddenField(`${path}.default`, `must not be set ${place.noDefaults}`));
-  errors.push(...validateUnsupported(schema, path));
+function validateKeywords(at: FieldPath, schema: Schema, { isInMeta, noDefaults }: Place): void {
+  const { type = '' } = schema;
+  if (type !== '' && !TYPES.includes(type)) at.field('type').notSupported(type, TYPES);
+  if (hasDefault(schema) && noDefaults !== undefined)
+    at.field('default').forbidden(`must not be set ${noDefaults}`);
+  validateUnsupported(at, schema);
   if (type === 'null')
-    errors.push(forbiddenField(`${path}.type`, 'type cannot be set to null, use nullable as an alternative'));
+    at.field('type').forbidden('type cannot be set to null, use nullable as an alternative');
   if (tupleOf(schema).length > 0)
-    errors.push(forbiddenField(`${path}.items`, 'items must be a schema object and not an array'));
-  if (place.insideMeta && isOn(schema, 'x-kubernetes-embedded-resource'))
-    errors.push(
-      forbiddenField(`${path}.x-kubernetes-embedded-resource`, 'must not be used inside of resource meta'),
-    );
-  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
-    const field = `${path}.x-kubernetes-preserve-unknown-fields`;
-    errors.push(invalidValue(field, false, 'must be true or undefined'));
-  }
-  return errors;
+    at.field('items').forbidden('items must be a schema object and not an array');
+  if (isInMeta && isEmbedded(schema))
+    at.field('x-kubernetes-embedded-resource').forbidden('must not be used inside of resource meta');
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false)
+    at.field('x-kubernetes-preserve-unknown-fields').invalid(false, 'must be true or undefined');
 }
 
-function validateUnsupported(schema: Schema, path: string): FieldError[] {
-  const used = (name: string): boolean => {
-    const value = schema[name];
-    return (
-      has(schema, name) && value !== '' && (typeof value !== 'object' || Object.keys(value ?? {}).length > 0)
-    );
-  };
-  const names = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'].filter(
-    (name) => (name === 'additionalItems' || name === '$ref' ? has(schema, name) : used(name)),
-  );
-  const errors = names.map((name) => forbiddenField(`${path}.${name}`, `${name} is not supported`));
-  if (isOn(schema, 'uniqueItems')) {
+const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies'] as const;
+
+function validateUnsupported(at: FieldPath, schema: Schema): void {
+  for (const name of UNSUPPORTED)
+    if (isUsed(schema, name)) at.field(name).forbidden(`${name} is not supported`);
+  if (schema.$ref !== undefined) at.field('$ref').forbidden('$ref is not supported');
+  if (schema.uniqueItems === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
-    errors.push(forbiddenField(`${path}.uniqueItems`, why));
+    at.field('uniqueItems').forbidden(why);
   }
-  return errors;
 }
 
 /** Fields are known, or they are all alike: an object is one or the other, because unknown fields are ignored. */
-function validateExclusion(schema: Schema, path: string): FieldError[] {
-  const additional = additionalOf(schema);
-  const both = additional !== undefined && additional !== true && propertiesOf(schema).length > 0;
-  return both
-    ? [
-        forbiddenField(
-          `${path}.additionalProperties`,
-          'additionalProperties and properties are mutual exclusive',
-        ),
-      ]
-    : [];
+function validateExclusion(at: FieldPath, schema: Schema): void {
+  if (hasAdditional(schema) && schema.additionalProperties !== true && hasProperties(schema))
+    at.field('additionalProperties').forbidden('additionalProperties and properties are mutual exclusive');
 }
 
 const META = ['metadata', 'kind', 'apiVersion'];
 const IN_META_MAP = 'inside additionalProperties applying to object metadata';
 
-function childrenOf(schema: Schema, path: string, place: Place): (Child & { readonly place: Place })[] {
-  const inner: Place = { ...place, isRoot: false };
-  const additional = additionalOf(schema);
+function validateBelow(at: FieldPath, schema: Schema, place: Place): void {
+  const inner: Place = place.isRoot ? { ...place, isRoot: false } : place;
+  const additional = additionalSchemaOf(schema);
+  if (additional !== undefined) {
+    const where = place.isInMeta ? { ...inner, noDefaults: IN_META_MAP } : inner;
+    validateNode(at.field('additionalProperties'), additional, where);
+  }
+  for (const [path, name, property] of propertiesOf(at, schema))
+    validateNode(path, property, placeOf(name, schema, place, inner));
+  for (const [path, clause] of clausesOf(at, schema)) validateNode(path, clause, inner);
+  if (schema.definitions !== undefined)
+    for (const [path, , one] of at.field('definitions').entries(schema.definitions))
+      validateNode(path, one, inner);
   const items = itemsOf(schema);
-  const at = (child: Child, where: Place = inner) => ({ ...child, place: where });
-  const named = (name: string): Child[] =>
-    Object.entries(part(schema, name)).flatMap(([key, value]) =>
-      Array.isArray(value) ? [] : [{ schema: toObject(value), path: `${path}.${name}[${key}]` }],
-    );
-  return [
-    ...(typeof additional === 'object'
-      ? [
-          at(
-            { schema: additional, path: `${path}.additionalProperties` },
-            place.insideMeta ? { ...inner, noDefaults: IN_META_MAP } : inner,
-          ),
-        ]
-      : []),
-    ...propertiesOf(schema, path).map((property) => at(property, placeOf(property.name, schema, place))),
-    ...clausesOf(schema, path).map((clause) => at(clause)),
-    ...named('definitions').map((child) => at(child)),
-    ...(items === undefined ? [] : [at({ schema: items, path: `${path}.items` })]),
-    ...tupleOf(schema).map((item, index) => at({ schema: item, path: `${path}.items[${index}]` })),
-    ...named('dependencies').map((child) => at(child)),
-  ];
+  if (items !== undefined) validateNode(at.field('items'), items, inner);
+  for (const [path, item] of at.field('items').each(tupleOf(schema))) validateNode(path, item, inner);
+  if (schema.dependencies !== undefined)
+    for (const [path, , one] of at.field('dependencies').entries(schema.dependencies))
+      if (!Array.isArray(one)) validateNode(path, one ?? {}, inner);
 }
 
-function placeOf(name: string, schema: Schema, place: Place): Place {
-  const isResource = place.isRoot || isOn(schema, 'x-kubernetes-embedded-resource');
-  if (!isResource || !META.includes(name)) return { ...place, isRoot: false };
+/** `inner`: the place of everything below the schema but its metadata. */
+function placeOf(name: string, schema: Schema, place: Place, inner: Place): Place {
+  const isResource = place.isRoot || isEmbedded(schema);
+  if (!isResource || !META.includes(name)) return inner;
   const noDefaults = place.isRoot ? `in top-level ${name}` : place.noDefaults;
-  return { isRoot: false, insideMeta: true, noDefaults };
+  return { isRoot: false, isInMeta: true, noDefaults };
 }

@@ -1,77 +1,71 @@
-import type { FieldError } from '../../../api/status.ts';
 import { equal } from '../../../object/equality.ts';
-import { forbiddenField, invalidValue, required } from '../../../object/field-errors.ts';
-import { parts, text } from '../../../object/parts.ts';
-import { has } from '../../validation/fields.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { validateCompleteness, validateValues } from './clauses.ts';
 import {
-  additionalOf,
   additionalSchemaOf,
-  isOn,
+  hasAdditional,
+  hasProperties,
+  isEmbedded,
+  isIntOrString,
+  isUsed,
   itemsOf,
+  keepsUnknown,
+  keywordsOf,
   propertiesOf,
   propertyOf,
   type Schema,
+  structuralBelow,
+  tupleOf,
 } from './node.ts';
-import { validateCompleteness, validateValues } from './structural-values.ts';
 
 /**
  * A structural schema says of every field what it is, outside of allOf, anyOf, oneOf and not, which may only narrow it down
  * (apiextensions-apiserver, apiserver/schema/validation.go). Without that nothing could be pruned or defaulted.
  */
-export function validateStructural(schema: Schema, path: string): FieldError[] {
-  return [...validateNode(schema, 'root', path), ...validateCompleteness(schema, schema, path, path)];
+export function validateStructural(at: FieldPath, schema: Schema): void {
+  validateNode(at, schema, 'root');
+  validateCompleteness(at, schema);
 }
 
 type Level = 'root' | 'item' | 'field';
 
-function validateNode(schema: Schema, level: Level, path: string): FieldError[] {
+function validateNode(at: FieldPath, schema: Schema, level: Level): void {
   const items = itemsOf(schema);
+  if (items !== undefined) validateNode(at.field('items'), items, 'item');
+  else if (schema.type === 'array') at.field('items').required('must be specified');
+  for (const [path, , property] of propertiesOf(at, schema)) validateNode(path, property, 'field');
   const additional = additionalSchemaOf(schema);
-  return [
-    ...(schema.type === 'array' && items === undefined
-      ? [required(`${path}.items`, 'must be specified')]
-      : []),
-    ...(items === undefined ? [] : validateNode(items, 'item', `${path}.items`)),
-    ...propertiesOf(schema, path).flatMap((property) =>
-      validateNode(property.schema, 'field', property.path),
-    ),
-    ...(additional === undefined ? [] : validateNode(additional, 'field', `${path}.additionalProperties`)),
-    ...validateAdditional(schema, level, path),
-    ...validateExtensions(schema, path),
-    ...validateValues(schema, path, intOrStringPattern(schema)),
-    ...validateType(schema, level, path),
-    ...validateTypeMeta(schema, level, path),
-    ...validateMetadata(schema, level, `${path}.properties[metadata]`),
-    ...validateEmbedded(schema, path),
-  ];
+  if (additional !== undefined) validateNode(at.field('additionalProperties'), additional, 'field');
+  if (hasAdditional(schema)) validateAdditional(at.field('additionalProperties'), schema, level);
+  if (isIntOrString(schema)) validateIntOrString(at, schema);
+  validateValues(at, schema, intOrStringPattern(schema));
+  validateType(at, schema, level);
+  if (level === 'root' || isEmbedded(schema)) validateTypeMeta(at, schema);
+  validateMetadata(at, schema, level);
+  if (isEmbedded(schema) && !keepsUnknown(schema) && !hasProperties(schema)) {
+    const why =
+      'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
+    at.field('properties').required(why);
+  }
 }
 
 const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }];
 
 /** The two ways of writing "a number or a text", whose types are no types of their own. */
-function intOrStringPattern(schema: Schema): 'anyOf' | 'allOf' | undefined {
-  if (equal(schema.anyOf, INT_OR_STRING)) return 'anyOf';
-  return equal(parts(schema, 'allOf')[0]?.anyOf, INT_OR_STRING) ? 'allOf' : undefined;
+function intOrStringPattern({ anyOf, allOf }: Schema): 'anyOf' | 'allOf' | undefined {
+  if (equal(anyOf, INT_OR_STRING)) return 'anyOf';
+  return equal(allOf?.[0]?.anyOf, INT_OR_STRING) ? 'allOf' : undefined;
 }
 
-function validateAdditional(schema: Schema, level: Level, path: string): FieldError[] {
-  if (additionalOf(schema) === undefined) return [];
-  const field = `${path}.additionalProperties`;
-  return [
-    ...(level === 'root' ? [forbiddenField(field, 'must not be used at the root')] : []),
-    ...(isOn(schema, 'x-kubernetes-embedded-resource')
-      ? [forbiddenField(field, 'must not be used if x-kubernetes-embedded-resource is set')]
-      : []),
-  ];
+function validateAdditional(at: FieldPath, schema: Schema, level: Level): void {
+  if (level === 'root') at.forbidden('must not be used at the root');
+  if (isEmbedded(schema)) at.forbidden('must not be used if x-kubernetes-embedded-resource is set');
 }
 
-function validateExtensions(schema: Schema, path: string): FieldError[] {
-  if (!isOn(schema, 'x-kubernetes-int-or-string')) return [];
-  return ['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-embedded-resource']
-    .filter((name) => isOn(schema, name))
-    .map((name) =>
-      invalidValue(`${path}.${name}`, true, 'must be false if x-kubernetes-int-or-string is true'),
-    );
+function validateIntOrString(at: FieldPath, schema: Schema): void {
+  const why = 'must be false if x-kubernetes-int-or-string is true';
+  if (keepsUnknown(schema)) at.field('x-kubernetes-preserve-unknown-fields').invalid(true, why);
+  if (isEmbedded(schema)) at.field('x-kubernetes-embedded-resource').invalid(true, why);
 }
 
 const EMPTY_TYPE: Readonly<Record<Level, string>> = {
@@ -80,58 +74,69 @@ const EMPTY_TYPE: Readonly<Record<Level, string>> = {
   field: 'must not be empty for specified object fields',
 };
 
-function validateType(schema: Schema, level: Level, path: string): FieldError[] {
-  const type = text(schema.type);
-  const field = `${path}.type`;
-  const untyped =
-    isOn(schema, 'x-kubernetes-int-or-string') || isOn(schema, 'x-kubernetes-preserve-unknown-fields');
-  const errors: FieldError[] = [];
-  if (isOn(schema, 'x-kubernetes-embedded-resource') && type !== 'object') {
+function validateType(at: FieldPath, schema: Schema, level: Level): void {
+  const { type = '' } = schema;
+  if (type === 'object') return;
+  const path = at.field('type');
+  if (isEmbedded(schema)) {
     const why = 'must be object if x-kubernetes-embedded-resource is true';
-    errors.push(type === '' ? required(field, why) : invalidValue(field, type, why));
-  } else if (type === '' && !untyped) errors.push(required(field, EMPTY_TYPE[level]));
-  if (level === 'root' && type !== '' && type !== 'object')
-    errors.push(invalidValue(field, type, 'must be object at the root'));
-  return errors;
+    if (type === '') path.required(why);
+    else path.invalid(type, why);
+  } else if (type === '' && !isIntOrString(schema) && !keepsUnknown(schema)) path.required(EMPTY_TYPE[level]);
+  if (level === 'root' && type !== '') path.invalid(type, 'must be object at the root');
 }
 
-const isResource = (schema: Schema, level: Level): boolean =>
-  level === 'root' || isOn(schema, 'x-kubernetes-embedded-resource');
-
-function validateTypeMeta(schema: Schema, level: Level, path: string): FieldError[] {
-  if (!isResource(schema, level)) return [];
-  return ['kind', 'apiVersion'].flatMap((name) => {
+function validateTypeMeta(at: FieldPath, schema: Schema): void {
+  for (const name of ['kind', 'apiVersion']) {
     const property = propertyOf(schema, name);
-    if (property === undefined || property.type === 'string') return [];
-    return [invalidValue(`${path}.properties[${name}].type`, text(property.type), 'must be string')];
-  });
+    if (property !== undefined && property.type !== 'string')
+      at.field('properties')
+        .item(name)
+        .field('type')
+        .invalid(property.type ?? '', 'must be string');
+  }
 }
+
+const IGNORED = ['type', 'default', 'properties', 'externalDocs', 'example'];
+const NAMES = ['name', 'generateName'];
 
 /** The schema of metadata is known, so that at the root only names can be restricted further. */
-function validateMetadata(schema: Schema, level: Level, path: string): FieldError[] {
+function validateMetadata(at: FieldPath, schema: Schema, level: Level): void {
   const metadata = propertyOf(schema, 'metadata');
-  if (metadata === undefined) return [];
-  const errors: FieldError[] = [];
-  if (isResource(schema, level) && metadata.type !== 'object')
-    errors.push(invalidValue(`${path}.type`, text(metadata.type), 'must be object'));
-  if (level !== 'root') return errors;
-  const ignored = ['type', 'default', 'properties', 'externalDocs', 'example'];
-  const said = Object.keys(metadata).filter((name) => has(metadata, name) && !ignored.includes(name));
-  const others = propertiesOf(metadata).filter(({ name }) => name !== 'name' && name !== 'generateName');
-  if (said.length > 0 || others.length > 0) {
-    const why =
-      'must not specify anything other than name and generateName, but metadata is implicitly specified';
-    errors.push(forbiddenField(path, why));
-  }
-  return errors;
+  if (metadata === undefined) return;
+  const { type = '', properties = {} } = metadata;
+  const path = at.field('properties').item('metadata');
+  if ((level === 'root' || isEmbedded(schema)) && type !== 'object')
+    path.field('type').invalid(type, 'must be object');
+  if (level !== 'root') return;
+  const isRestricting =
+    keywordsOf(metadata).some((name) => !IGNORED.includes(name)) ||
+    Object.keys(properties).some((name) => !NAMES.includes(name));
+  const why =
+    'must not specify anything other than name and generateName, but metadata is implicitly specified';
+  if (isRestricting) path.forbidden(why);
 }
 
-function validateEmbedded(schema: Schema, path: string): FieldError[] {
-  const bare =
-    isOn(schema, 'x-kubernetes-embedded-resource') &&
-    !isOn(schema, 'x-kubernetes-preserve-unknown-fields') &&
-    propertiesOf(schema).length === 0;
-  const why =
-    'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
-  return bare ? [required(`${path}.properties`, why)] : [];
+const UNSUPPORTED = [
+  'id',
+  '$schema',
+  '$ref',
+  'patternProperties',
+  'dependencies',
+  'additionalItems',
+  'definitions',
+] as const;
+
+/** Why a schema cannot be looked at as a structural one at all; undefined when it can. */
+export function unreadableReason(schema: Schema): string | undefined {
+  const name = UNSUPPORTED.find((unsupported) => isUsed(schema, unsupported));
+  if (name !== undefined) return `OpenAPIV3Schema '${name === '$schema' ? 'schema' : name}' is not supported`;
+  if (tupleOf(schema).length > 0) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false)
+    return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
+  for (const below of structuralBelow(schema)) {
+    const reason = unreadableReason(below);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
 }

@@ -1,7 +1,7 @@
-import { additionalOf, additionalSchemaOf, propertiesOf, propertyOf, type Schema } from './node.ts';
+import { additionalSchemaOf, hasProperties, propertyOf, type Schema } from './node.ts';
 
 /** Where a path such as `.spec.color` or `.spec['my.color']` leads in a schema. */
-export type FieldPath =
+export type FieldReference =
   | { readonly kind: 'found'; readonly names: readonly string[]; readonly schema: Schema }
   | { readonly kind: 'wrong'; readonly why: string };
 
@@ -10,7 +10,7 @@ const NO_FIELD = 'does not refer to a valid field';
 const END = 'unexpected end of JSON path';
 
 /** `arrays`: whether names in brackets are allowed. */
-export function followFieldPath(jsonPath: string, root: Schema, arrays: boolean): FieldPath {
+export function followFieldReference(jsonPath: string, root: Schema, arrays: boolean): FieldReference {
   const tokens = jsonPath.match(TOKENS) ?? [];
   const names: string[] = [];
   let schema = root;
@@ -44,8 +44,5 @@ function nameAt(
     : `expected ] but got ${close}`;
 }
 
-function childOf(schema: Schema, name: string): Schema | undefined {
-  if (propertiesOf(schema).length > 0) return propertyOf(schema, name);
-  if (additionalOf(schema) === undefined) return undefined;
-  return additionalSchemaOf(schema);
-}
+const childOf = (schema: Schema, name: string): Schema | undefined =>
+  hasProperties(schema) ? propertyOf(schema, name) : additionalSchemaOf(schema);

@@ -1,0 +1,119 @@
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionStatus,
+} from '../../../api/types/apiextensions/v1.ts';
+import type { FieldPath } from '../../../object/field-path.ts';
+import { checkName } from '../../../object/formats.ts';
+import { mustNotChange } from '../../rules/immutable.ts';
+import { mustBeNameInOneError, mustBeOneOf } from '../../rules/names.ts';
+import { hasDefault, someSchema } from '../schema/node.ts';
+import { validateAuthorities, validateConversion } from './conversion.ts';
+import { mustBeGiven, validateNames } from './names.ts';
+import { validateVersions } from './versions.ts';
+
+export function validate(root: FieldPath, definition: CustomResourceDefinition): void {
+  const { metadata, spec = {}, status = {} } = definition;
+  const { group = '', names = {} } = spec;
+  const { name = '' } = metadata;
+  const at = root.field('spec');
+  if (name !== `${names.plural ?? ''}.${group}`)
+    root.field('metadata').field('name').invalid(name, 'must be spec.names.plural+"."+spec.group');
+  validateGroup(at.field('group'), group);
+  validateScope(at.field('scope'), spec.scope ?? '');
+  validateVersions(at, spec.versions);
+  mustBeGiven(at.field('names'), names);
+  validateNames(at.field('names'), names);
+  validateConversion(at, spec);
+  validatePreservation(at.field('preserveUnknownFields'), spec);
+  validateNames(root.field('status').field('acceptedNames'), status.acceptedNames ?? {});
+  validateStoredVersions(root.field('status').field('storedVersions'), status, spec);
+  if (PROTECTED.test(group))
+    mustBeApproved(root.field('metadata').field('annotations'), metadata.annotations);
+}
+
+function validateGroup(at: FieldPath, group: string): void {
+  if (group === '') at.required();
+  else if (checkName(group, 'dns-subdomain').length > 0) mustBeNameInOneError(at, group, 'dns-subdomain');
+  else if (!group.includes('.')) at.invalid(group, 'should be a domain with at least one dot');
+}
+
+const SCOPES = ['Cluster', 'Namespaced'];
+
+function validateScope(at: FieldPath, scope: string): void {
+  if (scope === '') at.required();
+  else mustBeOneOf(at, scope, SCOPES);
+}
+
+/** What v1beta1 could do for all fields at once, a schema says of each. */
+function validatePreservation(
+  at: FieldPath,
+  { preserveUnknownFields, versions }: CustomResourceDefinitionSpec,
+): void {
+  if (preserveUnknownFields !== true) return;
+  const hasDefaults = (versions ?? []).some(({ schema }) =>
+    someSchema(schema?.openAPIV3Schema ?? {}, hasDefault),
+  );
+  if (hasDefaults) at.invalid(true, 'must be false in order to use defaults in the schema');
+  const why =
+    'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
+  at.invalid(true, why);
+}
+
+/** Versions in which objects may still be stored must stay known. */
+function validateStoredVersions(
+  at: FieldPath,
+  status: CustomResourceDefinitionStatus,
+  spec: CustomResourceDefinitionSpec,
+): void {
+  const stored = status.storedVersions ?? [];
+  if (stored.length === 0) {
+    at.invalid(stored, 'must have at least one stored version');
+    return;
+  }
+  const versions = spec.versions ?? [];
+  for (const { name = '', storage } of versions)
+    if (storage === true && !stored.includes(name))
+      at.invalid(stored, `must have the storage version ${name}`);
+  const known = new Set(versions.map(({ name }) => name));
+  for (const [path, name] of at.each(stored))
+    if (!known.has(name)) path.invalid(name, 'must appear in spec.versions');
+}
+
+/** Groups of the Kubernetes community are for APIs that it has reviewed, or that are marked as not reviewed. */
+const PROTECTED = /(?:^|\.)(?:k8s|kubernetes)\.io$/;
+const ANNOTATION = 'api-approved.kubernetes.io';
+const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
+
+function mustBeApproved(at: FieldPath, annotations: Readonly<Record<string, string>> = {}): void {
+  const path = at.item(ANNOTATION);
+  const approval = annotations[ANNOTATION] ?? '';
+  const must = `protected groups must have approval annotation "${ANNOTATION}"`;
+  if (approval === '') path.required(`${must}, ${SEE}`);
+  else if (!approval.startsWith('unapproved') && !isUrl(approval))
+    path.invalid(approval, `${must} with either a URL or a reason starting with "unapproved", ${SEE}`);
+}
+
+const isUrl = (value: string): boolean => URL.canParse(value) && new URL(value).host !== '';
+
+/** Group and plural make up the name; scope and kind are in every stored object, so they stay once there may be any. */
+export function validateUpdate(
+  root: FieldPath,
+  definition: CustomResourceDefinition,
+  old: CustomResourceDefinition,
+): void {
+  const at = root.field('spec');
+  const { spec = {} } = definition;
+  const { spec: before = {} } = old;
+  if (isEstablished(old)) {
+    mustNotChange(at.field('scope'), spec.scope, before.scope);
+    mustNotChange(at.field('names').field('kind'), spec.names?.kind, before.names?.kind);
+    validateAuthorities(at, spec, before);
+  }
+  mustNotChange(at.field('group'), spec.group, before.group);
+  mustNotChange(at.field('names').field('plural'), spec.names?.plural, before.names?.plural);
+}
+
+const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
+  status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True') ===
+  true;
