@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { createAutoProvision } from '../../src/admission/plugins/namespace-auto-provision.ts';
 import { createNamespaceExists } from '../../src/admission/plugins/namespace-exists.ts';
+import { createNamespaceLifecycle } from '../../src/admission/plugins/namespace-lifecycle.ts';
 import { alreadyExists, forbidden, unknownError } from '../../src/api/status.ts';
+import { toRevision } from '../../src/storage/revision.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
@@ -17,6 +20,34 @@ test('NamespaceExists refuses whatever is in a namespace that is not there', asy
     expect(await refused('none')).toBe('namespaces "none" not found');
   }
   expect(await refusalOf(plugin, attributesOf('namespaces', { object: toObject({}) }))).toBeUndefined();
+});
+
+test('NamespaceLifecycle asks the database about a namespace that this server deleted within 30 seconds', async () => {
+  let nowMs = 0;
+  const entry = {
+    namespace: '',
+    name: 'ending',
+    uid: 'u',
+    revision: toRevision(1),
+    json: Buffer.alloc(0),
+    metadataEnd: 0,
+    labels: {},
+    ownerUids: [],
+  };
+  const lagging: Pick<Store, 'get'> = {
+    get: async (_, { kind }) => ({
+      ...entry,
+      fields: { 'status.phase': kind === 'latest' ? 'Terminating' : 'Active' },
+    }),
+  };
+  const plugin = createNamespaceLifecycle(lagging, () => nowMs);
+  const create = () => refusalOf(plugin, attributesOf('pods', { object: inNamespace('ending') }));
+  expect(await create()).toBeUndefined();
+  const old = toObject({ metadata: { name: 'ending' } });
+  await refusalOf(plugin, attributesOf('namespaces', { operation: 'DELETE', old }));
+  expect(await create()).toContain('because it is being terminated');
+  nowMs = 30_000;
+  expect(await create()).toBeUndefined();
 });
 
 test('NamespaceAutoProvision makes the namespace that something is to be in', async () => {

@@ -1,6 +1,6 @@
 import type { GroupResource } from '../../api/names.ts';
 import { forbidden, notFound, StatusError } from '../../api/status.ts';
-import type { Entry, Store } from '../../storage/store.ts';
+import type { Entry, Freshness, Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { describePlugin } from '../plugin.ts';
 
@@ -9,40 +9,84 @@ const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' };
 /** Namespaces that the cluster itself needs; they cannot be deleted. */
 const IMMORTAL: ReadonlySet<string> = new Set(['default', 'kube-system', 'cluster-system', 'kube-public']);
 
+/** Until then every cache has heard of a deletion. Kubernetes: forceLiveLookupTTL, and as many names. */
+const DELETED_RECENTLY_MS = 30_000;
+const MAX_DELETED_RECENTLY = 100;
+
+type Namespaces = Pick<Store, 'get'>;
+
 /**
  * Nothing is written into a namespace that does not exist, nothing new into one that is being deleted, and the cluster's own
- * namespaces stay (Kubernetes: plugin/namespace/lifecycle).
+ * namespaces stay (Kubernetes: plugin/namespace/lifecycle). `now` in milliseconds.
  */
-export function createNamespaceLifecycle(store: Store): AdmissionPlugin {
+export function createNamespaceLifecycle(store: Namespaces, now: () => number = Date.now): AdmissionPlugin {
+  const deleted = new RecentlyDeleted(now);
   return {
     name: 'NamespaceLifecycle',
     operations: ['CREATE', 'UPDATE', 'DELETE'],
     // Before anything else is looked for in the namespace.
-    mutate: (attributes) => check(store, attributes),
+    mutate: (attributes) => check(store, deleted, attributes),
     validate: (attributes) => {
-      if (attributes.operation === 'DELETE') refuseImmortal(attributes);
+      if (attributes.operation !== 'DELETE' || !isOfNamespaces(attributes)) return;
+      refuseImmortal(attributes);
+      deleted.add(attributes.name);
     },
   };
 }
 
-async function check(store: Store, attributes: AdmissionAttributes): Promise<void> {
+/** Namespaces that were deleted through this server a moment ago: the cache may still have them as they were. */
+class RecentlyDeleted {
+  readonly #now: () => number;
+  /** When each was deleted last, the oldest first. */
+  readonly #times = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add(name: string): void {
+    this.#times.delete(name);
+    this.#times.set(name, this.#now());
+    const [oldest] = this.#times.keys();
+    if (this.#times.size > MAX_DELETED_RECENTLY && oldest !== undefined) this.#times.delete(oldest);
+  }
+
+  has(name: string): boolean {
+    const atMs = this.#times.get(name);
+    return atMs !== undefined && this.#now() - atMs < DELETED_RECENTLY_MS;
+  }
+}
+
+async function check(
+  store: Namespaces,
+  deleted: RecentlyDeleted,
+  attributes: AdmissionAttributes,
+): Promise<void> {
   const { definition, operation, namespace } = attributes;
   if (operation === 'DELETE' || !definition.namespaced || definition.resource === 'localsubjectaccessreviews')
     return;
-  const entry = await findNamespace(store, namespace);
+  const entry = await findNamespace(store, namespace, deleted.has(namespace) ? LATEST : { kind: 'any' });
   if (entry === undefined) throw notFound(NAMESPACES, namespace);
   if (operation === 'CREATE' && entry.fields['status.phase'] === 'Terminating') throw terminating(attributes);
 }
 
+const LATEST: Freshness = { kind: 'latest' };
+
 /** The cache may be a moment behind a namespace that was just created, so only a fresh read says that there is none. */
-async function findNamespace(store: Store, name: string): Promise<Entry | undefined> {
+async function findNamespace(
+  store: Namespaces,
+  name: string,
+  freshness: Freshness,
+): Promise<Entry | undefined> {
   const key = { ...NAMESPACES, namespace: '', name };
-  return (await store.get(key, { kind: 'any' })) ?? (await store.get(key, { kind: 'latest' }));
+  return (await store.get(key, freshness)) ?? (await store.get(key, LATEST));
 }
 
+const isOfNamespaces = ({ definition }: AdmissionAttributes): boolean =>
+  definition.group === '' && definition.resource === 'namespaces';
+
 function refuseImmortal({ definition, name }: AdmissionAttributes): void {
-  if (definition.group !== '' || definition.resource !== 'namespaces' || !IMMORTAL.has(name)) return;
-  throw forbidden(definition, name, 'this namespace may not be deleted');
+  if (IMMORTAL.has(name)) throw forbidden(definition, name, 'this namespace may not be deleted');
 }
 
 function terminating({ definition, namespace, name }: AdmissionAttributes): StatusError {
