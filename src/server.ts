@@ -51,7 +51,7 @@ import { createReviews } from './verbs/virtual/reviews.ts';
 import { ObjectWriter } from './verbs/writer.ts';
 import { VERSION } from './version.ts';
 
-/** What only whoever starts the server knows. */
+/** What the command line knows and no flag says. */
 export interface ServerEnvironment {
   readonly options: ServerOptions;
   readonly databaseUrls: readonly string[];
@@ -63,7 +63,7 @@ export interface ServerEnvironment {
   /** Signs service account tokens; '' for the keys that the database has. */
   readonly serviceAccountKeyFile: string;
   readonly logger: LogControl;
-  /** Ends a start that is not finished. Whoever has the running server closes it. */
+  /** Ends a start that is not finished. A running server is ended by its `close`. */
   readonly stop: AbortSignal;
 }
 

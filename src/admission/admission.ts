@@ -18,7 +18,7 @@ export interface AdmissionAttributes {
   readonly old: ApiObject | undefined;
   readonly dryRun: boolean;
   readonly user: UserInfo;
-  /** Whoever waits for the write, if anybody does: who asks others stops when they have gone. */
+  /** The client that waits for the write, if there is one. Webhooks are not waited for any longer when it has gone. */
   readonly caller?: Pick<Caller, 'signal'>;
   warn(text: string): void;
   /** What the caller asked of the operation: CreateOptions, UpdateOptions, DeleteOptions. Made when somebody wants to see them. */

@@ -25,7 +25,7 @@ const PREFIX = 'system:node:';
 const LEASES = 'kube-node-lease';
 const OWN_VERBS = ['get', 'create', 'update', 'patch', 'delete'];
 
-/** The node that a user is; undefined for whoever is none. */
+/** The node that a user is; undefined for other users. */
 export function nodeNameOf({ username, groups }: UserInfo): string | undefined {
   if (!username.startsWith(PREFIX) || !groups.includes('system:nodes')) return undefined;
   return username.slice(PREFIX.length);

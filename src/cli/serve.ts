@@ -76,7 +76,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     databaseUrls,
     serving: chooseServingPair(options, certificates.serving),
     servingCa: readServingCa(options, certificates),
-    // Whoever says whom to trust has said whom not to: the authority that was made here.
+    // With --client-ca-file given, only its authorities are trusted, and the one made here is not.
     clientCaFiles: [options.clientCaFile || certificates.caFile],
     serviceAccountKeyFile,
     logger: openLog(options),

@@ -6,7 +6,7 @@ export function usualFlags(given: readonly string[]): string[] {
     ...(isGiven('bind-address') ? [] : ['--bind-address=127.0.0.1']),
     // The two that say who authorizes. Any other flag of authorization goes with a mode, and changes none.
     ...(isGiven('authorization-mode', 'authorization-config') ? [] : ['--authorization-mode=Node,RBAC']),
-    // Lists add up, so this takes nothing from whoever enables others.
+    // Lists add up: plugins that were enabled by flags stay enabled.
     ...(disables(given, 'NodeRestriction') ? [] : ['--enable-admission-plugins=NodeRestriction']),
   ];
 }

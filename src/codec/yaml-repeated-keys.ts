@@ -32,7 +32,7 @@ export const repeatedKeyProblems = (lines: readonly string[]): FieldError[] =>
     return { type: 'FieldValueDuplicate', field: line.slice(0, colon), message: line.slice(colon + 2) };
   });
 
-/** Whoever repeats more of them learns nothing from the next. */
+/** Warnings about further repeats would tell nothing new. */
 const MAX_FOUND = 100;
 
 function look(node: unknown, lines: LineCounter, found: string[]): void {

@@ -170,7 +170,7 @@ function isSettled({ spec, status }: ResourceQuota): boolean {
   return [...wanted].every(([name, { nanos }]) => held.get(name)?.nanos === nanos && counted.has(name));
 }
 
-/** Whether there may be less in use after this. More is charged by whoever asks for it. */
+/** Whether there may be less in use after this. A write that uses more is charged when it is admitted. */
 function givesBack({ type, entry }: WatchEvent, { group, resource }: ResourceDefinition): boolean {
   if (type !== 'MODIFIED') return type === 'DELETED';
   if (group !== '') return false;

@@ -48,7 +48,7 @@ interface Ensuring extends RoleBootstrapOptions {
   readonly reconcile: Reconcile;
 }
 
-/** Another server may be doing the same: whoever comes second finds it done. */
+/** Another server may be doing the same: the second finds it done. */
 async function ensure(options: Ensuring, expected: ApiObject): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -6,7 +6,7 @@ export interface HealthCheck {
   readonly name: string;
   /** Under which of the endpoints it counts. */
   readonly endpoints: readonly HealthEndpoint[];
-  /** Resolves when well. @throws Error, whose message whoever may read this check by itself is shown */
+  /** Resolves when well. @throws Error; its message is shown to users who may read this check by itself */
   check(): Promise<void> | void;
 }
 

@@ -12,7 +12,7 @@ export interface Classification {
   readonly levelUid: string;
 }
 
-/** A request's turn. Whoever gets an admitted one must end it, whatever happens. */
+/** A request's turn. The caller must end an admitted one, whatever happens. */
 export type Turn = AdmittedTurn | RefusedTurn;
 
 export interface AdmittedTurn {

@@ -45,7 +45,7 @@ function beginUpload(
   return upload;
 }
 
-/** RFC 9110, section 10.1.1: whoever asks is told to send the body; what else is asked for cannot be met. */
+/** RFC 9110, section 10.1.1: a client that asks is told to send the body; other expectations cannot be met. */
 function expects(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {
   const { expect, ':method': method } = headers;
   if (method === 'CONNECT') return refuse(stream, constants.HTTP_STATUS_METHOD_NOT_ALLOWED);

@@ -50,7 +50,7 @@ export interface ServerOptions extends AuthorizationOptions {
   readonly allowPrivileged: boolean;
   /** How long pods stay on nodes that are not ready, or not to be reached, unless they say otherwise. */
   readonly tolerationSeconds: { readonly notReady: number; readonly unreachable: number };
-  /** Off: the two limits are separate, and whoever is above is refused. */
+  /** Off: the two limits are separate, and requests above them are refused. */
   readonly priorityAndFairness: boolean;
   readonly maxRequestsInflight: number;
   readonly maxMutatingRequestsInflight: number;

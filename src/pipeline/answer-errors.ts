@@ -11,7 +11,7 @@ interface ErrorOptions {
   readonly logger: Logger;
 }
 
-/** What a client is told of an error that is none of its business: where whoever runs the server finds it. */
+/** The client is told where an operator finds the error, and nothing of the error itself. */
 export const logsTell = ({ id }: ApiRequest): string => `request ${id} failed, and the server's log says why`;
 
 /** Whatever is thrown further in becomes a Status, in the format the caller asked for. */

@@ -116,7 +116,7 @@ function toUser({ username, groups, uid, extra }: Wish): UserInfo {
   return { username, uid, groups: withOwnGroup(username, given), extra: Object.fromEntries(extra) };
 }
 
-/** Whoever is impersonated counts as known, unless it is the unknown user or a group says otherwise. */
+/** An impersonated user counts as authenticated, unless it is the unknown user or a group says otherwise. */
 function withOwnGroup(username: string, groups: readonly string[]): readonly string[] {
   if (username === ANONYMOUS) return groups.includes(UNAUTHENTICATED) ? groups : [...groups, UNAUTHENTICATED];
   return groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED)

@@ -14,7 +14,7 @@ export async function readStart(stream: Readable, maxBytes: number): Promise<str
       if (sizeBytes >= maxBytes) break;
     }
   } catch {
-    // Whoever sent it went away.
+    // The client went away.
   }
   return Buffer.concat(chunks).toString('utf8', 0, maxBytes);
 }

@@ -16,7 +16,7 @@ export function streamAnswer(
       try {
         for await (const chunk of body) if (!sink.write(chunk as Buffer)) await sink.drained();
       } catch (error) {
-        // Whoever left need not be told that the rest does not come.
+        // A client that has left need not be told that the rest does not come.
         if (!request.signal.aborted) throw error;
       } finally {
         body.destroy();

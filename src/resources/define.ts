@@ -90,7 +90,7 @@ const ALL_VERBS: readonly DefinedVerb[] = [
 ];
 
 export function define<T extends ApiObject = ApiObject>(typed: ResourceOutline<T>): ResourceDefinition {
-  // Whoever asks for the definition knows objects of no particular type; what it hands in was decoded as this one.
+  // Callers of a definition do not know its type of object. They hand in objects that were decoded as that type.
   const outline: ResourceOutline = typed;
   const { group, resource, kind, versions } = outline;
   const [preferred] = versions;

@@ -4,7 +4,7 @@ import { forbiddenMessage } from '../authz/forbidden-message.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 
 /**
- * A PUT or an apply that finds nothing creates, and whoever does that must be allowed to create, too.
+ * A PUT or an apply of an object that does not exist creates it, and needs the right to create, too.
  * @throws StatusError 403
  */
 export async function assertMayCreate(

@@ -38,7 +38,7 @@ export interface Explanation {
   readonly why: string;
 }
 
-/** A result may be megabytes; whoever sent the patch knows the rest. */
+/** A result may be megabytes; its first part is enough to recognize it. */
 const SHOWN_LETTERS = 64 * 1024;
 
 const MAP = 'map[string]interface {}';
@@ -133,7 +133,7 @@ function listError(list: JsonValue): string | undefined {
   return undefined;
 }
 
-/** Whoever has more of them than this learns nothing from the next. */
+/** Further warnings would tell nothing new. */
 const MAX_UNKNOWN = 100;
 
 function unknownFields(list: JsonValue): string[] {

@@ -33,7 +33,7 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
         { cause: new Error(failure.reason, { cause: error }) },
       );
     case 'abandoned':
-      // Whoever asked has been told so, or is gone.
+      // The client has had its answer, or is gone.
       return status.timedOut();
     case 'unknown':
       // Without retryAfterSeconds, on which client-go repeats the request, a create too.

@@ -100,7 +100,7 @@ export class ObjectWriter {
         if (entry === undefined) return await this.#createInstead(context, name, change);
         return await this.#updateOnce(context, { entry, fresh }, change);
       } catch (error) {
-        // Whoever would create and finds it created meanwhile updates it.
+        // A create that loses the race becomes an update.
         const created =
           entry === undefined && error instanceof StatusError && error.status.reason === 'AlreadyExists';
         const retry: Freshness | undefined = created ? LATEST : retryFreshness(error, fresh);

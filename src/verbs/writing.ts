@@ -23,7 +23,7 @@ export interface WriteContext {
   readonly large?: boolean;
   /** Part of something that admission has let pass: it is not asked again. */
   readonly admitted?: true;
-  /** Whoever waits for the write, if anybody does: when they have gone it is not committed. */
+  /** The client that waits for the write, if there is one: a write whose client has gone is not committed. */
   readonly caller?: Caller;
   /** Of the request, if there is one: what admission shows of its options. */
   readonly query?: URLSearchParams;

@@ -129,7 +129,7 @@ function whyNoIssuer(
 const isSignedBy = (child: Certificate, issuer: Certificate): boolean =>
   !BROKEN_SIGNATURES.has(child.signatureAlgorithm) && child.x509.verify(issuer.x509.publicKey);
 
-/** Whoever says what a certificate is for says it of all that is signed with it. */
+/** A limit on what a certificate is for holds for all certificates below it. */
 const isForClients = (chain: Chain): boolean =>
   chain.every(({ extensions: { extendedKeyUsage } }) => {
     if (extendedKeyUsage === undefined || extendedKeyUsage.length === 0) return true;

@@ -103,7 +103,7 @@ function setPriority(
   spec.preemptionPolicy = preemptionPolicy;
 }
 
-/** Whoever writes a pod back without what was added to it does not mean to take it away. */
+/** An update that lacks the fields which were added at the create does not mean to remove them. */
 function keepPriority(spec: PodSpec, { priority, preemptionPolicy }: PodSpec): void {
   if (priority !== undefined) spec.priority ??= priority;
   if (preemptionPolicy !== undefined) spec.preemptionPolicy ??= preemptionPolicy;

@@ -16,7 +16,7 @@ const TRUST_BUNDLES: ResourceOf<ClusterTrustBundle> = {
 
 /** Plugins that ask for rights on `signers`, by name or by `domain/*` (Kubernetes: plugin/pkg/admission/certificates). */
 
-/** Whoever approves or denies a request must be allowed to `approve` for its signer. */
+/** To approve or deny a request, a user needs the right to `approve` for its signer. */
 export function createCertificateApproval(access: Access): AdmissionPlugin {
   return {
     name: 'CertificateApproval',
@@ -31,7 +31,7 @@ export function createCertificateApproval(access: Access): AdmissionPlugin {
   };
 }
 
-/** Whoever issues a certificate must be allowed to `sign` for the signer. */
+/** To issue a certificate, a user needs the right to `sign` for the signer. */
 export function createCertificateSigning(access: Access): AdmissionPlugin {
   return {
     name: 'CertificateSigning',
@@ -48,7 +48,7 @@ export function createCertificateSigning(access: Access): AdmissionPlugin {
   };
 }
 
-/** Whoever says which certificates a signer's clients may trust must be allowed to `attest` for it. */
+/** To say which certificates a signer's clients may trust, a user needs the right to `attest` for it. */
 export function createTrustBundleAttest(access: Access): AdmissionPlugin {
   return {
     name: 'ClusterTrustBundleAttest',

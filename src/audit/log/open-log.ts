@@ -19,7 +19,7 @@ export async function openLog(path: string, rotation: Omit<RotationOptions, 'mod
 
 class StandardOutput implements LineWriter {
   constructor() {
-    // Whoever read it may have gone: each write tells, and the server goes on.
+    // The reader of a pipe may have gone: each write fails on its own, and the server goes on.
     process.stdout.on('error', () => {});
   }
 

@@ -86,7 +86,7 @@ export class JwtAuthenticator implements TokenAuthenticator {
     });
   }
 
-  /** @throws Error while it has not been found: whoever asks again later will find it */
+  /** @throws Error until it has been found; a later call may succeed */
   #other(issuer: string): IdentityProvider {
     if (issuer === this.#options.config.issuer.url) return this.#provider;
     let provider = this.#others.get(issuer);

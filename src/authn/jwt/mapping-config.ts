@@ -92,7 +92,7 @@ function parseExtra(mappings: readonly ConfigFields[], problems: FieldError[]): 
   });
 }
 
-/** `example.org/what`: whoever reads extra values must know whose they are. */
+/** `example.org/what`: the domain says whose extra value it is. */
 function checkExtraKey(key: string, field: string, problems: FieldError[]): void {
   if (key === '') {
     problems.push(required(field));

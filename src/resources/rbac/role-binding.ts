@@ -81,7 +81,7 @@ function setDefaults({ subjects = [] }: Binding): void {
     if (subject.kind === 'User' || subject.kind === 'Group') subject.apiGroup ||= RBAC_GROUP;
 }
 
-/** A binding to another role is another binding: whoever may change subjects could otherwise grant any role. */
+/** A binding to another role is another binding: otherwise the right to change subjects would grant any role. */
 function mustKeepRole(at: FieldPath, { roleRef }: Binding, old: Binding): void {
   if (!equal(roleRef, old.roleRef))
     at.field('roleRef').invalid(goRoleRef(roleRef ?? {}), 'cannot change roleRef');

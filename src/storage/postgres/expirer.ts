@@ -8,7 +8,7 @@ const BATCH_OBJECTS = 500;
 /**
  * Ends objects whose time is up (Events, by --event-ttl) the way a client would: a delete revision each, through the same
  * function and lock as every write, so watchers see them go. A head that was renewed meanwhile is refused there, not
- * deleted. Every server runs it; whoever comes second finds nothing.
+ * deleted. Every server runs it; the second finds nothing.
  */
 export class Expirer {
   readonly #database: DatabaseSource;

@@ -12,7 +12,7 @@ import type { KeptFrames } from './kept-frames.ts';
 
 export type EntryTree = CountedTree<Entry>;
 
-/** Whoever is told of changes (watcher.ts). */
+/** A listener to changes (watcher.ts). */
 export interface Audience {
   readonly scope: Scope;
   offer(event: SharedEvent): void;

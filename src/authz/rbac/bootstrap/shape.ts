@@ -91,5 +91,5 @@ export const WRITE = 'create update patch delete deletecollection';
 export const READ_WRITE = `${READ} ${WRITE}`;
 export const READ_UPDATE = `${READ} update patch`;
 
-/** Whoever does something may tell of it. */
+/** A component may write events about what it does. */
 export const EVENTS = allow('create update patch', 'core events.k8s.io', 'events');
