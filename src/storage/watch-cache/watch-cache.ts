@@ -53,7 +53,7 @@ export class WatchCache implements Store, ChangeSink {
   /** Undefined until it is loaded, and again while it is loaded afresh. */
   #generation: Generation | undefined;
   #loading = Promise.withResolvers<void>();
-  #waiters: Waiter[] = [];
+  readonly #waiters = new Set<Waiter>();
 
   constructor(options: WatchCacheOptions) {
     this.#options = options;
@@ -236,7 +236,7 @@ export class WatchCache implements Store, ChangeSink {
       const settle = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', abandon);
-        this.#waiters = this.#waiters.filter((other) => other !== waiter);
+        this.#waiters.delete(waiter);
       };
       const waiter = {
         revision,
@@ -254,18 +254,14 @@ export class WatchCache implements Store, ChangeSink {
         const current = this.#generation?.applied ?? NO_REVISION;
         reject(new StorageError({ kind: 'future', requested: revision, current }));
       }, timeoutMs);
-      this.#waiters.push(waiter);
+      this.#waiters.add(waiter);
       signal?.addEventListener('abort', abandon, { once: true });
       if (signal?.aborted === true) abandon();
     });
   }
 
   #wakeWaiters(generation: Generation): void {
-    if (this.#waiters.length === 0) return;
-    const { applied } = generation;
-    const waiting = this.#waiters;
-    this.#waiters = waiting.filter(({ revision }) => revision > applied);
-    for (const waiter of waiting) if (waiter.revision <= applied) waiter.resolve(generation);
+    for (const waiter of this.#waiters) if (waiter.revision <= generation.applied) waiter.resolve(generation);
   }
 
   async #listExact(query: ListQuery, revision: Revision): Promise<ListPage> {
