@@ -142,7 +142,7 @@ export class PostgresFeed implements ChangeFeed {
       this.#state = { ...this.#state, stalled: undefined };
     } catch (error) {
       this.#state = { ...this.#state, stalled: describe(error) };
-      if (!isPassing(error)) broken.abort(error);
+      if (!isWorthAnotherTry(error)) broken.abort(error);
       throw error;
     }
   }
@@ -269,7 +269,7 @@ class Position {
   }
 }
 
-const isPassing = (error: unknown): boolean =>
+const isWorthAnotherTry = (error: unknown): boolean =>
   isTransient(error) || (error instanceof StorageError && error.failure.kind === 'unavailable');
 
 const describe = (error: unknown): string => {
