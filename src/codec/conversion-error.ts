@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ScalarKind, ValueSchema } from '../api/schema.ts';
+import { goTypeOf } from '../object/go-plain.ts';
 import { isObject } from '../object/merge-patch.ts';
-import { DecodeError, nameOf } from './decode-error.ts';
+import { cannotUnmarshal, DecodeError } from './decode-error.ts';
 import { decodeScalar } from './decode-scalar.ts';
 
 /**
@@ -86,7 +87,7 @@ function ofText(value: JsonValue, kind: ScalarKind, before: string): string | un
   try {
     if (decodeScalar(value, kind) !== undefined) return undefined;
     const type = kind === 'IntOrString' ? 'int32' : 'string';
-    return `json: cannot unmarshal ${nameOf(value)} into Go value of type ${type}`;
+    return cannotUnmarshal(value, type);
   } catch (error) {
     if (error instanceof DecodeError) return `${before}${error.message}`;
     throw error;
@@ -96,16 +97,5 @@ function ofText(value: JsonValue, kind: ScalarKind, before: string): string | un
 /** reflect.Kind of what JSON is read into. */
 function kindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'slice';
-  switch (typeof value) {
-    case 'boolean':
-      return 'bool';
-    case 'object':
-      return 'map';
-    case 'string':
-      return 'string';
-    case 'bigint':
-      return 'int64';
-    default:
-      return Number.isInteger(value) ? 'int64' : 'float64';
-  }
+  return typeof value === 'object' ? 'map' : goTypeOf(value);
 }

@@ -20,6 +20,14 @@ export class MalformedMessage extends Error {
   }
 }
 
+/** Why a JSON value cannot be read into a Go type. */
+export const cannotUnmarshal = (value: JsonValue, type: string): string =>
+  `json: cannot unmarshal ${nameOf(value)} into Go value of type ${type}`;
+
+/** The same of a field, `Struct.outer.inner`. */
+export const cannotUnmarshalField = (value: JsonValue, field: string, type: string): string =>
+  `json: cannot unmarshal ${nameOf(value)} into Go struct field ${field} of type ${type}`;
+
 /** What Go's decoder calls a JSON value. */
 export function nameOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array';

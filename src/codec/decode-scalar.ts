@@ -3,7 +3,7 @@ import type { ScalarKind } from '../api/schema.ts';
 import { isInt64, withinInt64 } from '../object/exact-json.ts';
 import { canonicalQuantity } from '../object/quantity.ts';
 import { base64Error } from './base64-error.ts';
-import { DecodeError, nameOf } from './decode-error.ts';
+import { cannotUnmarshal, DecodeError } from './decode-error.ts';
 
 /**
  * One scalar in its canonical form. Undefined when the value is of another type.
@@ -77,8 +77,7 @@ const CANONICAL = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0
 
 /** Normalized to UTC; whole seconds, or microseconds for MicroTime. */
 function decodeTime(value: JsonValue, digits: 0 | 6): string {
-  if (typeof value !== 'string')
-    throw new DecodeError(`json: cannot unmarshal ${nameOf(value)} into Go value of type string`);
+  if (typeof value !== 'string') throw new DecodeError(cannotUnmarshal(value, 'string'));
   // Making the text anew takes five times as long as finding that it is what it would be.
   if (value.length === (digits === 0 ? 20 : 27) && CANONICAL.test(value)) return value;
   const match = RFC3339.exec(value);

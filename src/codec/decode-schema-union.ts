@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { SchemaUnionKind } from '../api/schema.ts';
-import { DecodeError, nameOf } from './decode-error.ts';
+import { cannotUnmarshal, DecodeError } from './decode-error.ts';
 
 /**
  * A schema or what may stand in its place. Kubernetes reads these with decoders of their own, which say nothing about
@@ -29,5 +29,5 @@ export function decodeSchemaUnion(
 
 function decodeName(value: JsonValue): string {
   if (typeof value === 'string' || value === null) return value ?? '';
-  throw new DecodeError(`json: cannot unmarshal ${nameOf(value)} into Go value of type string`);
+  throw new DecodeError(cannotUnmarshal(value, 'string'));
 }

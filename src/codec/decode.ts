@@ -10,7 +10,7 @@ import { copyJson } from '../object/copy.ts';
 import { MAX_PROBLEMS } from '../object/document-limits.ts';
 import { isObject } from '../object/merge-patch.ts';
 import { zeroScalar } from '../object/zero-value.ts';
-import { DecodeError, nameOf } from './decode-error.ts';
+import { cannotUnmarshal, cannotUnmarshalField, DecodeError } from './decode-error.ts';
 import { DecodePath } from './decode-path.ts';
 import { type DecodePlan, isTypeField, type PlannedField, type PlannedValue, planOf } from './decode-plan.ts';
 import { decodeScalar } from './decode-scalar.ts';
@@ -45,8 +45,7 @@ export interface DecodeOptions {
 export function decodeObject(value: JsonValue, schema: MessageSchema, options: DecodeOptions = {}): Decoded {
   const decoder = new Decoder(options.fresh === true);
   const object = decoder.message(value, planOf(schema), options.known);
-  if (object === undefined)
-    throw new DecodeError(`json: cannot unmarshal ${nameOf(value)} into Go value of type ${goName(schema)}`);
+  if (object === undefined) throw new DecodeError(cannotUnmarshal(value, goName(schema)));
   return { object, unknown: decoder.unknown };
 }
 
@@ -275,7 +274,7 @@ class Decoder {
 }
 
 const wrongType = (value: JsonValue, field: string, type: string): DecodeError =>
-  new DecodeError(`json: cannot unmarshal ${nameOf(value)} into Go struct field ${field} of type ${type}`);
+  new DecodeError(cannotUnmarshalField(value, field, type));
 
 /** Keys come from clients: `__proto__` must become a field like any other. */
 function setOwn(object: JsonObject, key: string, value: JsonValue | undefined): void {

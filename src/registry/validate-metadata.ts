@@ -28,12 +28,6 @@ export function validateObjectMeta(meta: ObjectMeta, { namespaced, strategy }: M
   return errors;
 }
 
-export function validateLabels(labels: Labels | undefined, field: string): FieldError[] {
-  const errors: FieldError[] = [];
-  addLabels(errors, labels, field);
-  return errors;
-}
-
 type Labels = Readonly<Record<string, string>>;
 const NONE: Labels = {};
 

@@ -1,14 +1,13 @@
 import { canonicalApiVersion } from '../api/dialect.ts';
 import { toApiVersion } from '../api/names.ts';
-import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { badRequest, StatusError, unknownError } from '../api/status.ts';
 import { conversionError } from '../codec/conversion-error.ts';
-import { nameOf } from '../codec/decode-error.ts';
+import { cannotUnmarshal } from '../codec/decode-error.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { repeatedKeysError } from '../codec/yaml-repeated-keys.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { copyJson } from '../object/copy.ts';
-import { cutAfter, MAX_NAME_LETTERS } from '../object/go-plain.ts';
 import {
   ApplyConflict,
   applyInSteps,
@@ -29,7 +28,7 @@ import { atOnce, inTurns } from '../util/steps.ts';
 import { expectedOf, type Refusal, toObject } from './body.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
 import { assertMayCreate } from './create-instead.ts';
-import type { Expected } from './declared-type.ts';
+import { type Expected, nameText } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import { receive } from './receive.ts';
@@ -179,7 +178,7 @@ function parse(bytes: Buffer): { value: JsonObject; duplicates: readonly string[
   const { value, duplicates } = parseYaml(bytes);
   const object = value ?? {};
   if (isObject(object)) return { value: object, duplicates };
-  const why = `json: cannot unmarshal ${nameOf(object)} into Go value of type map[string]interface {}`;
+  const why = cannotUnmarshal(object, 'map[string]interface {}');
   throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
 }
 
@@ -229,14 +228,12 @@ function unconvertible(object: JsonObject, why: string, { schema }: Expected): S
   return unknownError(`failed to convert new object (${goIdentity(object)}) to proper version: ${reason}`);
 }
 
-const textOf = (value: JsonValue | undefined): string =>
-  typeof value === 'string' ? cutAfter(value, MAX_NAME_LETTERS) : '';
-
 /** `apps/v1, Kind=Deployment` */
-const goKind = ({ apiVersion, kind }: JsonObject): string => `${textOf(apiVersion)}, Kind=${textOf(kind)}`;
+const goKind = ({ apiVersion, kind }: JsonObject): string =>
+  `${nameText(apiVersion)}, Kind=${nameText(kind)}`;
 
 /** `default/web; apps/v1, Kind=Deployment`: as the configuration says, whatever the path. */
 function goIdentity(object: JsonObject): string {
   const metadata = isObject(object.metadata) ? object.metadata : {};
-  return `${textOf(metadata.namespace)}/${textOf(metadata.name)}; ${goKind(object)}`;
+  return `${nameText(metadata.namespace)}/${nameText(metadata.name)}; ${goKind(object)}`;
 }

@@ -4,7 +4,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
-import { nameOf } from '../codec/decode-error.ts';
+import { cannotUnmarshal, cannotUnmarshalField } from '../codec/decode-error.ts';
 import { cutAfter, MAX_NAME_LETTERS } from '../object/go-plain.ts';
 import { isObject } from '../object/merge-patch.ts';
 
@@ -20,25 +20,23 @@ export interface Expected {
 }
 
 const HEAD = `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
-const IN_HEAD = "couldn't get version/kind; json parse error: ";
 
 /** Why a value cannot say what it is. Undefined when it can, or leaves it to the path (serializer/json, Interpret). */
 export function headError(value: JsonValue): string | undefined {
-  if (!isObject(value))
-    return `${IN_HEAD}json: cannot unmarshal ${nameOf(value)} into Go value of type ${HEAD}`;
+  if (!isObject(value)) return inHead(cannotUnmarshal(value, HEAD));
   for (const field of ['apiVersion', 'kind'] as const) {
     const given = value[field];
     if (given !== undefined && given !== null && typeof given !== 'string')
-      return `${IN_HEAD}json: cannot unmarshal ${nameOf(given)} into Go struct field .${field} of type string`;
+      return inHead(cannotUnmarshalField(given, `.${field}`, 'string'));
   }
   const { apiVersion } = value;
   return typeof apiVersion === 'string' && apiVersion.split('/').length > 2
-    ? `unexpected GroupVersion string: ${textOf(apiVersion)}`
+    ? `unexpected GroupVersion string: ${nameText(apiVersion)}`
     : undefined;
 }
 
 /** The same for text that is no JSON. */
-export const inHead = (why: string): string => `${IN_HEAD}${why}`;
+export const inHead = (why: string): string => `couldn't get version/kind; json parse error: ${why}`;
 
 export interface DeclaredType {
   /** Of the canonical group. */
@@ -49,17 +47,17 @@ export interface DeclaredType {
 
 /** What is left out is as the path says. */
 export function declaredType(value: JsonObject, expected: Expected): DeclaredType {
-  const given = textOf(value.apiVersion);
+  const given = nameText(value.apiVersion);
   const apiVersion = given === '' ? toApiVersion(expected) : canonicalApiVersion(given);
   return {
     apiVersion,
     version: apiVersion.slice(apiVersion.indexOf('/') + 1),
-    kind: textOf(value.kind) || expected.kind,
+    kind: nameText(value.kind) || expected.kind,
   };
 }
 
-/** No longer than anybody's: messages repeat it. */
-const textOf = (value: JsonValue | undefined): string =>
+/** A name that a client gave, no longer than any name is: messages repeat it. */
+export const nameText = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? cutAfter(value, MAX_NAME_LETTERS) : '';
 
 /** `other-version`: the object could be converted, if the path took more than one version. */

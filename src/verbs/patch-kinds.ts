@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
 import { conversionError } from '../codec/conversion-error.ts';
-import { nameOf } from '../codec/decode-error.ts';
+import { cannotUnmarshal, cannotUnmarshalField } from '../codec/decode-error.ts';
 import { type ParsedDocument, parseJsonText } from '../codec/json-text.ts';
 import { cutAfter, goPlain, MAX_NAME_LETTERS } from '../object/go-plain.ts';
 import { applyJsonPatch } from '../object/json-patch.ts';
@@ -44,9 +44,6 @@ const SHOWN_LETTERS = 64 * 1024;
 const MAP = 'map[string]interface {}';
 const NO_MERGE_PATCH = 'Invalid JSON Patch';
 
-const typeError = (value: JsonValue, type: string): string =>
-  `json: cannot unmarshal ${nameOf(value)} into Go value of type ${type}`;
-
 const decoding = (why: string): StatusError => badRequest(`error decoding patch: ${why}`);
 
 /** @throws StatusError */
@@ -70,7 +67,7 @@ const merge: PatchKind = {
     const { value } = document;
     if (isObject(value)) return { value, problems: duplicatesIn(document) };
     if (value === null || (lenient && !Array.isArray(value))) throw badRequest(NO_MERGE_PATCH);
-    if (!lenient) throw decoding(typeError(value, MAP));
+    if (!lenient) throw decoding(cannotUnmarshal(value, MAP));
     return { value, problems: [] };
   },
   apply: applyMergePatch,
@@ -82,7 +79,7 @@ const strategic: PatchKind = {
   read: (bytes) => {
     const document = parse(bytes, badRequest);
     const value = document.value ?? {};
-    if (!isObject(value)) throw badRequest(typeError(value, MAP));
+    if (!isObject(value)) throw badRequest(cannotUnmarshal(value, MAP));
     return { value, problems: duplicatesIn(document) };
   },
   apply: (object, patch, schema) => applyStrategicMerge(object, isObject(patch) ? patch : {}, schema),
@@ -110,9 +107,9 @@ const operations: PatchKind = {
 const isNoOperation = (value: JsonValue): boolean => value !== null && !isObject(value);
 
 function lenientListError(list: JsonValue): string | undefined {
-  if (!Array.isArray(list)) return typeError(list, 'jsonpatch.Patch');
+  if (!Array.isArray(list)) return cannotUnmarshal(list, 'jsonpatch.Patch');
   const wrong = list.find(isNoOperation);
-  return wrong === undefined ? undefined : typeError(wrong, 'jsonpatch.Operation');
+  return wrong === undefined ? undefined : cannotUnmarshal(wrong, 'jsonpatch.Operation');
 }
 
 const OPERATION = 'jsonPatchOp';
@@ -120,14 +117,13 @@ const TEXTS = ['op', 'path', 'from'];
 const FIELDS: ReadonlySet<string> = new Set([...TEXTS, 'value']);
 
 function listError(list: JsonValue): string | undefined {
-  if (!Array.isArray(list)) return typeError(list, `[]handlers.${OPERATION}`);
+  if (!Array.isArray(list)) return cannotUnmarshal(list, `[]handlers.${OPERATION}`);
   for (const operation of list) {
-    if (isNoOperation(operation)) return typeError(operation, `handlers.${OPERATION}`);
+    if (isNoOperation(operation)) return cannotUnmarshal(operation, `handlers.${OPERATION}`);
     if (!isObject(operation)) continue;
     for (const field of TEXTS) {
       const value = operation[field] ?? '';
-      if (typeof value !== 'string')
-        return `json: cannot unmarshal ${nameOf(value)} into Go struct field ${OPERATION}.${field} of type string`;
+      if (typeof value !== 'string') return cannotUnmarshalField(value, `${OPERATION}.${field}`, 'string');
     }
   }
   return undefined;

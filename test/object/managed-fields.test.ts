@@ -5,7 +5,7 @@ import { decodeObject } from '../../src/codec/decode.ts';
 import { fieldsOf } from '../../src/object/managed-fields/applied-set.ts';
 import {
   ApplyConflict,
-  applyConfig,
+  applyInSteps,
   describeConflicts,
 } from '../../src/object/managed-fields/apply-config.ts';
 import { checkConfig } from '../../src/object/managed-fields/check-config.ts';
@@ -21,6 +21,7 @@ import { LAST_APPLIED } from '../../src/object/managed-fields/last-applied.ts';
 import { emptyObject, type Shape, shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
 import { trackUpdate, type Writing, withoutServerFields } from '../../src/object/managed-fields/track.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { atOnce } from '../../src/util/steps.ts';
 import { RandomObjects } from '../codec/random-object.ts';
 
 const types = loadTypes();
@@ -68,7 +69,9 @@ class Written {
     };
     const live = this.object ?? (empty as ApiObject);
     this.object = this.#decode(
-      applyConfig(live, { kind: 'K', apiVersion: 'v1', ...config }, this.#writing(manager), { force }),
+      atOnce(
+        applyInSteps(live, { kind: 'K', apiVersion: 'v1', ...config }, this.#writing(manager), { force }),
+      ),
     );
     return this;
   }

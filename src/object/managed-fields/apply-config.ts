@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { atOnce, type Steps } from '../../util/steps.ts';
+import type { Steps } from '../../util/steps.ts';
 import { equal } from '../equality.ts';
 import { fieldsOf } from './applied-set.ts';
 import { type Changes, compare } from './compare.ts';
@@ -60,14 +60,6 @@ const KUBECTL = 'kubectl';
  * when there is none. The inputs are not changed.
  * @throws ApplyConflict unless `force`
  */
-export const applyConfig = (
-  live: ApiObject,
-  config: JsonObject,
-  writing: Writing,
-  options: ApplyOptions,
-): ApiObject => atOnce(applyInSteps(live, config, writing, options));
-
-/** The same, for objects that take long. */
 export function* applyInSteps(
   live: ApiObject,
   config: JsonObject,
