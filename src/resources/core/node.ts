@@ -151,8 +151,11 @@ function validatePodRanges(at: FieldPath, ranges: readonly string[]): void {
   const families = new Set(ranges.map((range) => isIPv6(range.split('/')[0] ?? '')));
   if (families.size < MAX_POD_RANGES || ranges.length > MAX_POD_RANGES)
     at.invalid(ranges, 'may specify no more than one CIDR for each IP family');
-  for (const [path, range, index] of at.each(ranges))
-    if (ranges.indexOf(range) < index) path.duplicate(range);
+  const seen = new Set<string>();
+  for (const [path, range] of at.each(ranges)) {
+    if (seen.has(range)) path.duplicate(range);
+    seen.add(range);
+  }
 }
 
 /** A node keeps the ranges of pod addresses and the identity at the provider that it once got. */
@@ -168,10 +171,12 @@ function validateUpdate(root: FieldPath, { spec = {} }: Node, old: Node): void {
 }
 
 function validateStatus(root: FieldPath, { status = {} }: Node): void {
-  const { addresses = [] } = status;
-  for (const [path, address, index] of root.field('status').field('addresses').each(addresses))
-    if (addresses.slice(0, index).some((earlier) => equal(earlier, address)))
-      path.duplicate(goNodeAddress(address));
+  const seen = new Set<string>();
+  for (const [path, address] of root.field('status').field('addresses').each(status.addresses)) {
+    const identity = JSON.stringify([address.type ?? '', address.address ?? '']);
+    if (seen.has(identity)) path.duplicate(goNodeAddress(address));
+    seen.add(identity);
+  }
 }
 
 function warnings({ spec = {} }: Node): string[] {

@@ -107,15 +107,24 @@ const SCOPES = [...EXISTS_SCOPES, 'PriorityClass'];
 
 /** Scopes select pods, so they limit only what pods use; pods without requests and limits are limited only in number. */
 function isLimitedByScope(resource: string, scope: string): boolean {
-  if (!SCOPES.includes(scope)) return true;
   return resource === 'pods' || (scope !== 'BestEffort' && POD_COMPUTE.has(resource));
 }
 
-/** One error for each resource of the quota that a scope says nothing about. */
-function mustLimitAll(at: FieldPath, { hard = {} }: ResourceQuotaSpec, scope: string, shown: unknown): void {
-  for (const name of Object.keys(hard))
-    if (isQuotaResource(name) && !isLimitedByScope(name, scope))
-      at.invalid(shown, 'unsupported scope applied to resource');
+/**
+ * The rule that a scope limits all resources of the quota: one error for each that it says nothing about. Both lists may be long, so the resources are looked
+ * at once for each of the few scopes there are.
+ */
+function limitRuleOf({
+  hard = {},
+}: ResourceQuotaSpec): (at: FieldPath, scope: string, shown: unknown) => void {
+  const resources = Object.keys(hard).filter(isQuotaResource);
+  const unlimited = new Map(
+    SCOPES.map((scope) => [scope, resources.filter((resource) => !isLimitedByScope(resource, scope)).length]),
+  );
+  return (at, scope, shown) => {
+    const count = unlimited.get(scope) ?? 0;
+    for (let found = 0; found < count; found += 1) at.invalid(shown, 'unsupported scope applied to resource');
+  };
 }
 
 /** No pod is both. */
@@ -132,9 +141,10 @@ function mustNotContradict(at: FieldPath, scopes: readonly string[], shown: unkn
 function validateScopes(at: FieldPath, spec: ResourceQuotaSpec): void {
   const { scopes = [] } = spec;
   const shown = goScopes(scopes);
+  const mustLimitAll = limitRuleOf(spec);
   for (const scope of scopes) {
     if (!SCOPES.includes(scope)) at.invalid(shown, 'unsupported scope');
-    mustLimitAll(at, spec, scope, shown);
+    mustLimitAll(at, scope, shown);
   }
   mustNotContradict(at, scopes, shown);
 }
@@ -145,7 +155,8 @@ function validateScopeSelector(at: FieldPath, spec: ResourceQuotaSpec): void {
   const expressions = scopeSelector.matchExpressions ?? [];
   const scopes = expressions.map(({ scopeName = '' }) => scopeName);
   for (const expression of expressions) validateExpression(at, expression);
-  for (const scope of scopes) mustLimitAll(at, spec, scope, scopeSelector);
+  const mustLimitAll = limitRuleOf(spec);
+  for (const scope of scopes) mustLimitAll(at, scope, scopeSelector);
   mustNotContradict(at, scopes, goScopes(spec.scopes ?? []));
 }
 

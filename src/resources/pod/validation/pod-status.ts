@@ -113,8 +113,12 @@ function validateAddresses(
   if (ips.length < 2) return;
   if (ips.length > 2 || new Set(ips.map(isIPv6)).size < 2)
     at.invalid(goAddresses(type, addresses), 'may specify no more than one IP for each IP family');
-  for (const [path, address, index] of at.each(addresses))
-    if (ips.indexOf(address.ip ?? '') < index) path.duplicate(goAddress(type, address));
+  const seen = new Set<string>();
+  for (const [path, address] of at.each(addresses)) {
+    const { ip = '' } = address;
+    if (seen.has(ip)) path.duplicate(goAddress(type, address));
+    seen.add(ip);
+  }
 }
 
 function validateHostAddresses(at: FieldPath, { hostIP = '', hostIPs = [] }: PodStatus): void {
