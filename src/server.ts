@@ -45,10 +45,10 @@ import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { createReminder } from './util/now-and-then.ts';
 import { pause } from './util/pause.ts';
 import { persist, unlessAborted } from './util/persist.ts';
-import { Ownership } from './verbs/ownership.ts';
 import { createResourceHandler } from './verbs/verbs.ts';
 import { createReviews } from './verbs/virtual/reviews.ts';
-import { ObjectWriter } from './verbs/writer.ts';
+import { Ownership } from './verbs/writing/ownership.ts';
+import { ObjectWriter } from './verbs/writing/writer.ts';
 import { VERSION } from './version.ts';
 
 /** What the command line knows and no flag says. */

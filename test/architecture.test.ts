@@ -24,25 +24,27 @@ const LAYERS: Readonly<Record<string, number>> = {
   'flow-control': 7,
   audit: 7,
   proxy: 7,
-  verbs: 8,
-  pages: 8,
-  resources: 9,
-  discovery: 9,
-  controllers: 9,
-  diagnostics: 9,
-  pipeline: 10,
-  http: 11,
-  options: 12,
-  server: 13,
-  cli: 15,
+  'verbs/forms': 8,
+  'verbs/writing': 8,
+  verbs: 9,
+  pages: 9,
+  resources: 10,
+  discovery: 10,
+  controllers: 10,
+  diagnostics: 10,
+  pipeline: 11,
+  http: 12,
+  options: 13,
+  server: 14,
+  cli: 16,
 };
 
 /** Files at the top: the composition root stands above what it composes, the command line above it. */
 const TOP_FILES: Readonly<Record<string, number>> = {
   'version.ts': 0,
   'project.ts': 0,
-  'server.ts': 14,
-  'main.ts': 16,
+  'server.ts': 15,
+  'main.ts': 17,
 };
 
 /** One file knows all implementations. Whoever else needs one is named here, with what it may import. */

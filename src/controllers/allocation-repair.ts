@@ -7,7 +7,7 @@ import { NODE_PORTS, type ValuePool } from '../registry/value-pool.ts';
 import type { Allocation, Allocations, Holder } from '../storage/allocations.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { Store } from '../storage/store.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { ControllerIdentity } from './identity.ts';
 
 const EVENTS = { group: '', resource: 'events' };

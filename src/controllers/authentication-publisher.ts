@@ -1,7 +1,7 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { certificatesIn, toPem } from '../x509/pem.ts';
 import { ControllerIdentity } from './identity.ts';
 

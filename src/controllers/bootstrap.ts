@@ -1,6 +1,6 @@
 import { StatusError } from '../api/status.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { ControllerIdentity } from './identity.ts';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };

@@ -1,4 +1,4 @@
-import type { DeleteOptions } from '../verbs/deletion.ts';
+import type { DeleteOptions } from '../verbs/writing/deletion.ts';
 
 /** How controllers delete: what they are sure of, with all that belongs to it. */
 export const DELETE_NOW: DeleteOptions = {

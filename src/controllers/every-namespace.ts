@@ -9,8 +9,8 @@ import type { Entry, Freshness, Store } from '../storage/store.ts';
 import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
 import { Slots } from '../util/slots.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
-import type { WriteContext } from '../verbs/writing.ts';
+import type { WriteContext } from '../verbs/writing/change.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { ControllerIdentity } from './identity.ts';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };

@@ -7,9 +7,9 @@ import { parseFlowSchema } from '../flow-control/config/flow-schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import { toTimestamp } from '../verbs/object-metadata.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
-import type { WriteContext } from '../verbs/writing.ts';
+import type { WriteContext } from '../verbs/writing/change.ts';
+import { toTimestamp } from '../verbs/writing/object-metadata.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { ControllerIdentity } from './identity.ts';
 
 const SCHEMAS: ResourceOf<FlowSchema> = { group: FLOW_CONTROL_GROUP, resource: 'flowschemas' };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { UserInfo } from '../request/api-request.ts';
-import type { WriteContext } from '../verbs/writing.ts';
+import type { WriteContext } from '../verbs/writing/change.ts';
 
 /** The user under which the server itself writes, as Kubernetes names it. */
 const APISERVER: UserInfo = {

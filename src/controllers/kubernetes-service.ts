@@ -7,8 +7,8 @@ import type { Registry } from '../registry/registry.ts';
 import type { ServerAddress, ServerLeases } from '../storage/server-leases.ts';
 import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
-import type { WriteContext } from '../verbs/writing.ts';
+import type { WriteContext } from '../verbs/writing/change.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { DELETE_NOW } from './delete-now.ts';
 import type { ControllerIdentity } from './identity.ts';
 import {

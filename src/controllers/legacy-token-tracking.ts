@@ -1,7 +1,7 @@
 import { StatusError } from '../api/status.ts';
 import type { ConfigMap } from '../api/types/core/v1.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { ControllerIdentity } from './identity.ts';
 
 const CONFIG_MAPS = { group: '', resource: 'configmaps' };

@@ -6,7 +6,7 @@ import { observe } from '../storage/observe.ts';
 import type { Entry, Store } from '../storage/store.ts';
 import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { DELETE_NOW } from './delete-now.ts';
 import type { ControllerIdentity } from './identity.ts';
 

@@ -1,7 +1,7 @@
 import { StatusError } from '../api/status.ts';
 import { SYSTEM_PRIORITIES } from '../api/system-priorities.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { ControllerIdentity } from './identity.ts';
 
 /** Creates the priority classes that parts of the cluster itself have; those that are there stay as they are. @throws StatusError */

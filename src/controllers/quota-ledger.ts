@@ -1,7 +1,7 @@
 import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
 import type { ResourceQuota, ResourceQuotaStatus } from '../api/types/core/v1.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { ControllerIdentity } from './identity.ts';
 
 /** Writes the status of quotas, for those who charge and for who computes anew. */

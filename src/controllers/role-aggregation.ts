@@ -7,7 +7,7 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 import { observe } from '../storage/observe.ts';
 import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import type { ControllerIdentity } from './identity.ts';
 
 const ROLES: ResourceOf<ClusterRole> = { group: RBAC_GROUP, resource: 'clusterroles' };

@@ -7,7 +7,7 @@ import { parseStored } from '../codec/stored-object.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Freshness, Store } from '../storage/store.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { DELETE_NOW } from './delete-now.ts';
 import { ControllerIdentity } from './identity.ts';
 

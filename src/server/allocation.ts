@@ -1,7 +1,7 @@
 import type { ServerOptions } from '../options/options.ts';
 import { createAddressPool, createPortPool, type ValuePool } from '../registry/value-pool.ts';
 import type { Allocations } from '../storage/allocations.ts';
-import { ValueAllocator } from '../verbs/allocator.ts';
+import { ValueAllocator } from '../verbs/writing/allocator.ts';
 
 /** What the server assigns to services, and from where. */
 export interface Allocation {

@@ -19,7 +19,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import type { Services } from './services.ts';
 
 export interface FlowControlParts {

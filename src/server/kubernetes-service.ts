@@ -7,7 +7,7 @@ import { describeTrouble, isPassing } from '../storage/postgres/trouble.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { Store } from '../storage/store.ts';
 import { createReminder } from '../util/now-and-then.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { findEndpointAddress, firstServiceAddress } from './advertised-address.ts';
 
 export interface KubernetesServiceParts {

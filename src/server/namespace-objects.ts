@@ -5,7 +5,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/run-together.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 
 export interface NamespaceObjects {
   /** Resolves when the cluster's own namespaces have theirs. */

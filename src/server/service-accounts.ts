@@ -19,7 +19,7 @@ import type { ServerOptions } from '../options/options.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
-import type { ObjectWriter } from '../verbs/writer.ts';
+import type { ObjectWriter } from '../verbs/writing/writer.ts';
 
 export interface ServiceAccounts {
   readonly authenticators: readonly TokenAuthenticator[];

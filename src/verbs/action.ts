@@ -11,12 +11,12 @@ import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { toResourceVersion } from '../storage/revision.ts';
-import { toAttributes } from './admission-attributes.ts';
 import { readObject } from './body.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
 import { readMutationOptions } from './mutation-options.ts';
 import { toDeleteOptions } from './remove.ts';
-import type { WriteContext } from './writing.ts';
+import { toAttributes } from './writing/admission-attributes.ts';
+import type { WriteContext } from './writing/change.ts';
 
 /** POST to a subresource that does something: a binding, an eviction. */
 export async function act(

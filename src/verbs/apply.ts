@@ -32,7 +32,7 @@ import { type Expected, nameText } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import { receive } from './receive.ts';
-import type { Change, WriteContext } from './writing.ts';
+import type { Change, WriteContext } from './writing/change.ts';
 
 /** Server-side apply: a PATCH whose body is what its manager wants the object to be. */
 export const APPLY_PATCH = 'application/apply-patch+yaml';

@@ -12,11 +12,11 @@ import { repeatedKeysError, warningsOf } from '../codec/yaml-repeated-keys.ts';
 import { isObject } from '../object/merge-patch.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
-import { breathe, isLarge } from './breathe.ts';
 import { declaredType, type Expected, headError, inHead, mismatchOf } from './declared-type.ts';
 import type { FieldValidation } from './mutation-options.ts';
 import { receive } from './receive.ts';
 import { unreadable, unrecognized } from './unreadable.ts';
+import { breathe, isLarge } from './writing/breathe.ts';
 
 /** From the bytes of a request to an object of the right type. */
 

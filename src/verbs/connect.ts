@@ -15,7 +15,7 @@ import type { Backend } from '../request/backend.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { Backends, VerbContext } from './context.ts';
 import { readOptions } from './query-options.ts';
-import { toStatusError } from './storage-status.ts';
+import { toStatusError } from './writing/storage-status.ts';
 
 /** A request that is answered elsewhere: by a node's agent, a pod, an endpoint of a service. @throws StatusError */
 export async function connect(

@@ -6,11 +6,11 @@ import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { BackendTransport } from '../request/backend.ts';
 import type { Store } from '../storage/store.ts';
-import { isLarge } from './breathe.ts';
-import type { Ownership } from './ownership.ts';
 import type { VirtualHandlers } from './virtual/handler.ts';
-import type { ObjectWriter } from './writer.ts';
-import type { WriteContext } from './writing.ts';
+import { isLarge } from './writing/breathe.ts';
+import type { WriteContext } from './writing/change.ts';
+import type { Ownership } from './writing/ownership.ts';
+import type { ObjectWriter } from './writing/writer.ts';
 
 /** What every verb works with. Made once. */
 export interface VerbContext {

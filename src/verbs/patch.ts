@@ -12,14 +12,14 @@ import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { APPLY_PATCH, apply } from './apply.ts';
 import { type Refusal, toObject } from './body.ts';
-import { breathe, isLarge } from './breathe.ts';
 import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
 import type { Expected } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { type Explanation, PATCH_KINDS, type PatchKind, type ReadPatch } from './patch-kinds.ts';
 import { formFor, objectResponse } from './read.ts';
 import { expectedFor } from './write.ts';
-import type { Change } from './writing.ts';
+import { breathe, isLarge } from './writing/breathe.ts';
+import type { Change } from './writing/change.ts';
 
 export async function patch(
   context: VerbContext,

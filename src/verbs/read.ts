@@ -9,8 +9,8 @@ import { StorageError } from '../storage/errors.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { ListPage } from '../storage/store.ts';
 import type { VerbContext } from './context.ts';
-import type { Form, Stored } from './form.ts';
 import { createForm } from './forms/create-form.ts';
+import type { Form, Stored } from './forms/form.ts';
 import {
   checkListOptions,
   type ListOptions,
@@ -20,7 +20,7 @@ import {
   toListStart,
 } from './list-options.ts';
 import { toSelection } from './selection.ts';
-import { expired, toStatusError } from './storage-status.ts';
+import { expired, toStatusError } from './writing/storage-status.ts';
 
 /** get and list. */
 

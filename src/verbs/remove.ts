@@ -13,12 +13,12 @@ import type { ApiResponse } from '../request/api-response.ts';
 import type { Entry } from '../storage/store.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
 import { headError, inHead } from './declared-type.ts';
-import { checkDeleteOptions, type DeleteOptions } from './deletion.ts';
 import { checkListOptions, readListOptions } from './list-options.ts';
 import { isDryRun, managerFromUserAgent } from './mutation-options.ts';
 import { readBoolean, readInteger } from './query-values.ts';
 import { formFor, objectResponse, readPage, representationFor } from './read.ts';
 import { receive } from './receive.ts';
+import { checkDeleteOptions, type DeleteOptions } from './writing/deletion.ts';
 
 /** delete and deletecollection. */
 

@@ -10,7 +10,7 @@ import type { VerbContext } from './context.ts';
 import { checkWatchOptions, type ListOptions, readListOptions, toWatchStart } from './list-options.ts';
 import { formFor, representationFor } from './read.ts';
 import { toSelection } from './selection.ts';
-import { toStatusError, watchExpired } from './storage-status.ts';
+import { toStatusError, watchExpired } from './writing/storage-status.ts';
 
 /**
  * A watch. What is wrong with the request itself is answered before it begins; whatever ends it later, an expired

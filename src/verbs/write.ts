@@ -10,7 +10,7 @@ import { assertMayCreate } from './create-instead.ts';
 import type { Expected } from './declared-type.ts';
 import { checkNameMatches, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
-import type { Change } from './writing.ts';
+import type { Change } from './writing/change.ts';
 
 /** create and update (PUT). */
 

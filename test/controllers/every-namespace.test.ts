@@ -8,8 +8,8 @@ import { configmaps } from '../../src/resources/core/config-map.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 import type { Entry, Store } from '../../src/storage/store.ts';
 import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
-import type { ObjectWriter } from '../../src/verbs/writer.ts';
-import type { Change } from '../../src/verbs/writing.ts';
+import type { Change } from '../../src/verbs/writing/change.ts';
+import type { ObjectWriter } from '../../src/verbs/writing/writer.ts';
 import { Authority } from '../kit/pki.ts';
 
 function toEntry(object: ApiObject, fields: Record<string, string> = {}): Entry {

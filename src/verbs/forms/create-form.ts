@@ -1,5 +1,5 @@
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import { type Form, type FormOptions, isStored, servedApiVersion, shownApiVersion } from '../form.ts';
+import { type Form, type FormOptions, isStored, servedApiVersion, shownApiVersion } from './form.ts';
 import { ObjectValues } from './object-values.ts';
 import { ParsedForm } from './parsed-form.ts';
 import { PrettyForm } from './pretty-form.ts';

@@ -13,7 +13,7 @@ import {
   toListMeta,
   toServed,
   versionText,
-} from '../form.ts';
+} from './form.ts';
 import type { Shown } from './shown.ts';
 import type { ListEnd, Values } from './values.ts';
 

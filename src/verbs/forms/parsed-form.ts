@@ -1,6 +1,6 @@
 import { type Body, type ItemList, writeItems } from '../../codec/chunks.ts';
 import type { FrameEncoder } from '../../storage/store.ts';
-import { encodeLine, type Form, type FormOptions, type ListHead, type Stored } from '../form.ts';
+import { encodeLine, type Form, type FormOptions, type ListHead, type Stored } from './form.ts';
 import type { Values } from './values.ts';
 
 /** JSON of what is not stored as it is shown: conversions and views. */

@@ -1,7 +1,7 @@
 import type { Body } from '../../codec/chunks.ts';
 import { prettyBody } from '../../codec/pretty-json.ts';
 import type { Entry, FrameEncoder } from '../../storage/store.ts';
-import type { Form, ListHead, Stored } from '../form.ts';
+import type { Form, ListHead, Stored } from './form.ts';
 
 /** A form of JSON, with line breaks. Watches have none: their frames end with the line. */
 export class PrettyForm implements Form {

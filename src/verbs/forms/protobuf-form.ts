@@ -22,7 +22,7 @@ import {
   toListMeta,
   toServed,
   versionText,
-} from '../form.ts';
+} from './form.ts';
 import type { Shown } from './shown.ts';
 
 /** An object as an item of its list, in one form. */

@@ -16,7 +16,7 @@ import {
   toListMeta,
   versionLength,
   versionText,
-} from '../form.ts';
+} from './form.ts';
 import type { Shown } from './shown.ts';
 
 type Bytes = Pick<Stored, 'json' | 'metadataEnd'>;

@@ -16,7 +16,7 @@ import {
   toListMeta,
   toServed,
   versionText,
-} from '../form.ts';
+} from './form.ts';
 import { cellsAt, rowOf } from './table-row.ts';
 
 const NO_COLUMNS = Buffer.from('"columnDefinitions":null');

@@ -2,7 +2,7 @@ import { Kept } from '../../codec/kept.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import { toDated, toUndated, UNDATED, type Undated } from '../../object/ages.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import { type Stored, versionText } from '../form.ts';
+import { type Stored, versionText } from './form.ts';
 
 /** What a table shows of an object in one state: its cells for any moment. */
 export interface TableRow {

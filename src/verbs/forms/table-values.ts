@@ -11,7 +11,7 @@ import {
   toListMeta,
   toServed,
   versionText,
-} from '../form.ts';
+} from './form.ts';
 import type { Values } from './values.ts';
 
 /** meta/v1 Table for those who read it themselves. Watches repeat the definitions of the columns. */

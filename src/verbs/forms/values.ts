@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { Revision } from '../../storage/revision.ts';
-import type { ListHead, Stored } from '../form.ts';
+import type { ListHead, Stored } from './form.ts';
 
 /** Writes a list as an answer of its own. */
 export type ListEnd = (list: JsonObject) => Buffer;

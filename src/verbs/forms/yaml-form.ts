@@ -3,7 +3,7 @@ import { type Body, sumBytes } from '../../codec/chunks.ts';
 import { encodeFrame } from '../../codec/encode.ts';
 import { toYaml, toYamlItem, yamlItemParts, yamlParts } from '../../codec/yaml/emitter.ts';
 import type { FrameEncoder } from '../../storage/store.ts';
-import type { Form, FormOptions, ListHead, Stored } from '../form.ts';
+import type { Form, FormOptions, ListHead, Stored } from './form.ts';
 import type { Values } from './values.ts';
 
 /** Pieces that are sent at a time, in characters. */

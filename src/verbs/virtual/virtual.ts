@@ -3,10 +3,10 @@ import { negotiate, wantsPretty } from '../../codec/negotiate.ts';
 import type { ServedResource } from '../../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
 import type { ApiResponse } from '../../request/api-response.ts';
-import { toAttributes } from '../admission-attributes.ts';
 import { expectedOf, readObject } from '../body.ts';
 import { toWriteContext, type VerbContext } from '../context.ts';
 import { readMutationOptions } from '../mutation-options.ts';
+import { toAttributes } from '../writing/admission-attributes.ts';
 import type { VirtualHandler } from './handler.ts';
 
 export async function answerVirtual(

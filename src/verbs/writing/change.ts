@@ -1,9 +1,9 @@
-import type { ApiObject } from '../api/object-meta.ts';
-import type { FieldError } from '../api/status.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
-import type { Caller, UserInfo } from '../request/api-request.ts';
-import type { Revision } from '../storage/revision.ts';
-import type { Attribution } from '../storage/revision-log.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { Caller, UserInfo } from '../../request/api-request.ts';
+import type { Revision } from '../../storage/revision.ts';
+import type { Attribution } from '../../storage/revision-log.ts';
 
 /** What a writer is told, and what it answers. */
 

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
-import type { ApiObject } from '../api/object-meta.ts';
-import { type AssignedValue, PoolFull, type ValueSource } from '../registry/assigned-values.ts';
-import type { ValuePool } from '../registry/value-pool.ts';
-import type { Allocations } from '../storage/allocations.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import { type AssignedValue, PoolFull, type ValueSource } from '../../registry/assigned-values.ts';
+import type { ValuePool } from '../../registry/value-pool.ts';
+import type { Allocations } from '../../storage/allocations.ts';
 
 /**
  * Chooses values at random among those that nobody is known to hold. What it knows is a guess that spares questions: other

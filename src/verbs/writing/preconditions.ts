@@ -1,10 +1,10 @@
-import type { ApiObject } from '../api/object-meta.ts';
-import { conflict, invalid, MODIFIED, StatusError } from '../api/status.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
-import { StorageError } from '../storage/errors.ts';
-import { toResourceVersion } from '../storage/revision.ts';
-import type { Entry, Freshness } from '../storage/store.ts';
-import type { Change } from './writing.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import { conflict, invalid, MODIFIED, StatusError } from '../../api/status.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import { StorageError } from '../../storage/errors.ts';
+import { toResourceVersion } from '../../storage/revision.ts';
+import type { Entry, Freshness } from '../../storage/store.ts';
+import type { Change } from './change.ts';
 
 /** What a write expects of the object it meets, and what to do when the cached object is not that. */
 

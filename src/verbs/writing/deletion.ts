@@ -1,8 +1,8 @@
-import type { ApiObject } from '../api/object-meta.ts';
-import { conflict, type FieldError, invalid } from '../api/status.ts';
-import { nextGeneration } from '../object/generation.ts';
-import { count } from '../object/parts.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import { conflict, type FieldError, invalid } from '../../api/status.ts';
+import { nextGeneration } from '../../object/generation.ts';
+import { count } from '../../object/parts.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
 import { toTimestamp } from './object-metadata.ts';
 
 /**

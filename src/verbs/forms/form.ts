@@ -1,15 +1,15 @@
-import { type Dialect, dialectApiVersion, dialectGroup } from '../api/dialect.ts';
-import type { TypeLibrary } from '../api/idl/types.ts';
-import { toApiVersion } from '../api/names.ts';
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
-import type { Body } from '../codec/chunks.ts';
-import { findMetadataEnd } from '../codec/metadata-scan.ts';
-import type { Representation } from '../codec/negotiate.ts';
-import { parseStored } from '../codec/stored-object.ts';
-import type { ViewSubresource } from '../registry/definition.ts';
-import type { ServedResource } from '../registry/registry.ts';
-import { type Revision, toResourceVersion } from '../storage/revision.ts';
-import type { Entry, FrameEncoder } from '../storage/store.ts';
+import { type Dialect, dialectApiVersion, dialectGroup } from '../../api/dialect.ts';
+import type { TypeLibrary } from '../../api/idl/types.ts';
+import { toApiVersion } from '../../api/names.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { Body } from '../../codec/chunks.ts';
+import { findMetadataEnd } from '../../codec/metadata-scan.ts';
+import type { Representation } from '../../codec/negotiate.ts';
+import { parseStored } from '../../codec/stored-object.ts';
+import type { ViewSubresource } from '../../registry/definition.ts';
+import type { ServedResource } from '../../registry/registry.ts';
+import { type Revision, toResourceVersion } from '../../storage/revision.ts';
+import type { Entry, FrameEncoder } from '../../storage/store.ts';
 
 /** A stored object's bytes and the revision they have. */
 export interface Stored {

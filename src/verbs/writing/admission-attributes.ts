@@ -1,7 +1,7 @@
-import type { AdmissionAttributes, AdmissionOperation } from '../admission/admission.ts';
-import type { ApiObject } from '../api/object-meta.ts';
+import type { AdmissionAttributes, AdmissionOperation } from '../../admission/admission.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { WriteContext } from './change.ts';
 import { toOperationOptions } from './operation-options.ts';
-import type { WriteContext } from './writing.ts';
 
 /** A write as admission sees it. `object` is absent for a delete, `old` for a create. */
 export function toAttributes(

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { loadTypes } from '../../src/api/idl/types.ts';
-import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import { decodeObject } from '../../src/codec/decode.ts';
-import type { ResourceDefinition, ViewSubresource } from '../../src/registry/definition.ts';
-import { GatedFields } from '../../src/registry/gated-fields.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
-import { keepSystemMetadata } from '../../src/verbs/object-metadata.ts';
-import { validateObject } from '../../src/verbs/validate-object.ts';
-import { RandomObjects } from '../codec/random-object.ts';
+import { loadTypes } from '../../../src/api/idl/types.ts';
+import type { ApiObject, JsonObject } from '../../../src/api/object-meta.ts';
+import { decodeObject } from '../../../src/codec/decode.ts';
+import type { ResourceDefinition, ViewSubresource } from '../../../src/registry/definition.ts';
+import { GatedFields } from '../../../src/registry/gated-fields.ts';
+import { BUILT_IN_RESOURCES } from '../../../src/resources/all.ts';
+import { keepSystemMetadata } from '../../../src/verbs/writing/object-metadata.ts';
+import { validateObject } from '../../../src/verbs/writing/validate-object.ts';
+import { RandomObjects } from '../../codec/random-object.ts';
 
 const types = loadTypes();
 const gatedFields = new GatedFields(() => false);

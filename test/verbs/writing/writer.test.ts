@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
-import { AdmissionChain } from '../../src/admission/admission.ts';
-import { loadTypes } from '../../src/api/idl/types.ts';
-import type { ApiObject } from '../../src/api/object-meta.ts';
-import { conflict, StatusError } from '../../src/api/status.ts';
-import { toStoredJson } from '../../src/codec/stored-object.ts';
-import { GatedFields } from '../../src/registry/gated-fields.ts';
-import { Registry } from '../../src/registry/registry.ts';
-import { configmaps } from '../../src/resources/core/config-map.ts';
-import { StorageError } from '../../src/storage/errors.ts';
-import type { ObjectKey } from '../../src/storage/key.ts';
-import { toRevision } from '../../src/storage/revision.ts';
-import type { Write } from '../../src/storage/revision-log.ts';
-import type { Entry, Freshness, Store } from '../../src/storage/store.ts';
-import { ValueAllocator } from '../../src/verbs/allocator.ts';
-import { Ownership } from '../../src/verbs/ownership.ts';
-import { ObjectWriter } from '../../src/verbs/writer.ts';
-import type { WriteContext } from '../../src/verbs/writing.ts';
+import { AdmissionChain } from '../../../src/admission/admission.ts';
+import { loadTypes } from '../../../src/api/idl/types.ts';
+import type { ApiObject } from '../../../src/api/object-meta.ts';
+import { conflict, StatusError } from '../../../src/api/status.ts';
+import { toStoredJson } from '../../../src/codec/stored-object.ts';
+import { GatedFields } from '../../../src/registry/gated-fields.ts';
+import { Registry } from '../../../src/registry/registry.ts';
+import { configmaps } from '../../../src/resources/core/config-map.ts';
+import { StorageError } from '../../../src/storage/errors.ts';
+import type { ObjectKey } from '../../../src/storage/key.ts';
+import { toRevision } from '../../../src/storage/revision.ts';
+import type { Write } from '../../../src/storage/revision-log.ts';
+import type { Entry, Freshness, Store } from '../../../src/storage/store.ts';
+import { ValueAllocator } from '../../../src/verbs/writing/allocator.ts';
+import type { WriteContext } from '../../../src/verbs/writing/change.ts';
+import { Ownership } from '../../../src/verbs/writing/ownership.ts';
+import { ObjectWriter } from '../../../src/verbs/writing/writer.ts';
 
 /** A cache that is one change behind the database until it is asked for the newest. */
 

@@ -1,9 +1,9 @@
-import type { TypeLibrary } from '../api/idl/types.ts';
-import type { ApiObject } from '../api/object-meta.ts';
-import type { FieldError } from '../api/status.ts';
-import { validateAgainstSchema } from '../object/validate-schema.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
-import { validateObjectMeta } from '../registry/validate-metadata.ts';
+import type { TypeLibrary } from '../../api/idl/types.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { validateAgainstSchema } from '../../object/validate-schema.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import { validateObjectMeta } from '../../registry/validate-metadata.ts';
 
 /**
  * Everything that is wrong with an object by itself: its metadata, the rules of its resource, and what the description of

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../api/object-meta.ts';
+import type { JsonObject } from '../../api/object-meta.ts';
 import type { DeleteOptions } from './deletion.ts';
 
 /** What a caller asked of an operation, as the objects of meta/v1 that admission shows to webhooks and policies. */

@@ -1,7 +1,7 @@
-import type { GroupResource } from '../api/names.ts';
-import * as status from '../api/status.ts';
-import { StatusError } from '../api/status.ts';
-import { StorageError } from '../storage/errors.ts';
+import type { GroupResource } from '../../api/names.ts';
+import * as status from '../../api/status.ts';
+import { StatusError } from '../../api/status.ts';
+import { StorageError } from '../../storage/errors.ts';
 
 /**
  * Where storage and the API meet: what a StorageError means to a client. Everything else passes through unchanged.

@@ -1,9 +1,9 @@
-import type { ApiObject } from '../api/object-meta.ts';
-import { copyJson } from '../object/copy.ts';
-import type { AssignedValue, AssignedValues } from '../registry/assigned-values.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
-import { StorageError } from '../storage/errors.ts';
-import type { Hold, WriteVerb } from '../storage/revision-log.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import { copyJson } from '../../object/copy.ts';
+import type { AssignedValue, AssignedValues } from '../../registry/assigned-values.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import { StorageError } from '../../storage/errors.ts';
+import type { Hold, WriteVerb } from '../../storage/revision-log.ts';
 import type { ValueAllocator } from './allocator.ts';
 
 /** Other servers choose at random too: meeting them so often in a row means that next to nothing is free. */

@@ -1,14 +1,14 @@
-import type { TypeLibrary } from '../api/idl/types.ts';
-import { toApiVersion } from '../api/names.ts';
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
-import { setOf } from '../object/managed-fields/field-set.ts';
-import { shapeOfMessage } from '../object/managed-fields/shape.ts';
-import { type OwnedVersion, trackInSteps, type Writing } from '../object/managed-fields/track.ts';
-import type { ServedVersion } from '../registry/definition.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { Steps } from '../util/steps.ts';
+import type { TypeLibrary } from '../../api/idl/types.ts';
+import { toApiVersion } from '../../api/names.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { setOf } from '../../object/managed-fields/field-set.ts';
+import { shapeOfMessage } from '../../object/managed-fields/shape.ts';
+import { type OwnedVersion, trackInSteps, type Writing } from '../../object/managed-fields/track.ts';
+import type { ServedVersion } from '../../registry/definition.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { Steps } from '../../util/steps.ts';
+import type { WriteContext } from './change.ts';
 import { toTimestamp } from './object-metadata.ts';
-import type { WriteContext } from './writing.ts';
 
 /** Says of each write what ownership of fields has to know of it: versions, resets, names. */
 export class Ownership {
