@@ -62,6 +62,36 @@ export const LONG_LISTS: readonly HostileRequest[] = [
     codes: [422],
   },
   {
+    name: '16,000 ports of one number, which warn of each other',
+    method: 'POST',
+    path: `${CORE}/pods?dryRun=All`,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'ports' },
+        spec: { containers: [{ name: 'c', image: 'i', ports: many(16_000, () => ({ containerPort: 80 })) }] },
+      }),
+    codes: [201],
+  },
+  {
+    name: '8,000 ports of one number on as many addresses of the node',
+    method: 'POST',
+    path: `${CORE}/pods?dryRun=All`,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'ports' },
+        spec: {
+          containers: [
+            {
+              name: 'c',
+              image: 'i',
+              ports: many(8_000, (at) => ({ containerPort: 80, hostPort: 80, hostIP: addressOf(at) })),
+            },
+          ],
+        },
+      }),
+    codes: [201],
+  },
+  {
     name: 'a quota of 24,000 resources in 10,000 scopes',
     method: 'POST',
     path: `${CORE}/resourcequotas?dryRun=All`,
