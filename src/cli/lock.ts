@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ownFlags } from '../options/storage.ts';
 
 /**
  * One server a data directory. The file holds the owner's process id; one whose process is gone is taken over.
@@ -15,7 +16,9 @@ export function lockDataDir(folder: string): { release(): void } {
       if (!isExists(error)) throw error;
       const owner = Number(readFileSync(path, 'utf8'));
       if (isServer(owner)) {
-        throw new Error(`${folder} is in use by process ${owner}: stop it, or give another --data-dir`);
+        throw new Error(
+          `${folder} is in use by process ${owner}: stop it, or give another ${ownFlags.dataDir.shown}`,
+        );
       }
       rmSync(path, { force: true });
     }

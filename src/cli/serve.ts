@@ -1,8 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { checkExposure } from '../options/exposure.ts';
+import { createSplitOutput } from '../observability/log-output.ts';
+import { createLogger, type LogControl } from '../observability/logger.ts';
+import { checkExposure } from '../options/authorization.ts';
+import type { ObservabilityOptions } from '../options/observability.ts';
 import type { ServerOptions } from '../options/options.ts';
+import type { ServingOptions } from '../options/serving.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
@@ -14,7 +18,6 @@ import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import type { KeepKey } from './kept-keys.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { lockDataDir } from './lock.ts';
-import { openLog } from './log.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
 import { chooseServingPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -53,19 +56,20 @@ function endInTime(reason: unknown): never {
 }
 
 async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): Promise<RunningServer> {
-  checkExposure(options);
+  const { authentication, authorization, serving, storage, tls } = options;
+  checkExposure(serving, authorization);
   const progress = createProgress();
-  const dataDir = resolve(options.dataDir);
+  const dataDir = resolve(storage.dataDir);
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
-  const databaseUrls = await findDatabase(options, dataDir, { undo, progress });
+  const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
   const setUp = (): ReturnType<typeof ensureKeys> =>
-    setUpDatabase(databaseConnection(options, databaseUrls), async (database) => {
+    setUpDatabase(databaseConnection(storage, databaseUrls), async (database) => {
       progress(database.encryption);
       const applied = await database.migrate();
       if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
-      progress(describeWindow(await database.keepHistoryWindow(windowWish(options))));
+      progress(describeWindow(await database.keepHistoryWindow(windowWish(storage))));
       progress(`an acknowledged write is ${await database.describeDurability()}`);
       return ensureKeys(options, dataDir, database);
     });
@@ -74,39 +78,55 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const server = await startServer({
     options,
     databaseUrls,
-    serving: chooseServingPair(options, certificates.serving),
-    servingCa: readServingCa(options, certificates),
-    // With --client-ca-file given, only its authorities are trusted, and the one made here is not.
-    clientCaFiles: [options.clientCaFile || certificates.caFile],
+    serving: chooseServingPair(tls, certificates.serving),
+    servingCa: readServingCa(tls, certificates),
+    // When authorities are given, they alone are trusted, and the one made here is not.
+    clientCaFiles: [authentication.clientCaFile || certificates.caFile],
     serviceAccountKeyFile,
-    logger: openLog(options),
+    logger: openLog(options.observability),
     stop,
   });
   giveBackMemory();
-  announce(options, dataDir, certificates, progress);
+  announce(options, { dataDir, certificates, progress });
   return server;
+}
+
+/** One stream, or errors apart from all else. */
+function openLog({ log }: ObservabilityOptions): LogControl {
+  const { verbosity, modules, splitStream, bufferBytes, flushEveryMs } = log;
+  if (!splitStream) return createLogger({ verbosity, modules });
+  const [info, error] = [process.stdout, process.stderr];
+  return createLogger({
+    ...{ verbosity, modules },
+    output: createSplitOutput({ info, error, bufferBytes, flushEveryMs }),
+  });
 }
 
 /** What other servers of this database have made is taken over, so that all are one cluster to their clients. */
 async function ensureKeys(
-  options: ServerOptions,
+  { authentication, serving, services }: ServerOptions,
   dataDir: string,
   database: DatabaseSetup,
 ): Promise<{ certificates: ClusterCertificates; serviceAccountKeyFile: string }> {
   const folder = join(dataDir, 'certificates');
   const keep: KeepKey = (name, wishes) => database.keepKey(name, wishes);
-  const certificates = await ensureCertificates(folder, addressesOf(options), wishesOf(options), keep);
-  const given = options.authentication.serviceAccounts.signingKeyFile;
+  const certificates = await ensureCertificates(
+    folder,
+    addressesOf(serving, firstServiceAddress(services.clusterIpRanges)),
+    wishesOf(serving),
+    keep,
+  );
+  const given = authentication.serviceAccounts.signingKeyFile;
   if (given === '') await ensureServiceAccountKey(folder, database.signingKeys);
   return { certificates, serviceAccountKeyFile: given };
 }
 
 async function findDatabase(
-  options: ServerOptions,
+  given: readonly string[],
   dataDir: string,
   { undo, progress }: { undo: Undo[]; progress: (message: string) => void },
 ): Promise<readonly string[]> {
-  if (options.databaseUrls.length > 0) return options.databaseUrls;
+  if (given.length > 0) return given;
   const folder = join(dataDir, 'postgres');
   const postgres = new EmbeddedPostgres({ folder, port: 0, settings: [], onProgress: progress });
   await postgres.start();
@@ -119,38 +139,42 @@ async function findDatabase(
 const isUnspecified = (address: string): boolean =>
   address === '' || address === '0.0.0.0' || address === '::';
 
-function addressesOf({ bindAddress, serving }: ServerOptions): string[] {
+function addressesOf({ bindAddress, advertiseAddress }: ServingOptions, service: string): string[] {
   const addresses = [
     isUnspecified(bindAddress) ? '' : bindAddress,
-    findAdvertisedAddress(serving.advertiseAddress, bindAddress) ?? '',
-    firstServiceAddress(serving.serviceRanges),
+    findAdvertisedAddress(advertiseAddress, bindAddress) ?? '',
+    service,
   ];
   return addresses.filter((address) => address !== '');
 }
 
-function wishesOf({ serving: { externalHostname, certDir } }: ServerOptions): ServingWishes {
+function wishesOf({ externalHostname, certDir }: ServingOptions): ServingWishes {
   return {
     names: externalHostname === '' ? [] : [externalHostname],
     ...(certDir === '' ? {} : { folder: resolve(certDir) }),
   };
 }
 
+interface Announcement {
+  readonly dataDir: string;
+  readonly certificates: ClusterCertificates;
+  readonly progress: (message: string) => void;
+}
+
 function announce(
-  options: ServerOptions,
-  dataDir: string,
-  certificates: ClusterCertificates,
-  progress: (message: string) => void,
+  { serving: { bindAddress, securePort }, authentication: { clientCaFile } }: ServerOptions,
+  { dataDir, certificates, progress }: Announcement,
 ): void {
-  const address = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
-  const url = `https://${isIPv6(address) ? `[${address}]` : address}:${options.securePort}`;
+  const address = isUnspecified(bindAddress) ? '127.0.0.1' : bindAddress;
+  const url = `https://${isIPv6(address) ? `[${address}]` : address}:${securePort}`;
   const kubeconfig = join(dataDir, 'admin.kubeconfig');
   // An administrator of the authority that was made here is nobody to a server that trusts another one.
-  if (options.clientCaFile === '') writeKubeconfig(kubeconfig, url, certificates);
+  if (clientCaFile === '') writeKubeconfig(kubeconfig, url, certificates);
   progress(`serving on ${url}`);
   process.stdout.write(
-    options.clientCaFile === ''
+    clientCaFile === ''
       ? `\n  export KUBECONFIG=${kubeconfig} && kubectl get namespaces\n\n`
-      : `\n  Clients need certificates signed by ${options.clientCaFile}; ${certificates.caFile} verifies this server.\n\n`,
+      : `\n  Clients need certificates signed by ${clientCaFile}; ${certificates.caFile} verifies this server.\n\n`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { isIpv6, parseIp } from '../object/ip.ts';
+import { type IpRange, networkBytes } from '../object/ip.ts';
 
 /**
  * Where other members of the cluster reach this server: --advertise-address, or the address it is bound to, or the host's
@@ -29,24 +29,13 @@ function hostAddress(): string | undefined {
   return (outside.find(({ family }) => family === 'IPv4') ?? outside[0])?.address;
 }
 
-const DEFAULT_RANGE = '10.0.0.0/24';
-
-/** The first address of the first of --service-cluster-ip-range: `10.0.0.0/24` → `10.0.0.1`. */
-export function firstServiceAddress(ranges: string): string {
-  const [range = ''] = (ranges === '' ? DEFAULT_RANGE : ranges).split(',');
-  const [network = '', prefix = ''] = range.trim().split('/');
-  const bytes = [...(parseIp(network)?.bytes ?? [])];
-  const bits = Number(prefix);
-  const masked = bytes.map((byte, at) => {
-    const kept = Math.min(Math.max(bits - at * 8, 0), 8);
-    return byte & (0xff << (8 - kept)) & 0xff;
-  });
-  masked[masked.length - 1] = (masked.at(-1) ?? 0) + 1;
-  if (!isIpv6(network)) return masked.join('.');
-  const groups = Array.from(
-    { length: 8 },
-    (_, at) => ((masked[at * 2] ?? 0) << 8) | (masked[at * 2 + 1] ?? 0),
-  );
+/** The first address of the first range of service addresses: `10.0.0.0/24` → `10.0.0.1`. */
+export function firstServiceAddress([range]: readonly IpRange[]): string {
+  if (range === undefined) throw new Error('services have no range of addresses');
+  const bytes = networkBytes(range.bytes, range.prefixBits);
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) + 1;
+  if (range.family === 4) return bytes.join('.');
+  const groups = Array.from({ length: 8 }, (_, at) => ((bytes[at * 2] ?? 0) << 8) | (bytes[at * 2 + 1] ?? 0));
   return canonicalIp(groups.map((group) => group.toString(16)).join(':'));
 }
 

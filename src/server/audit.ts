@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import type { Registry as MetricsRegistry } from 'prom-client';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { Auditor } from '../audit/auditor.ts';
 import { BatchingSink } from '../audit/batching.ts';
@@ -13,30 +12,33 @@ import { type AuditSink, ignoreFailures, type LossReport, unite } from '../audit
 import { splitBatches, truncateEvents } from '../audit/truncation.ts';
 import { WebhookSink } from '../audit/webhook/webhook-sink.ts';
 import type { Logger } from '../observability/logger.ts';
-import type {
-  AuditBackendOptions,
-  AuditLogOptions,
-  AuditOptions,
-  AuditWebhookOptions,
-} from '../options/audit-options.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import {
+  type AuditBackendOptions,
+  type AuditLogOptions,
+  type AuditOptions,
+  type AuditWebhookOptions,
+  auditLogFlags,
+} from '../options/audit.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
 import { WebhookClient } from '../outbound/webhook-client.ts';
 
 export interface AuditSurroundings {
   readonly logger: Logger;
-  readonly metrics: MetricsRegistry;
+  readonly metrics: Metrics;
   readonly types: TypeLibrary;
 }
 
 /** Undefined: nothing is recorded, for want of a policy or of a place. @throws Error for what is wrong with files */
 export async function createAuditor(
   options: AuditOptions,
-  { logger, metrics: registry, types }: AuditSurroundings,
+  { logger, metrics: { registry }, types }: AuditSurroundings,
 ): Promise<Auditor | undefined> {
   const { policyFile, log, webhook } = options;
   if (policyFile === '') {
     if (log.path !== '' || webhook.configFile !== '') {
-      logger.warn('no audit policy file is given (--audit-policy-file): no audit events are recorded');
+      const { shown } = auditLogFlags.policyFile;
+      logger.warn(`no audit policy file is given (${shown}): no audit events are recorded`);
     }
     return undefined;
   }
@@ -56,7 +58,7 @@ async function readPolicy(path: string): Promise<Policy> {
     return parsePolicy(await readFile(path, 'utf8'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`--audit-policy-file ${path}: ${why}`, { cause: error });
+    throw new Error(`${auditLogFlags.policyFile.shown} ${path}: ${why}`, { cause: error });
   }
 }
 

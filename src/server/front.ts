@@ -14,6 +14,7 @@ import type { LogControl } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
+import type { ObservabilityOptions } from '../options/observability.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
@@ -21,8 +22,10 @@ import { VERSION } from '../version.ts';
 import type { NamedChecks } from './health-checks.ts';
 import { type StartupStep, startupChecks } from './startup-checks.ts';
 
+type FrontFlags = Pick<ServerOptions, 'authentication' | 'limits' | 'observability' | 'serving' | 'tls'>;
+
 export interface FrontOptions {
-  readonly options: ServerOptions;
+  readonly options: FrontFlags;
   readonly serving: PairFiles;
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
@@ -40,7 +43,7 @@ export class Front {
   readonly requestMetrics: RequestMetrics;
   readonly tracing: Tracing;
   readonly startup: Startup<StartupStep>;
-  readonly #options: ServerOptions;
+  readonly #options: FrontFlags;
   readonly #logger: LogControl;
   readonly #checks: NamedChecks;
   readonly #contention: Contention;
@@ -55,19 +58,19 @@ export class Front {
 
   /** Resolves when the port is open. @throws Error when it, or a certificate, cannot be had */
   static async open(options: FrontOptions): Promise<Front> {
-    const front = new Front(options, await openTracing(options.options));
+    const front = new Front(options, await openTracing(options.options.observability));
     await front.#listen(options);
     return front;
   }
 
   private constructor({ options, logger, checks }: FrontOptions, tracing: Tracing) {
-    const { serving, observability } = options;
+    const { serving, observability, limits } = options;
     this.#options = options;
     this.#logger = logger;
     this.#checks = checks;
     this.metrics = new Metrics(observability.metrics);
     this.requestMetrics = new RequestMetrics(this.metrics);
-    this.startup = new Startup(startupChecks(options), serving.livezGraceMs);
+    this.startup = new Startup(startupChecks(limits), serving.livezGraceMs);
     this.tracing = tracing;
     this.#contention = new Contention(serving.contentionProfiling);
     this.#heap = new HeapSampler(serving.profiling || serving.debugSocketPath !== '');
@@ -96,7 +99,7 @@ export class Front {
    * Unready at once; serves on for --shutdown-delay-duration while `leave` tells others to go elsewhere; then drains.
    */
   async end(leave: () => Promise<void> = async () => {}): Promise<void> {
-    const { serving, requestTimeoutMs } = this.#options;
+    const { serving, limits } = this.#options;
     this.#ending = true;
     this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'ShutdownInitiated' });
     const delay = new Promise((resolve) => setTimeout(resolve, serving.shutdownDelayMs));
@@ -105,7 +108,7 @@ export class Front {
     await this.#http?.drain({
       sendRetryAfter: serving.shutdownSendRetryAfter,
       watchGraceMs: serving.watchTerminationGraceMs,
-      requestGraceMs: requestTimeoutMs,
+      requestGraceMs: limits.requestTimeoutMs,
     });
     this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'HTTPServerStoppedListening' });
     this.#stop.abort();
@@ -126,28 +129,28 @@ export class Front {
   }
 
   async #listen({ serving: pair, clientCaFiles }: FrontOptions): Promise<void> {
-    const { serving, bindAddress, securePort, requestTimeoutMs, authentication } = this.#options;
+    const { serving, limits, authentication } = this.#options;
     const { frontProxy } = authentication;
     const tls = new ServingTls({
       serving: pair,
-      sni: serving.sni,
+      sni: this.#options.tls.sni,
       clientCaFiles: frontProxy === undefined ? clientCaFiles : [...clientCaFiles, frontProxy.caFile],
-      settings: serving.tls,
+      settings: this.#options.tls.settings,
       onReload: () => this.#logger.info(1, 'serving certificates were reloaded'),
       onError: (error) => this.#logger.error('serving certificates could not be reloaded', error),
     });
     this.#http = await listen({
       tls,
-      host: bindAddress,
-      port: securePort,
+      host: serving.bindAddress,
+      port: serving.securePort,
       sharesPort: serving.sharesPort,
       http2: serving.http2,
       policy: {
         strictTransportSecurity: serving.strictTransportSecurity,
         allowedOrigins: serving.corsAllowedOrigins,
       },
-      bytesPerSecond: serving.bytesPerSecond,
-      requestTimeoutMs,
+      bytesPerSecond: limits.bytesPerSecond,
+      requestTimeoutMs: limits.requestTimeoutMs,
       compresses: serving.compresses,
       pipeline: (request) => this.#pipeline(request),
       onHandshakeError: () => this.requestMetrics.handshakeFailed(),
@@ -196,10 +199,10 @@ function describe(error: unknown): string {
 }
 
 /** The exporter takes a quarter of a second to load, which only those pay who trace. */
-async function openTracing({ observability }: ServerOptions): Promise<Tracing> {
-  if (observability.tracing === undefined) return NO_TRACING;
+async function openTracing({ tracing }: ObservabilityOptions): Promise<Tracing> {
+  if (tracing === undefined) return NO_TRACING;
   const { createTracing } = await import('../observability/otlp-tracing.ts');
-  return createTracing({ ...observability.tracing, version: VERSION.gitVersion });
+  return createTracing({ ...tracing, version: VERSION.gitVersion });
 }
 
 /** Before anybody can be authenticated: health is told to everyone, and everything else is to come back. */

@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../diagnostics/health.ts';
 import type { LogControl } from '../observability/logger.ts';
-import type { ServerOptions } from '../options/options.ts';
+import type { StorageOptions } from '../options/storage.ts';
 import type { FeedState } from '../storage/postgres/feed.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
 
@@ -20,7 +20,7 @@ export interface NamedChecks {
 export function createBaseChecks(
   postgres: Pick<PostgresLog, 'ping'>,
   logger: Pick<LogControl, 'written'>,
-  { healthTimeoutMs, readyTimeoutMs }: Pick<ServerOptions, 'healthTimeoutMs' | 'readyTimeoutMs'>,
+  { healthTimeoutMs, readyTimeoutMs }: Pick<StorageOptions, 'healthTimeoutMs' | 'readyTimeoutMs'>,
 ): NamedChecks {
   const healthy = shared(() => pingDatabase(postgres, healthTimeoutMs));
   const ready = shared(() => pingDatabase(postgres, readyTimeoutMs));

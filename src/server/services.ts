@@ -14,6 +14,12 @@ export type ServiceRole = 'essential' | 'upkeep';
  */
 export type ServiceRun = (signal: AbortSignal, works: () => void) => Promise<void>;
 
+export interface Service {
+  /** That of its health check as well. */
+  readonly name: string;
+  readonly run: ServiceRun;
+}
+
 export interface ServicesOptions {
   readonly logger: Logger;
   /** Errors that only waiting mends: the database is away, and a server that ends does not bring it back. */
@@ -51,11 +57,20 @@ interface Member {
 export class Services {
   readonly #options: ServicesOptions;
   readonly #members: { readonly member: Member; readonly ended: Promise<void> }[] = [];
-  readonly #failed = Promise.withResolvers<never>();
+  readonly #branches: Services[] = [];
+  readonly #failed: PromiseWithResolvers<never>;
 
-  constructor(options: ServicesOptions) {
+  constructor(options: ServicesOptions, failed: PromiseWithResolvers<never> = Promise.withResolvers()) {
     this.#options = options;
+    this.#failed = failed;
     this.#failed.promise.catch(() => {});
+  }
+
+  /** Services that are stopped apart from the others. They fail together. */
+  branch(): Services {
+    const branch = new Services(this.#options, this.#failed);
+    this.#branches.push(branch);
+    return branch;
   }
 
   /** Rejects when an essential service cannot be kept running. The message names it and says why. */
@@ -74,17 +89,20 @@ export class Services {
     return Promise.race([ready, this.failed]);
   }
 
-  /** One for each essential service begun so far. */
+  /** One for each essential service begun so far, those of branches included. */
   checks(): HealthCheck[] {
-    return this.#members
+    const own = this.#members
       .filter(({ member }) => member.role === 'essential')
-      .map(({ member }) => ({
-        name: member.name,
-        endpoints: ['readyz'],
-        check: () => {
-          if (!member.works) throw new Error('it does not work at the moment');
-        },
-      }));
+      .map(
+        ({ member }): HealthCheck => ({
+          name: member.name,
+          endpoints: ['readyz'],
+          check: () => {
+            if (!member.works) throw new Error('it does not work at the moment');
+          },
+        }),
+      );
+    return [...own, ...this.#branches.flatMap((branch) => branch.checks())];
   }
 
   async stop(): Promise<void> {

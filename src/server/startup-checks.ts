@@ -1,5 +1,5 @@
 import type { StartupCheck } from '../diagnostics/startup.ts';
-import type { ServerOptions } from '../options/options.ts';
+import type { LimitOptions } from '../options/limits.ts';
 
 /** What a server does between opening its port and being ready. */
 export type StartupStep =
@@ -29,7 +29,7 @@ const hook = (name: string, step: StartupStep): Check => ({ name: `poststarthook
  * One watch cache is what there are several sets of informers for; definitions of custom resources and API services are judged
  * and listed by what serves them, where Kubernetes has controllers; servers that live are known by their leases in PostgreSQL.
  */
-export function startupChecks({ priorityAndFairness }: ServerOptions): readonly Check[] {
+export function startupChecks({ priorityAndFairness }: LimitOptions): readonly Check[] {
   const turns = priorityAndFairness
     ? [
         hook('priority-and-fairness-config-consumer', 'flow-control'),

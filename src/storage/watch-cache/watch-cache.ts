@@ -3,7 +3,7 @@ import type { Caller } from '../../request/api-request.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
-import type { Change, ChangeFeed, ChangeSink, Committer, RevisionReader, Write } from '../revision-log.ts';
+import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
 import type { Entry, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import type { FieldReader } from './cached-entry.ts';
 import { SharedCurrentRevision } from './current-revision.ts';
@@ -21,10 +21,7 @@ const TICK_MS = 1000;
 /** Objects read at a time from history, for lists of the past. */
 const HISTORY_PAGE = 1000;
 
-export interface WatchCacheOptions {
-  readonly reader: RevisionReader;
-  readonly committer: Committer;
-  readonly feed: ChangeFeed;
+export interface WatchCacheOptions extends RevisionLog {
   /** How to read the selectable fields of a resource. */
   readonly fieldsOf: (resource: GroupResource) => FieldReader;
 }
