@@ -10,7 +10,7 @@ const CA_DAYS = 3650;
 const LEAF_DAYS = 365;
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
-x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
+x509.cryptoProvider.set(crypto);
 
 interface Issuer {
   readonly certificate: x509.X509Certificate;

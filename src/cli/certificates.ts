@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { stringify } from 'yaml';
 import type { PairFiles } from '../http/tls/serving-tls.ts';
 import type { LeafOptions } from './certificate-authority.ts';
 import { type KeepKey, type KeyPair, keepHere, readPair, writePair } from './kept-keys.ts';
@@ -36,7 +37,7 @@ export interface ServingWishes {
 
 /**
  * Reads them from `folder`, making what is missing, about to expire, or not for the addresses. The authority is the cluster's:
- * `keep` says which, and who comes first brings the one of his folder. Keys are for their owner alone.
+ * `keep` finds it; the first server brings the one of its folder. Keys are readable by their owner alone.
  */
 export async function ensureCertificates(
   folder: string,
@@ -111,4 +112,24 @@ function covers(certificate: X509Certificate, names: readonly string[], ips: rea
     names.every((name) => present.has(`DNS:${name}`)) &&
     ips.every((ip) => certificate.checkIP(ip) !== undefined)
   );
+}
+
+/** Writes the administrator's kubeconfig, everything embedded, readable by its owner alone. */
+export function writeKubeconfig(path: string, server: string, { ca, admin }: ClusterCertificates): void {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const name = 'pg-apiserver';
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server, 'certificate-authority-data': base64(ca) } }],
+    users: [
+      {
+        name: 'kubernetes-admin',
+        user: { 'client-certificate-data': base64(admin.certificate), 'client-key-data': base64(admin.key) },
+      },
+    ],
+    contexts: [{ name, context: { cluster: name, user: 'kubernetes-admin' } }],
+    'current-context': name,
+  };
+  writeFileSync(path, stringify(config), { mode: 0o600 });
 }

@@ -14,7 +14,7 @@ async function load(): Promise<typeof command> {
   if (!existsSync(BUNDLE)) return import('./command.ts');
   // Where it cannot be written it is done without.
   enableCompileCache(CACHE);
-  return (await import(BUNDLE.href)) as typeof command;
+  return import(BUNDLE.href);
 }
 
 // A stray rejection is a mistake of ours, not a reason to drop everybody's requests.

@@ -12,11 +12,15 @@ import { type RunningServer, startServer } from '../server.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { aborted } from '../util/aborted.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
-import { type ClusterCertificates, ensureCertificates, type ServingWishes } from './certificates.ts';
+import {
+  type ClusterCertificates,
+  ensureCertificates,
+  type ServingWishes,
+  writeKubeconfig,
+} from './certificates.ts';
 import { databaseConnection, describeWindow, windowWish } from './database.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import type { KeepKey } from './kept-keys.ts';
-import { writeKubeconfig } from './kubeconfig.ts';
 import { lockDataDir } from './lock.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
 import { chooseServingPair, readServingCa } from './serving-pair.ts';

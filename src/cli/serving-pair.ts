@@ -15,9 +15,8 @@ export function readServingCa({ certFile }: TlsOptions, { ca }: ClusterCertifica
 }
 
 /**
- * The cluster's own authority where it signed the certificate. Else the chain is all that is known of whoever did: its root
- * where it has one; without, the certificates between, and without those the certificate itself, which many clients trust as
- * they trust an authority.
+ * The cluster's own authority where it signed the certificate. Otherwise only the chain tells about the signer: its root if it
+ * has one, else the certificates between, else the certificate itself, which many clients trust like an authority.
  */
 export function findAuthority(chain: string, own: string): string {
   const [leaf, ...others] = certificatesIn(chain).map((der) => new X509Certificate(der));

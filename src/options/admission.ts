@@ -4,9 +4,8 @@ import {
   findPlugin,
   PLUGIN_NAMES,
 } from '../admission/all-plugins.ts';
-import { bothOrNeither } from './checks.ts';
+import { bothOrNeither, nearestName } from './checks.ts';
 import { bool, int, list, text, UsageError } from './flag.ts';
-import { nearestName } from './nearest-name.ts';
 import type { CommandLine } from './parse.ts';
 
 export const admissionFlags = {
@@ -26,7 +25,7 @@ export const admissionFlags = {
   }),
 };
 
-/** What plugins and the server hold against pods. */
+/** Rules for pods. */
 export const podAdmissionFlags = {
   notReadySeconds: int('default-not-ready-toleration-seconds', {
     default: 300,
@@ -39,7 +38,7 @@ export const podAdmissionFlags = {
   allowPrivileged: bool('allow-privileged', { default: false, meaning: 'allow privileged containers' }),
 };
 
-/** As whom admission webhooks are called. */
+/** The identity of this server towards admission webhooks. */
 export const proxyClientFlags = {
   certFile: text('proxy-client-cert-file', {
     default: '',

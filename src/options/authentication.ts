@@ -108,7 +108,7 @@ export const serviceAccountFlags = {
   }),
 };
 
-/** Who may say who they are, and how. Times are in milliseconds. */
+/** How callers prove their identity. Times are in milliseconds. */
 export type AuthenticationOptions = ReturnType<typeof readAuthentication>;
 export type FrontProxyOptions = NonNullable<AuthenticationOptions['frontProxy']>;
 export type ServiceAccountOptions = AuthenticationOptions['serviceAccounts'];
@@ -127,11 +127,11 @@ export function readAuthentication(
     clientCaFile: said.clientCaFile,
     tokenAuthFile: said.tokenAuthFile,
     bootstrapTokens: said.bootstrapTokens,
-    // Nobody unknown comes in where everything is allowed (Kubernetes does the same).
+    // Anonymous requests are refused where everything is allowed (Kubernetes does the same).
     anonymousAuth: said.anonymousAuth && !authorization.allowsEverything,
-    /** Then the file must not say something else. */
+    /** Then the file must not configure anonymous requests. */
     anonymousIsSet: line.isGiven(authenticationFlags.anonymousAuth),
-    /** Whom tokens must be for. */
+    /** A token must be for one of them. */
     apiAudiences: said.apiAudiences.length === 0 ? serviceAccounts.issuers : said.apiAudiences,
     /** '' for none; then `oidc` may say what the file would. */
     configFile: said.configFile,

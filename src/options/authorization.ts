@@ -38,7 +38,7 @@ export const authorizationFlags = {
   }),
 };
 
-/** Who decides what callers may do. Times are in milliseconds. */
+/** How the rights of callers are decided. Times are in milliseconds. */
 export type AuthorizationOptions = ReturnType<typeof readAuthorization>;
 
 const MODES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'];
@@ -53,7 +53,7 @@ export function readAuthorization(line: CommandLine) {
   return Object.freeze({
     /** In the order they are asked. Empty when a file configures the chain. */
     modes,
-    /** Nobody said who decides: everybody may do everything. */
+    /** No flag names an authorizer: everybody may do everything. */
     isDefault,
     allowsEverything: modes.includes('AlwaysAllow'),
     configFile,

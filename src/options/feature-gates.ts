@@ -1,5 +1,5 @@
+import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
-import { nearestName } from './nearest-name.ts';
 
 /**
  * The gates of the specification by stage and default. A gate decides something here only if it is in

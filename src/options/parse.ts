@@ -1,7 +1,7 @@
 import { equal } from '../object/equality.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
+import { nearestName } from './checks.ts';
 import { type Flag, type FlagSet, UsageError, type ValuesOf } from './flag.ts';
-import { nearestName } from './nearest-name.ts';
 
 /** What was given on a command line, read through the declarations of its flags. */
 export class CommandLine {

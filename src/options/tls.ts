@@ -1,9 +1,8 @@
 import { getCiphers, type SecureVersion } from 'node:tls';
 import type { SniPair } from '../http/tls/serving-tls.ts';
 import { table } from '../util/table.ts';
-import { bothOrNeither } from './checks.ts';
+import { bothOrNeither, nearestName } from './checks.ts';
 import { list, repeated, text, UsageError } from './flag.ts';
-import { nearestName } from './nearest-name.ts';
 import type { CommandLine } from './parse.ts';
 
 export const tlsFlags = {

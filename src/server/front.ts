@@ -35,8 +35,8 @@ export interface FrontOptions {
 }
 
 /**
- * The listener and all that shows how the server does: opened first, so that probes are answered while the rest starts, and
- * closed last but one, so that they are answered while it ends.
+ * The listener, and everything that shows the state of the server. It opens first, so that probes are answered while the rest
+ * starts. It closes after requests have drained and before their services stop.
  */
 export class Front {
   readonly metrics: Metrics;
@@ -82,7 +82,7 @@ export class Front {
     return this.#http?.port ?? 0;
   }
 
-  /** Health, metrics, profiles: documents like others, for whom authorization lets see them. */
+  /** Health, metrics, profiles: documents like others, which authorization guards. */
   pages(cache: NamedChecks): Pages {
     const { profiling } = this.#options.serving;
     const pages = createPages().route('/', this.#health(cache)).route('/', createMetricPages(this.metrics));
@@ -198,14 +198,14 @@ function describe(error: unknown): string {
   return `${String(error)}${cause}`;
 }
 
-/** The exporter takes a quarter of a second to load, which only those pay who trace. */
+/** The exporter takes a quarter of a second to load, so it is loaded for tracing alone. */
 async function openTracing({ tracing }: ObservabilityOptions): Promise<Tracing> {
   if (tracing === undefined) return NO_TRACING;
   const { createTracing } = await import('../observability/otlp-tracing.ts');
   return createTracing({ ...tracing, version: VERSION.gitVersion });
 }
 
-/** Before anybody can be authenticated: health is told to everyone, and everything else is to come back. */
+/** Before authentication works: everyone may see health, and every other request is told to come back. */
 function startingPipeline(health: Hono): Pipeline {
   const pages = toPageHandler(createPages().route('/', health));
   const later = retryLater(

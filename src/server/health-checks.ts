@@ -7,7 +7,7 @@ import type { PostgresLog } from '../storage/postgres/postgres.ts';
 const EVERYWHERE = ['healthz', 'livez', 'readyz'] as const;
 const READYZ = ['readyz'] as const;
 
-/** Log lines that cannot be written for that long are lost to whoever needs them. */
+/** A log that takes longer to take a line is broken. */
 const LOG_TIMEOUT_MS = 2000;
 
 /** Checks by the names Kubernetes gives them, which come first where all are listed, and by names of ours. */
@@ -16,7 +16,7 @@ export interface NamedChecks {
   readonly own: readonly HealthCheck[];
 }
 
-/** What is asked of every server at any time, its start included. */
+/** Checks that hold at any time, the start included. */
 export function createBaseChecks(
   postgres: Pick<PostgresLog, 'ping'>,
   logger: Pick<LogControl, 'written'>,
@@ -26,7 +26,7 @@ export function createBaseChecks(
   const ready = shared(() => pingDatabase(postgres, readyTimeoutMs));
   return {
     kubernetes: [
-      // That it is answered at all is what it says.
+      // The answer itself is the check.
       { name: 'ping', endpoints: EVERYWHERE, check: () => {} },
       { name: 'log', endpoints: EVERYWHERE, check: () => assertLogged(logger) },
       { name: 'etcd', endpoints: EVERYWHERE, check: healthy },

@@ -6,7 +6,7 @@ import { createAuthorization } from './authorization.ts';
 import type { Foundation } from './foundation.ts';
 import { createPhase, type Phase } from './phase.ts';
 
-/** The second phase: who may do what. */
+/** The second phase: the rights of callers. */
 export interface PolicyPhase extends Phase {
   readonly authorizer: Authorizer;
   /** Refuses roles and bindings that give more than their writer has. */

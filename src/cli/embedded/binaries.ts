@@ -40,8 +40,7 @@ export async function findBinaries(): Promise<PostgresBinaries> {
       `npm has no PostgreSQL for ${process.platform}-${process.arch}: give ${storageFlags.databaseUrls.shown}=postgres://… instead`,
     );
   }
-  const paths: unknown = await import(pathToFileURL(entry).href);
-  const { postgres, initdb } = paths as PostgresBinaries;
+  const { postgres, initdb }: PostgresBinaries = await import(pathToFileURL(entry).href);
   for (const path of [postgres, initdb]) {
     if ((statSync(path).mode & 0o111) !== 0o111) chmodSync(path, EXECUTABLE);
   }
