@@ -13,7 +13,7 @@ import { unlessAborted } from './util/persist.ts';
 
 export interface RunningServer {
   readonly port: number;
-  /** Rejects when the server cannot serve rightly any more, and is to be closed. The message is one line for a person. */
+  /** Rejects when the server cannot serve correctly any more and must be closed. The message is one line for a person. */
   readonly failed: Promise<never>;
   /** Ends in order: requests, controllers, feed, database. */
   close(): Promise<void>;
@@ -36,7 +36,7 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   }
 }
 
-/** Each phase builds on those before it, is begun when they are ready, and ends before they do. */
+/** Each phase builds on the earlier ones, begins when they are ready, and ends before they do. */
 async function startBehind(
   front: Front,
   database: PostgresLog,

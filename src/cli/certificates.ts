@@ -16,7 +16,7 @@ export interface ClusterCertificates {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A certificate this close to its end is made anew at the next start. */
+/** A certificate that ends sooner is replaced at the next start. */
 const RENEW_DAYS = 30;
 
 const SERVING_NAMES = [
@@ -29,9 +29,9 @@ const SERVING_NAMES = [
 const SERVING_ADDRESSES = ['127.0.0.1', '::1'];
 
 export interface ServingWishes {
-  /** What clients may call the server, beside what every server is called. */
+  /** Names of the server beside those that every server has. */
   readonly names?: readonly string[];
-  /** --cert-dir: where the serving pair is kept; else with the others. */
+  /** Holds the serving pair; absent: the folder of the others. */
   readonly folder?: string;
 }
 
@@ -86,7 +86,7 @@ async function ensureAuthority(folder: string, keep: KeepKey): Promise<KeyPair> 
   return authority;
 }
 
-/** One of this server alone. */
+/** A certificate of this server alone. */
 async function ensure(
   folder: string,
   name: string,

@@ -9,7 +9,7 @@ import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
 
-/** Arguments → command → exit code. 2: the command line is wrong. 1: it could not be done. */
+/** Arguments → command → exit code. 2: the command line is wrong. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
   const { help, reportedVersion } = loggingFlags;
   if (args.includes(help.shown) || args.includes('-h')) {

@@ -27,7 +27,7 @@ import { chooseServingPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 
-/** What has been begun and must be ended, last first. */
+/** Ends something that was begun. The steps run in reverse order. */
 type Undo = () => Promise<void> | void;
 
 /** Runs the server until a signal ends it. @throws Error, one line for a person, when it cannot begin or go on */
@@ -40,7 +40,7 @@ export async function serve(options: ServerOptions): Promise<void> {
     await Promise.race([aborted(stop), server.failed.catch(endInTime)]);
     process.stderr.write('stopping\n');
   } catch (error) {
-    // Nothing was begun that somebody waits for: a start that is stopped has ended as it should.
+    // A start that is stopped ends without an error: nobody was served yet.
     if (!stop.aborted || error !== stop.reason) throw error;
     process.stderr.write('stopping before the start was finished\n');
   } finally {
@@ -48,7 +48,7 @@ export async function serve(options: ServerOptions): Promise<void> {
   }
 }
 
-/** What is broken may not even end: nobody is to be served by it for longer than this. */
+/** A broken server may hang while it ends. It must not serve for longer than this. */
 const ENDING_MS = 10_000;
 
 function endInTime(reason: unknown): never {
@@ -84,7 +84,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     databaseUrls,
     serving: chooseServingPair(tls, certificates.serving),
     servingCa: readServingCa(tls, certificates),
-    // When authorities are given, they alone are trusted, and the one made here is not.
+    // Authorities that are given replace the one that was made here.
     clientCaFiles: [authentication.clientCaFile || certificates.caFile],
     serviceAccountKeyFile,
     logger: openLog(options.observability),
@@ -106,7 +106,7 @@ function openLog({ log }: ObservabilityOptions): LogControl {
   });
 }
 
-/** What other servers of this database have made is taken over, so that all are one cluster to their clients. */
+/** Takes over the keys that other servers of this database made, so that clients see one cluster. */
 async function ensureKeys(
   { authentication, serving, services }: ServerOptions,
   dataDir: string,
@@ -172,7 +172,7 @@ function announce(
   const address = isUnspecified(bindAddress) ? '127.0.0.1' : bindAddress;
   const url = `https://${isIPv6(address) ? `[${address}]` : address}:${securePort}`;
   const kubeconfig = join(dataDir, 'admin.kubeconfig');
-  // An administrator of the authority that was made here is nobody to a server that trusts another one.
+  // A server that trusts another authority does not know the administrator of the one that was made here.
   if (clientCaFile === '') writeKubeconfig(kubeconfig, url, certificates);
   progress(`serving on ${url}`);
   process.stdout.write(

@@ -18,7 +18,7 @@ import { createServiceAccountKey } from './service-account-key.ts';
 
 /** Long enough for every server to know a key before one signs with it. */
 const SIGN_AFTER = '5s';
-/** No shorter prefix of a key's id names it. */
+/** The shortest prefix that may name a key. */
 const MIN_PREFIX = 6;
 
 /**
@@ -65,7 +65,7 @@ function choose(stored: readonly StoredSigningKey[], prefix: string): StoredSign
   return found;
 }
 
-/** What stands as `kid` in tokens. */
+/** The `kid` of tokens. */
 const idOf = ({ id, pem }: StoredSigningKey): string => parseSigningKey(pem, `signing key ${id}`).id;
 
 async function change(
@@ -82,7 +82,7 @@ async function change(
   });
 }
 
-/** With the embedded PostgreSQL there is one to talk to only while it runs. */
+/** The embedded PostgreSQL can be reached only while its server runs. */
 function databaseOf({ databaseUrls, dataDir }: StorageOptions): readonly string[] {
   if (databaseUrls.length > 0) return databaseUrls;
   const path = join(dataDir, 'postgres.url');

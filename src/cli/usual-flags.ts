@@ -1,4 +1,4 @@
-/** What `npm start` adds to the flags that it is given: a laptop's server is for its owner, and as strict as a cluster's. */
+/** Flags that `npm start` adds: the server of a laptop serves its owner only, and is as strict as a cluster's. */
 export function usualFlags(given: readonly string[]): string[] {
   const isGiven = (...names: readonly string[]): boolean =>
     given.some((argument) => names.includes(argument.replace(/^--?/, '').replace(/=.*$/s, '')));

@@ -5,8 +5,8 @@ import {
   PLUGIN_NAMES,
 } from '../admission/all-plugins.ts';
 import { bothOrNeither, nearestName } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
 import { bool, int, list, text, UsageError } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 
 export const admissionFlags = {
   configFile: text('admission-control-config-file', {
@@ -50,7 +50,7 @@ export const proxyClientFlags = {
   }),
 };
 
-/** Which plugins look at writes, and what they are told. */
+/** The plugins that judge writes, and their configuration. */
 export type AdmissionOptions = ReturnType<typeof readAdmission>;
 
 /** @throws UsageError */

@@ -1,6 +1,6 @@
 import { bothOrNeither } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
 import { duration, list, text } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 
 export const agentFlags = {
   caFile: text('agent-certificate-authority', {

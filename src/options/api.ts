@@ -1,7 +1,7 @@
 import type { Dialect } from '../api/dialect.ts';
+import type { CommandLine } from './command-line.ts';
 import { parseFeatureGates } from './feature-gates.ts';
 import { list, UsageError } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 import { parseRuntimeConfig } from './runtime-config.ts';
 
 export const domainFlags = {
@@ -31,7 +31,7 @@ export const apiFlags = {
   }),
 };
 
-/** Which versions and features are served, and under which names. */
+/** Served versions and features, and the names of API groups. */
 export type ApiOptions = ReturnType<typeof readApi>;
 
 /** @throws UsageError */
@@ -53,7 +53,7 @@ const ONLY = '1.31';
 /** The specification's name for the component, and the ecosystem's. */
 const COMPONENTS: ReadonlySet<string> = new Set(['cluster', 'kube']);
 
-/** `1.31` or `cluster=1.31`; a version with no older one beside it can emulate itself alone. */
+/** `1.31` or `cluster=1.31`: there is no older version that this one could emulate. */
 function emulatedVersions(pairs: readonly string[], flag: string): void {
   const seen = new Set<string>();
   for (const pair of pairs) {

@@ -1,9 +1,9 @@
 import { notNegative, oneOf, positive } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
 import { bool, duration, float, int, text, UsageError } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 
 const mode = oneOf('batch', 'blocking', 'blocking-strict');
-/** Of the events as they are written. */
+/** The version of recorded events. */
 const apiVersion = oneOf('audit.cluster.io/v1', 'audit.k8s.io/v1');
 
 export const auditLogFlags = {
@@ -100,7 +100,7 @@ export const auditWebhookFlags = {
   }),
 };
 
-/** What is recorded, and where. */
+/** The audit policy and its back ends. */
 export type AuditOptions = ReturnType<typeof readAudit>;
 export type AuditLogOptions = AuditOptions['log'];
 export type AuditWebhookOptions = AuditOptions['webhook'];

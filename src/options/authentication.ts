@@ -1,10 +1,10 @@
 import { apiFlags } from './api.ts';
 import type { AuthorizationOptions } from './authorization.ts';
 import { reviewVersion } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { bool, duration, list, text, UsageError } from './flag.ts';
 import { oidcFlags, readOidc } from './oidc.ts';
-import type { CommandLine } from './parse.ts';
 import { tlsFlags } from './tls.ts';
 
 export const authenticationFlags = {
@@ -133,7 +133,7 @@ export function readAuthentication(
     anonymousIsSet: line.isGiven(authenticationFlags.anonymousAuth),
     /** A token must be for one of them. */
     apiAudiences: said.apiAudiences.length === 0 ? serviceAccounts.issuers : said.apiAudiences,
-    /** '' for none; then `oidc` may say what the file would. */
+    /** '' for none; then `oidc` may configure the same. */
     configFile: said.configFile,
     oidc: readOidc(line),
     /** Without a file there is none. */
@@ -160,7 +160,7 @@ function checkConfigFile(line: CommandLine, gates: FeatureGates): void {
 function readServiceAccounts(line: CommandLine) {
   const { keyFiles, ...said } = line.valuesOf(serviceAccountFlags);
   const { signingKeyFile, keyFiles: keyFilesFlag } = serviceAccountFlags;
-  // The default of the flag is a word to people.
+  // The default of the flag is a description, not a file.
   const given = line.isGiven(keyFilesFlag) ? keyFiles : [];
   if (said.signingKeyFile !== '' && given.length === 0)
     throw new UsageError(`${signingKeyFile.shown} needs ${keyFilesFlag.shown}`);
@@ -173,7 +173,7 @@ function headerNames(names: readonly string[], flag: string): readonly string[] 
   return names;
 }
 
-/** What clusters call themselves when nobody names them. */
+/** The issuer of clusters that name none. */
 const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
 /** The first one issues, all are accepted. */

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { reviewVersion } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
 import { duration, list, text, UsageError } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 import { listenerFlags, type ServingOptions } from './serving.ts';
 
 export const authorizationFlags = {
@@ -67,7 +67,7 @@ export function readAuthorization(line: CommandLine) {
   });
 }
 
-/** The other flags say what the file would say. */
+/** The other flags configure the same as the file. */
 function checkExclusive(line: CommandLine): void {
   const { configFile, ...others } = authorizationFlags;
   const beside = Object.values(others).find((flag) => line.isGiven(flag));
@@ -101,8 +101,8 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
- * Permission for everybody to do everything on a network must have been meant. Kubernetes' default, AlwaysAllow, is one for a
- * developer's own machine: on any other address it has to be asked for by name.
+ * Kubernetes' default, AlwaysAllow, lets everybody do everything. That suits a developer's own machine; on any other address it must
+ * be asked for by name.
  * @throws UsageError
  */
 export function checkExposure(

@@ -1,7 +1,7 @@
 import { type IpRange, parseCidr } from '../object/ip.ts';
 import { notNegative } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
 import { int, text, UsageError } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 
 export const serviceFlags = {
   endpointReconciler: text('endpoint-reconciler-type', {
@@ -27,7 +27,7 @@ export const serviceFlags = {
   }),
 };
 
-/** What services are assigned, and service default/kubernetes, under which the cluster reaches this API. */
+/** Addresses and ports of services, and service default/kubernetes, through which the cluster reaches this API. */
 export type ClusterServiceOptions = ReturnType<typeof readClusterServices>;
 
 /** @throws UsageError */
@@ -35,14 +35,14 @@ export function readClusterServices(line: CommandLine) {
   return Object.freeze(line.valuesOf(serviceFlags));
 }
 
-/** Kubernetes' default, for clusters that say nothing. */
+/** Kubernetes' default. */
 const DEFAULT_CLUSTER_IP_RANGE = '10.0.0.0/24';
 /** Larger ranges would only cost memory: every server keeps a mark for each address. */
 const MOST_ADDRESS_BITS = 20;
 const LEAST_ADDRESS_BITS = 3;
 const LAST_PORT = 65_535;
 
-/** master-count counted on a flag that said how many servers there are; a lease knows better and does the same. */
+/** master-count relied on a flag with the number of servers; leases do the same with the real number. */
 function reconciler(type: string, flag: string): 'lease' | 'none' {
   if (type === 'lease' || type === 'none') return type;
   if (type === 'master-count') return 'lease';

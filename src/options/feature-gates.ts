@@ -2,8 +2,8 @@ import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
 
 /**
- * The gates of the specification by stage and default. A gate decides something here only if it is in
- * EFFECTIVE; another may be named, but only with its default.
+ * The gates of the specification by stage and default. Only gates in EFFECTIVE change anything here; any other gate may only be given
+ * its default.
  */
 const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; readonly names: string }[] = [
   {

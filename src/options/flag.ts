@@ -1,6 +1,6 @@
 import { parseDuration } from '../util/duration.ts';
 
-/** What is wrong with the command line, in one line for the person who typed it. */
+/** A mistake in the command line, in one line for the person at the terminal. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -27,7 +27,7 @@ export interface Flag<Value = unknown> {
   readonly type: FlagType;
   readonly default: FlagText;
   readonly meaning: string;
-  /** False: known, but what it does does not exist; the server then refuses every value but the default. */
+  /** False: the server knows the flag, does nothing with it, and refuses every value but the default. */
   readonly isEffective: boolean;
   /** What the texts come to that were given for it, before the check. @throws UsageError */
   parse(texts: readonly string[]): FlagText;

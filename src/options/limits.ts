@@ -1,6 +1,6 @@
 import { notNegative } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
 import { bool, duration, int, UsageError } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 
 export const fairnessFlags = {
   priorityAndFairness: bool('enable-priority-and-fairness', {

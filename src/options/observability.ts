@@ -2,10 +2,10 @@ import { parseQuantity } from '../object/quantity.ts';
 import type { ModuleVerbosity } from '../observability/logger.ts';
 import type { MetricPolicy } from '../observability/metric-policy.ts';
 import { apiFlags } from './api.ts';
+import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { bool, duration, int, list, repeated, text, UsageError, version } from './flag.ts';
 import { labelValues, manifestValues } from './metric-labels.ts';
-import type { CommandLine } from './parse.ts';
 import { readTracingConfig } from './tracing-config.ts';
 
 export const tracingFlags = {
@@ -64,7 +64,7 @@ export const loggingFlags = {
   }),
 };
 
-/** What the server tells of itself. Times are in milliseconds. */
+/** Log, metrics, traces, and the version that is reported. Times are in milliseconds. */
 export type ObservabilityOptions = ReturnType<typeof readObservability>;
 
 /** @throws UsageError */
@@ -86,7 +86,7 @@ export function readObservability(line: CommandLine, gates: FeatureGates) {
     metrics,
     /** Undefined: no tracing. */
     tracing: tracingFile === '' ? undefined : readTracingConfig(tracingFile, tracingFlags.tracingFile.shown),
-    /** What the server says it is; undefined: what it is. */
+    /** The version that is reported instead of the real one. */
     reportedVersion: said.reportedVersion,
   });
 }
@@ -122,7 +122,7 @@ function moduleVerbosity(text: string, flag: string): ModuleVerbosity {
   return { pattern: match[1] ?? '', level: Number(match[2]) };
 }
 
-/** One minor version is what an operator has between a metric's hiding and its end. */
+/** A metric is hidden for one minor version before it is removed. */
 function showHidden(version: string, flag: string): boolean {
   if (version === '') return false;
   if (version === '1.30') return true;

@@ -1,6 +1,6 @@
 import type { OidcFlags } from '../authn/jwt/authentication-config.ts';
+import type { CommandLine } from './command-line.ts';
 import { list, text, UsageError } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 
 export const oidcFlags = {
   issuerUrl: text('oidc-issuer-url', {

@@ -6,17 +6,17 @@ import { readAudit } from './audit.ts';
 import { readAuthentication } from './authentication.ts';
 import { readAuthorization } from './authorization.ts';
 import { readClusterServices } from './cluster-services.ts';
+import { parseFlags } from './command-line.ts';
 import { readLimits } from './limits.ts';
 import { readObservability } from './observability.ts';
-import { parseFlags } from './parse.ts';
 import { readServing } from './serving.ts';
 import { readStorage } from './storage.ts';
 import { readTls } from './tls.ts';
 import { readWriting } from './writing.ts';
 
 /**
- * What the server is told, checked once at the edge and trusted inside: one object a group of flags. Only the command line and the
- * composition root see all of them; everything else gets the groups it needs. Times are in milliseconds.
+ * The options of a server, one object for each group of flags: checked once at the edge and trusted inside. Only the command line and
+ * the composition root see all groups; everything else gets the groups it needs. Times are in milliseconds.
  */
 export type ServerOptions = ReturnType<typeof parseOptions>;
 

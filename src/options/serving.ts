@@ -1,9 +1,9 @@
 import { RE2JS } from 're2js';
 import type { Http2Options } from '../http/server.ts';
 import { ipAddress, notNegative } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { bool, duration, float, int, list, text, UsageError } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 
 export const listenerFlags = {
   advertiseAddress: text('advertise-address', {

@@ -1,5 +1,5 @@
+import type { CommandLine } from './command-line.ts';
 import { bool, duration, list, text, UsageError } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 
 /** Flags that only this server has. */
 export const ownFlags = {
@@ -100,7 +100,7 @@ export function readStorage(line: CommandLine) {
   return Object.freeze({
     ...line.valuesOf(ownFlags),
     ...line.valuesOf(storageFlags),
-    /** Without it, what the database says stays. */
+    /** False: the window in the database stays as it is. */
     setsHistoryWindow: line.isGiven(ownFlags.historyWindowMs),
   });
 }

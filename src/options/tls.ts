@@ -2,8 +2,8 @@ import { getCiphers, type SecureVersion } from 'node:tls';
 import type { SniPair } from '../http/tls/serving-tls.ts';
 import { table } from '../util/table.ts';
 import { bothOrNeither, nearestName } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
 import { list, repeated, text, UsageError } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 
 export const tlsFlags = {
   certFile: text('tls-cert-file', {
@@ -30,7 +30,7 @@ export const tlsFlags = {
   }),
 };
 
-/** With which certificates and how connections are encrypted. */
+/** Certificates, and the encryption of connections. */
 export type TlsOptions = ReturnType<typeof readTls>;
 
 /** @throws UsageError */
@@ -79,7 +79,7 @@ const SUITES: Readonly<Record<string, string>> = table({
   TLS_RSA_WITH_RC4_128_SHA: 'RC4-SHA',
 });
 
-/** Which of TLS 1.3's is used is not for an operator to choose, as in Go: naming none of them leaves all. */
+/** As in Go, operators do not choose among the suites of TLS 1.3: when they name none of them, all stay. */
 const TLS_1_3 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
 function minVersion(version: string, flag: string): SecureVersion {

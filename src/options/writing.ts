@@ -1,5 +1,5 @@
+import type { CommandLine } from './command-line.ts';
 import { bool, int, UsageError } from './flag.ts';
-import type { CommandLine } from './parse.ts';
 
 export const writingFlags = {
   collectsGarbage: bool('enable-garbage-collector', {

@@ -53,7 +53,7 @@ export interface Admission {
   /** Resolves when the plugins know the cluster. */
   ready(): Promise<void>;
   run: ServiceRun;
-  /** From here on, writes are those of a running cluster: its webhooks have a say in them. */
+  /** From now on webhooks are asked about writes. */
   serve(): void;
 }
 
@@ -65,7 +65,7 @@ export interface AdmissionParts {
   readonly quotas: QuotaLedger;
   readonly createNamespace: CreateNamespace;
   readonly metrics: Metrics;
-  /** Looks at writes whatever the flags say. */
+  /** Runs whatever the flags say. */
   readonly guard: AdmissionPlugin;
   readonly logger: Logger;
   isFeatureOn(gate: string): boolean;
@@ -106,7 +106,7 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
   };
 }
 
-/** What does not depend on the plugin, nor on what the plugins share. */
+/** The parts that depend on options alone. */
 const sharedParts = (options: AdmissionOptions, { logger, metrics, ...parts }: AdmissionParts) => ({
   ...parts,
   metrics: metrics.registry,

@@ -2,8 +2,8 @@ import { networkInterfaces } from 'node:os';
 import { type IpRange, networkBytes } from '../object/ip.ts';
 
 /**
- * Where other members of the cluster reach this server: --advertise-address, or the address it is bound to, or the host's
- * own. Undefined where nobody outside can, because it listens to the loopback alone or the host has no other address.
+ * The address at which other members of the cluster reach this server: the advertised one, or the one it is bound to, or the
+ * host's own. Undefined where it listens on the loopback alone or the host has no other address.
  */
 export function findAdvertisedAddress(advertised: string, bound: string): string | undefined {
   if (advertised !== '') return advertised;
@@ -12,9 +12,9 @@ export function findAdvertisedAddress(advertised: string, bound: string): string
 }
 
 /**
- * What service default/kubernetes points to: as above, but a server that listens to the loopback alone is there as well, under
- * the host's address, because controllers and clients count on a service that has endpoints (kube-apiserver does the same). An
- * address of the loopback may not stand there. Undefined where the host has no other.
+ * The endpoint of service default/kubernetes: as above, but a server that listens on the loopback alone uses the host's address,
+ * because controllers and clients expect that the service has endpoints (kube-apiserver does the same). Loopback addresses are
+ * not allowed in endpoints. Undefined where the host has no other address.
  */
 export function findEndpointAddress(advertised: string, bound: string): string | undefined {
   return findAdvertisedAddress(advertised, bound) ?? hostAddress();
@@ -39,5 +39,5 @@ export function firstServiceAddress([range]: readonly IpRange[]): string {
   return canonicalIp(groups.map((group) => group.toString(16)).join(':'));
 }
 
-/** RFC 5952, by way of the one place in the platform that writes it. */
+/** RFC 5952: URL is the only part of the platform that writes it. */
 const canonicalIp = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);

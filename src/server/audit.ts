@@ -66,20 +66,20 @@ async function createLog(options: AuditLogOptions, logger: Logger, report: LossR
   const { path, format, apiVersion } = options;
   const onTrouble = (error: unknown): void => logger.error('old audit logs', error);
   const writer = await openLog(path, { ...options, onTrouble });
-  // One batch after the other: a file has one end.
+  // Batches are appended one after the other.
   return wrap(new LogSink(writer, { format, apiVersion, report }), options, { report, concurrency: 1 });
 }
 
-/** For one batch: a webhook that takes longer is taken for dead. */
+/** A webhook that takes longer for one batch counts as failed. */
 const WEBHOOK_TIMEOUT_MS = 30_000;
-/** Batches on their way to a slow webhook; they are held in memory for as long as they are tried. */
+/** Batches that are sent at once to a slow webhook. Each stays in memory until it is sent or given up. */
 const MAX_SENDING = 16;
 
 function createWebhook(options: AuditWebhookOptions, report: LossReport): AuditSink {
   const { configFile, apiVersion, initialBackoffMs } = options;
   const client = new WebhookClient(() => readClientConfig(configFile));
   const post = async (body: Buffer, signal: AbortSignal): Promise<void> => {
-    // Only the code counts: events that were taken are not sent again because of what is said about them.
+    // Only the status code counts: accepted events are not sent again because of a strange body.
     const { code } = await client.post(body, { signal, timeoutMs: WEBHOOK_TIMEOUT_MS, maxAnswerBytes: 0 });
     if (code < 200 || code > 299) throw new Error(`the audit webhook answered ${code}`);
   };

@@ -36,15 +36,15 @@ import { createJwt } from './jwt-authentication.ts';
 import { createServiceAccounts, type NoteUse, type SigningKeySource } from './service-accounts.ts';
 import type { ServiceRun } from './services.ts';
 
-/** What authentication consists of in a running server. */
+/** Authentication of a running server. */
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly anonymous: AnonymousAccess;
   readonly stripCredentials: (headers: IncomingHttpHeaders) => void;
   readonly tokens: TokenIssuing;
-  /** Undefined: the issuer is no address that could have any. */
+  /** Undefined: the issuer is not a URL that could serve documents. */
   readonly issuerDocuments: (() => IssuerDocuments) | undefined;
-  /** For servers behind this one. */
+  /** Published for servers behind this one. */
   readonly published: PublishedAuthentication;
   run: ServiceRun;
 }

@@ -22,12 +22,12 @@ import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/run-together.ts';
 import type { ServiceRun } from './services.ts';
 
-/** What authorization consists of in a running server. */
+/** Authorization of a running server. */
 export interface Authorization {
   readonly authorizer: Authorizer;
   /** Refuses roles and bindings that give more than their writer has. */
   readonly guard: AdmissionPlugin;
-  /** Resolves when decisions are made from what is in the database. */
+  /** Resolves when decisions follow the objects in the database. */
   ready(): Promise<void>;
   run: ServiceRun;
 }
@@ -96,7 +96,7 @@ function toWebhookConfig(webhook: AuthorizationOptions['webhook']): WebhookConfi
   };
 }
 
-/** What a webhook given by flags has to answer (Kubernetes: authorizer/config.go). */
+/** How long a webhook that flags configure may take to answer (Kubernetes: authorizer/config.go). */
 const WEBHOOK_TIMEOUT_MS = 30_000;
 
 function createWebhook({ kubeConfigFile, matchConditions, ...config }: WebhookConfig): Authorizer {

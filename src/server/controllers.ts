@@ -16,11 +16,11 @@ import type { WritingPhase } from './writing.ts';
 export interface ControllerParts {
   readonly storage: StoragePhase;
   readonly writing: WritingPhase;
-  /** What verifies the serving certificate, in PEM form. */
+  /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
 }
 
-/** The fourth phase: what a cluster cannot be without, and what it needs done where no controller manager is attached. */
+/** The fourth phase: creates the objects that every cluster has, and does the work of controllers that no cluster can miss. */
 export function createControllers(foundation: Foundation, parts: ControllerParts): Phase {
   const services = foundation.services.branch();
   return createPhase({
@@ -35,7 +35,7 @@ export function createControllers(foundation: Foundation, parts: ControllerParts
   });
 }
 
-/** Once: what is there already stays as it is. */
+/** Creates the objects that are missing. Objects that exist stay as they are. */
 async function createCluster(foundation: Foundation, { storage, writing }: ControllerParts): Promise<void> {
   const { registry, now, logger, startup, persistently } = foundation;
   const { store, allocations } = storage;

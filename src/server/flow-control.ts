@@ -32,18 +32,18 @@ export interface FlowControlParts {
   readonly now: () => Date;
   readonly services: Services;
   isFeatureOn(gate: string): boolean;
-  /** Does a step of the start for as long as only the database's absence is in its way. */
+  /** Repeats a step of the start while the database is away. */
   persistently(step: () => Promise<void>): Promise<void>;
 }
 
 export interface FlowControlOfServer {
-  /** Undefined: no limits at all. */
+  /** Undefined: no limits. */
   readonly flowControl: FlowControl | undefined;
   /** /debug/api_priority_and_fairness */
   readonly dumps: Hono;
 }
 
-/** Resolves when the objects that requests are classified by exist and are known. */
+/** Resolves when the objects that classify requests exist and are loaded. */
 export async function createFlowControl(
   options: LimitOptions,
   parts: FlowControlParts,
@@ -79,7 +79,7 @@ async function createPriorityAndFairness(
 
 type Configure = (schemas: readonly FlowSchema[], levels: readonly PriorityLevel[]) => void;
 
-/** Both kinds of objects that configure flow control: a change of one needs the other as well. */
+/** The objects that configure flow control. A change of one kind reconfigures it with both. */
 class Configuration {
   readonly #configure: Configure;
   readonly #schemas = new ObjectIndex(parseFlowSchema, () => this.#changed());

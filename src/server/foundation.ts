@@ -16,23 +16,23 @@ import type { Front } from './front.ts';
 import { Services } from './services.ts';
 import type { StartupStep } from './startup-checks.ts';
 
-/** What the command line knows and no flag says. */
+/** Everything that the command line finds out before the server starts, and the options. */
 export interface ServerEnvironment {
   readonly options: ServerOptions;
   readonly databaseUrls: readonly string[];
   readonly serving: PairFiles;
-  /** What verifies the serving certificate, in PEM form. */
+  /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
-  /** Signs service account tokens; '' for the keys that the database has. */
+  /** Private key for service account tokens; '' for the keys in the database. */
   readonly serviceAccountKeyFile: string;
   readonly logger: LogControl;
   /** Ends a start that is not finished. A running server is ended by its `close`. */
   readonly stop: AbortSignal;
 }
 
-/** What every phase stands on. */
+/** Shared by all phases. */
 export interface Foundation {
   /** Of the whole server; each phase has a branch. */
   readonly services: Services;
@@ -44,9 +44,9 @@ export interface Foundation {
   readonly startup: Startup<StartupStep>;
   readonly now: () => Date;
   isFeatureOn(gate: string): boolean;
-  /** Does a step of the start for as long as only the database's absence is in its way. */
+  /** Repeats a step of the start while the database is away. */
   persistently<Result>(step: () => Promise<Result>): Promise<Result>;
-  /** In one line, where the database's absence is what is wrong. */
+  /** One line for an error that means the database is away; undefined for any other. */
   describeOutage(error: unknown): string | undefined;
 }
 
@@ -73,7 +73,6 @@ export function createFoundation({ options, logger, stop }: ServerEnvironment, f
   };
 }
 
-/** The role of each is decided where it is started: see ServiceRole. */
 const createServices = (logger: Logger): Services =>
   new Services({
     logger,

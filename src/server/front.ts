@@ -30,7 +30,7 @@ export interface FrontOptions {
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
   readonly logger: LogControl;
-  /** What is true of the server at any time, its start included. */
+  /** Checks that hold at any time, the start included. */
   readonly checks: NamedChecks;
 }
 
@@ -48,7 +48,7 @@ export class Front {
   readonly #checks: NamedChecks;
   readonly #contention: Contention;
   readonly #heap: HeapSampler;
-  /** The same on the port and on the socket: of profiles one is recorded at a time. */
+  /** Shared by the port and the socket, because only one profile is recorded at a time. */
   readonly #debugPages: readonly Hono[];
   readonly #stop = new AbortController();
   #pipeline: Pipeline;
@@ -96,7 +96,7 @@ export class Front {
   }
 
   /**
-   * Unready at once; serves on for --shutdown-delay-duration while `leave` tells others to go elsewhere; then drains.
+   * Becomes unready at once, keeps serving for the shutdown delay while `leave` sends clients elsewhere, then drains.
    */
   async end(leave: () => Promise<void> = async () => {}): Promise<void> {
     const { serving, limits } = this.#options;
@@ -176,7 +176,7 @@ export class Front {
     return createHealthPages(inOrder, onFailure);
   }
 
-  /** What is said of the cache before there is one. */
+  /** Stands in for the cache's checks until the cache is loaded. */
   #cacheNotLoaded(): NamedChecks {
     const check = (): void => this.startup.assertFinished('watch-cache');
     return { kubernetes: [{ name: 'informer-sync', endpoints: ['readyz'], check }], own: [] };

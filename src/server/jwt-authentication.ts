@@ -17,7 +17,7 @@ import { runTogether } from '../util/run-together.ts';
 
 export interface JwtAuthentication {
   readonly tokens: TokenAuthenticator;
-  /** What the file says; undefined when it says nothing. It counts from the start on, and is not read again. */
+  /** As configured in the file at the start; later changes of the file do not change it. Undefined: not configured there. */
   readonly anonymous: AnonymousConfig | undefined;
   run(signal: AbortSignal): Promise<void>;
 }

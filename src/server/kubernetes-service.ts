@@ -15,11 +15,11 @@ export interface KubernetesServiceParts {
   readonly writer: ObjectWriter;
   readonly leases: ServerLeases;
   readonly logger: Logger;
-  /** In one line, where the database's absence is what is wrong. */
+  /** One line for an error that means the database is away; undefined for any other. */
   describeOutage(error: unknown): string | undefined;
 }
 
-/** default/kubernetes, as flags describe it. */
+/** Service default/kubernetes, as flags configure it. */
 export function createKubernetesService(
   { serving, services }: Pick<ServerOptions, 'serving' | 'services'>,
   { store, registry, writer, leases, ...log }: KubernetesServiceParts,
@@ -45,7 +45,7 @@ export function createKubernetesService(
   });
 }
 
-/** Every few seconds a round fails while the database is away: that is one line now and then, and no trace. */
+/** While the database is away a round fails every few seconds: the log gets one line now and then, without a stack. */
 function createErrorLog({
   logger,
   describeOutage,

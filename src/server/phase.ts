@@ -2,24 +2,24 @@ import { aborted } from '../util/aborted.ts';
 import type { Services } from './services.ts';
 
 /**
- * A part of the server that builds on the parts before it. A phase is begun when the one before it is ready, and ended before the
- * one before it is.
+ * A part of the server that builds on the parts before it. It begins when the previous phase is ready, and ends before the previous
+ * phase does.
  */
 export interface Phase {
-  /** Begins, then runs until the signal aborts. Resolves when everything that the phase began has ended, last first. */
+  /** Begins, then runs until the signal aborts. Resolves when everything that the phase began has ended, in reverse order. */
   run(signal: AbortSignal): Promise<void>;
   /** Resolves when the next phase may build on this one. @throws Error when it cannot become ready */
   ready(): Promise<void>;
-  /** Gives back what the phase holds. Called when its run has ended. */
+  /** Releases resources. Called when the run has ended. */
   close(): Promise<void>;
 }
 
 export interface PhaseParts {
-  /** Those of this phase alone. */
+  /** The services of this phase alone. */
   readonly services: Services;
-  /** Starts the services and waits for what the next phase needs. */
+  /** Starts the services, and waits until the next phase can begin. */
   readonly begin: () => Promise<void>;
-  /** Comes before the services are stopped. */
+  /** Called before the services are stopped. */
   readonly leave?: () => Promise<void>;
   readonly close?: () => Promise<void>;
 }

@@ -24,12 +24,12 @@ import type { ObjectWriter } from '../verbs/writing/writer.ts';
 export interface ServiceAccounts {
   readonly authenticators: readonly TokenAuthenticator[];
   readonly issuing: TokenIssuing;
-  /** Undefined: the issuer is no address that could have any. */
+  /** Undefined: the issuer is not a URL that could serve documents. */
   readonly documents: (() => IssuerDocuments) | undefined;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Notes on a secret that its token was used on a day. */
+/** Labels a secret with the day on which its token was used. */
 export type NoteUse = (secret: ApiObject, day: string) => void;
 
 /** Where the keys of service account tokens come from. */
@@ -107,7 +107,7 @@ export async function createServiceAccounts(
   };
 }
 
-/** Failing to note a day must not fail a request: the next one will. */
+/** A failure to note the day must not fail the request: the next request notes it again. */
 export function createNoteUse(registry: Registry, writer: ObjectWriter, logger: Logger): NoteUse {
   const definition = registry.findStorage({ group: '', resource: 'secrets' });
   const identity = new ControllerIdentity('legacy-service-account-token-tracking');

@@ -33,7 +33,7 @@ export interface ServingParts {
   readonly auditor: Auditor | undefined;
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
-  /** Signs service account tokens; '' for the keys that the database has. */
+  /** Private key for service account tokens; '' for the keys in the database. */
   readonly serviceAccountKeyFile: string;
   readonly options: Pick<
     ServerOptions,
@@ -41,7 +41,7 @@ export interface ServingParts {
   >;
 }
 
-/** The last phase: requests are authenticated, take turns, and are answered; other members of the cluster are told where. */
+/** The last phase: authenticates requests, lets them take turns, answers them, and publishes the address of this server. */
 export function createServing(foundation: Foundation, parts: ServingParts): Phase {
   const { startup, registry } = foundation;
   const { front, storage, writing, options } = parts;
@@ -95,7 +95,7 @@ async function startAuthentication(
   return authentication;
 }
 
-/** Everything that is no resource: health, metrics, profiles, discovery. */
+/** Documents that are not resources: health, metrics, profiles, discovery. */
 function createServerPages(
   { registry, types }: Foundation,
   { front, storage, options }: ServingParts,
@@ -160,7 +160,7 @@ function createResources(
   });
 }
 
-/** How clients are told to reach the server: by its external name, or as members of the cluster do. */
+/** host:port for clients: the external name, or the address that members of the cluster use. */
 function externalAddress(serving: ServingOptions): string {
   const { advertiseAddress, bindAddress, externalHostname, securePort } = serving;
   const advertised = findAdvertisedAddress(advertiseAddress, bindAddress) ?? bindAddress;

@@ -6,7 +6,7 @@ import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import { pause } from '../util/pause.ts';
 import type { Service } from './services.ts';
 
-/** What metrics show of storage: Kubernetes' names where it has them, our own prefix where it has nothing alike. */
+/** Metrics of storage: Kubernetes' names where it has them, otherwise names with our own prefix. */
 export interface StorageMetricsOptions {
   readonly metrics: Metrics;
   readonly database: PostgresLog;
@@ -18,7 +18,7 @@ export interface StorageMetricsOptions {
   readonly logger: Logger;
 }
 
-/** Registers them; the services poll what is too dear to ask at each scrape. */
+/** Registers the metrics. The services poll values that are too expensive to read at each scrape. */
 export function createStorageMetrics(options: StorageMetricsOptions): readonly Service[] {
   addLiveMetrics(options);
   const { metrics, cache, database, countPollMs, sizePollMs } = options;

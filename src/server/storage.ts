@@ -17,7 +17,7 @@ import { createStorageMetrics } from './storage-metrics.ts';
 
 const POOL_SIZE = 8;
 
-/** Connects when it is first asked. */
+/** The first query connects. */
 export function openDatabase(
   { caFile, certFile, keyFile, compactionIntervalMs }: StorageOptions,
   { urls, logger }: { readonly urls: readonly string[]; readonly logger: Logger },
@@ -33,17 +33,17 @@ export function openDatabase(
   });
 }
 
-/** The first phase: the database, and everything current of it in memory. Only this file knows both implementations. */
+/** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
 export interface StoragePhase extends Phase {
   readonly store: Store;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
   readonly signingKeys: SigningKeyStore;
-  /** What can be late, and is begun when the cluster has what it cannot be without. */
+  /** Started by the controllers, after the first objects of the cluster exist. */
   readonly upkeep: readonly Service[];
-  /** Undefined for a resource that no object was ever seen of. */
+  /** Undefined for a resource that never had an object. */
   countObjects(resource: GroupResource): number | undefined;
-  /** Whether what is served is what the database has. */
+  /** Whether the cache follows the database. */
   checks(): NamedChecks;
 }
 
@@ -91,7 +91,7 @@ function keepDatabase({ compactor, expirer }: PostgresLog, options: StorageOptio
   return options.compactionIntervalMs > 0 ? [compaction, expiry] : [expiry];
 }
 
-/** A span for each write's way into the log, the wait for its batch included. */
+/** Traces each write into the log, including the wait for its batch. */
 const traceCommits = (committer: Committer, tracing: Tracing): Committer => ({
   commit: (write) => {
     const { verb, key } = write;

@@ -14,15 +14,15 @@ import { createPhase, type Phase } from './phase.ts';
 import type { PolicyPhase } from './policy.ts';
 import type { StoragePhase } from './storage.ts';
 
-/** The third phase: the way that every write goes. */
+/** The third phase: admission and the writer that every write passes. */
 export interface WritingPhase extends Phase {
   readonly writer: ObjectWriter;
   readonly admission: AdmissionChain;
   readonly ownership: Ownership;
   readonly quotas: StoredQuotas;
-  /** Where values come from that services are assigned. */
+  /** Addresses and ports that services are assigned. */
   readonly pools: readonly ValuePool[];
-  /** From here on, writes are those of a running cluster: its webhooks have a say in them. */
+  /** From now on webhooks are asked about writes. */
   serve(): void;
 }
 
@@ -36,7 +36,7 @@ export function createWriting(
   const { store } = storage;
   const services = foundation.services.branch();
   const pools = createPools(options);
-  // Plugins write, and every write passes the plugins: the chain is there before them.
+  // Plugins write, and every write passes the plugins, so the chain exists before them.
   const admission = new AdmissionChain();
   const ownership = new Ownership({ types, registry, now });
   const writer = new ObjectWriter({

@@ -7,8 +7,8 @@ import type { Revision } from './revision.ts';
 /**
  * The seam between storage and serving: the log, as storage/postgres implements it and storage/watch-cache builds a Store on it
  * (store.ts). Values go in and values come out, and nothing is shared but bytes that nobody changes, so each of the three could
- * be asked from another thread. What else serving asks of the database is rare and has contracts of its own: allocations.ts,
- * server-leases.ts, signing-keys.ts.
+ * be asked from another thread. Other questions of serving to the database are rare and have their own contracts:
+ * allocations.ts, server-leases.ts, signing-keys.ts.
  */
 export interface RevisionLog {
   /** Commit. */

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { usualFlags } from '../../src/cli/usual-flags.ts';
 import { ALL_FLAGS } from '../../src/options/all-flags.ts';
+import { parseFlags } from '../../src/options/command-line.ts';
 import { bool, duration, int, list, repeated, text, UsageError } from '../../src/options/flag.ts';
 import { parseOptions } from '../../src/options/options.ts';
-import { parseFlags } from '../../src/options/parse.ts';
 
 const flags = {
   port: int('port', {

@@ -3,7 +3,7 @@ import { hidePasswords } from '../util/hidden-passwords.ts';
 import { nearestName } from './checks.ts';
 import { type Flag, type FlagSet, UsageError, type ValuesOf } from './flag.ts';
 
-/** What was given on a command line, read through the declarations of its flags. */
+/** The flags of one command line, read through their declarations. */
 export class CommandLine {
   /** Texts by flag, in the order in which they were given. */
   readonly #texts: ReadonlyMap<Flag, readonly string[]>;
