@@ -235,7 +235,6 @@ async function startBehind(
       types,
       writer,
       authorizer,
-      ownership,
       admission,
       backends: createBackends(options),
       virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),

@@ -36,7 +36,7 @@ export async function publishAuthentication(
     merge({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE } });
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await writer.update(context, NAME, { apply: merge, create });
+      await writer.update(context, NAME, { kind: 'object', apply: merge, create });
       return;
     } catch (error) {
       const raced = error instanceof StatusError && error.status.code === 409;

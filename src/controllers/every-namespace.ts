@@ -9,7 +9,7 @@ import type { Entry, Freshness, Store } from '../storage/store.ts';
 import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
 import { Slots } from '../util/slots.ts';
-import type { WriteContext } from '../verbs/writing/change.ts';
+import type { WriteCall } from '../verbs/writing/call.ts';
 import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { ControllerIdentity } from './identity.ts';
 
@@ -45,7 +45,7 @@ export class EveryNamespace {
   readonly #store: Store;
   readonly #writer: ObjectWriter;
   readonly #onError: (error: unknown) => void;
-  readonly #context: (namespace: string) => WriteContext;
+  readonly #context: (namespace: string) => WriteCall;
   readonly #slots = new Slots(AT_ONCE);
   readonly #tasks = new Map<string, Task>();
 
@@ -145,6 +145,7 @@ export class EveryNamespace {
     const context = this.#context(current.metadata.namespace ?? '');
     try {
       await this.#writer.update(context, this.#object.name, {
+        kind: 'object',
         apply: (copy) => this.#object.mend(copy, fully) ?? copy,
       });
     } catch (error) {

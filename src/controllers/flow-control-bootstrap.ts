@@ -9,7 +9,7 @@ import type { Registry } from '../registry/registry.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { WriteContext } from '../verbs/writing/change.ts';
+import type { WriteCall } from '../verbs/writing/call.ts';
 import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { DELETE_NOW } from './delete-now.ts';
 import { ControllerIdentity } from './identity.ts';
@@ -73,7 +73,7 @@ export class FlowControlBootstrap {
       const current = parseStored(entry.json, toResourceVersion(entry.revision));
       const revised = revise(current, shipped, mandatory);
       if (revised === undefined) return undefined;
-      return this.#writer.update(this.#context(definition), name, { apply: () => revised });
+      return this.#writer.update(this.#context(definition), name, { kind: 'object', apply: () => revised });
     });
   }
 
@@ -87,7 +87,7 @@ export class FlowControlBootstrap {
     }
   }
 
-  #context(definition: ResourceDefinition): WriteContext {
+  #context(definition: ResourceDefinition): WriteCall {
     return { ...this.#identity.context(definition, ''), ownership: 'track' };
   }
 }

@@ -7,7 +7,7 @@ import { parseFlowSchema } from '../flow-control/config/flow-schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { WriteContext } from '../verbs/writing/change.ts';
+import type { WriteCall } from '../verbs/writing/call.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { ControllerIdentity } from './identity.ts';
@@ -78,12 +78,12 @@ export class FlowSchemaConditions {
   async #update(name: string, wanted: FlowSchemaCondition): Promise<void> {
     const definition = this.#registry.findStorage(SCHEMAS);
     if (definition === undefined) return;
-    const context: WriteContext = { ...this.#identity.context(definition, '', 'status'), ownership: 'track' };
+    const context: WriteCall = { ...this.#identity.context(definition, '', 'status'), ownership: 'track' };
     const lastTransitionTime = toTimestamp(this.#now());
     const apply = (schema: FlowSchema): FlowSchema =>
       isSaid(schema, wanted) ? schema : withCondition(schema, { ...wanted, lastTransitionTime });
     try {
-      await this.#writer.update(context, name, { apply, validate: () => [] });
+      await this.#writer.update(context, name, { kind: 'state', apply });
     } catch (error) {
       if (!(error instanceof StatusError) || error.status.reason !== 'NotFound') throw error;
     }

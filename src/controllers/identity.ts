@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { UserInfo } from '../request/api-request.ts';
-import type { WriteContext } from '../verbs/writing/change.ts';
+import type { WriteCall } from '../verbs/writing/call.ts';
 
 /** The user under which the server itself writes, as Kubernetes names it. */
 const APISERVER: UserInfo = {
@@ -19,24 +19,24 @@ export class ControllerIdentity {
     this.#name = name;
   }
 
-  context(definition: ResourceDefinition, namespace: string, subresource = ''): WriteContext {
+  context(definition: ResourceDefinition, namespace: string, subresource = ''): WriteCall {
     return {
       definition,
       version: definition.storage.version,
       subresource,
       namespace,
       dryRun: false,
-      user: APISERVER,
-      attribution: {
-        username: APISERVER.username,
-        userAgent: this.#name,
-        sourceAddress: '',
-        requestId: randomUUID(),
-        fieldManager: this.#name,
+      author: {
+        user: APISERVER,
+        attribution: {
+          username: APISERVER.username,
+          userAgent: this.#name,
+          sourceAddress: '',
+          requestId: randomUUID(),
+          fieldManager: this.#name,
+        },
       },
       ownership: 'leave',
-      warn: () => {},
-      annotate: () => {},
     };
   }
 }

@@ -7,7 +7,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { ServerAddress, ServerLeases } from '../storage/server-leases.ts';
 import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { WriteContext } from '../verbs/writing/change.ts';
+import type { WriteCall } from '../verbs/writing/call.ts';
 import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { DELETE_NOW } from './delete-now.ts';
 import type { ControllerIdentity } from './identity.ts';
@@ -130,6 +130,7 @@ export class KubernetesService {
     const same = fields.every((field) => equal(current[field] ?? [], wanted[field] ?? []));
     if (same && equal(labels, current.metadata.labels ?? {})) return;
     await writer.update(this.#context(resource), name, {
+      kind: 'object',
       apply: (copy) => {
         for (const field of fields) copy[field] = structuredClone(wanted[field] ?? []);
         copy.metadata.labels = { ...copy.metadata.labels, ...wanted.metadata.labels };
@@ -161,7 +162,7 @@ export class KubernetesService {
     return entry === undefined ? undefined : parseStored(entry.json);
   }
 
-  #context(resource: GroupResource): WriteContext {
+  #context(resource: GroupResource): WriteCall {
     const { registry, identity } = this.#options;
     const definition = registry.findStorage(resource);
     if (definition === undefined) throw new Error(`the registry has no ${resource.resource}`);

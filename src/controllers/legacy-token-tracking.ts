@@ -22,7 +22,11 @@ export async function noteTokenTracking(registry: Registry, writer: ObjectWriter
   const create = (): ConfigMap =>
     begin({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE } });
   try {
-    await writer.update(context, NAME, { apply: (found) => (isDate(found) ? found : begin(found)), create });
+    await writer.update(context, NAME, {
+      kind: 'object',
+      apply: (found) => (isDate(found) ? found : begin(found)),
+      create,
+    });
   } catch (error) {
     // Another server was faster, and says the same.
     if (!(error instanceof StatusError) || error.status.code !== 409) throw error;

@@ -107,7 +107,7 @@ export class NamespaceDeletion {
     const definition = this.#registry.findStorage(NAMESPACES);
     if (definition === undefined) return;
     const context = this.#identity.context(definition, '', 'finalize');
-    await this.#writer.update(context, name, { apply: withoutFinalizer, validate: () => [] });
+    await this.#writer.update(context, name, { kind: 'state', apply: withoutFinalizer });
   }
 }
 

@@ -31,8 +31,8 @@ export class StoredQuotas implements QuotaLedger {
     status: (quota: ResourceQuota) => ResourceQuotaStatus,
   ): Promise<void> {
     await this.#writer().update(this.#identity.context(this.#definition, namespace, 'status'), name, {
+      kind: 'state',
       apply: (quota) => ({ ...quota, status: status(quota) }),
-      validate: () => [],
     });
   }
 }

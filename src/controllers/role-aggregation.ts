@@ -59,6 +59,7 @@ export class RoleAggregation {
       if (rules === undefined) continue;
       const { name = '' } = role.metadata;
       await this.#writer.update(this.#identity.context(this.#definition, ''), name, {
+        kind: 'object',
         apply: (copy) => ({ ...copy, rules: structuredClone(rules) }),
       });
     }

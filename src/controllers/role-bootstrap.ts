@@ -70,7 +70,8 @@ async function ensureOnce(options: Ensuring, expected: ApiObject, freshness: Fre
   const existing = entry === undefined ? undefined : parseStored(entry.json);
   const { kind, ...wanted } = reconcile(existing, expected);
   const object = 'object' in wanted ? wanted.object : expected;
-  if (kind === 'update') await writer.update(context, name, { apply: () => structuredClone(object) });
+  if (kind === 'update')
+    await writer.update(context, name, { kind: 'object', apply: () => structuredClone(object) });
   if (kind === 'recreate')
     await writer.remove(context, name, { ...DELETE_NOW, preconditions: { uid: entry?.uid ?? '' } });
   if (kind === 'create' || kind === 'recreate') await writer.create(context, structuredClone(object));

@@ -119,7 +119,7 @@ export function createNoteUse(registry: Registry, writer: ObjectWriter, logger: 
       return { ...secret, metadata: { ...secret.metadata, uid, labels } };
     };
     writer
-      .update(identity.context(definition, namespace), name, { apply })
+      .update(identity.context(definition, namespace), name, { kind: 'object', apply })
       .catch((error: unknown) => logger.error(`the use of secret ${namespace}/${name} was not noted`, error));
   };
 }
