@@ -3,11 +3,9 @@ import { loadTypes } from './api/idl/types.ts';
 import type { Auditor } from './audit/auditor.ts';
 import { repairAllocations } from './controllers/allocation-repair.ts';
 import { publishAuthentication } from './controllers/authentication-publisher.ts';
-import { bootstrapNamespaces, createNamespace } from './controllers/bootstrap.ts';
-import { ControllerIdentity } from './controllers/identity.ts';
+import { bootstrapNamespaces, bootstrapPriorities, createNamespace } from './controllers/bootstrap.ts';
 import { noteTokenTracking } from './controllers/legacy-token-tracking.ts';
 import { NamespaceDeletion } from './controllers/namespace-deletion.ts';
-import { bootstrapPriorities } from './controllers/priority-bootstrap.ts';
 import { StoredQuotas } from './controllers/quota-ledger.ts';
 import { QuotaUsage } from './controllers/quota-usage.ts';
 import { RoleAggregation } from './controllers/role-aggregation.ts';
@@ -22,7 +20,6 @@ import { createPipeline } from './pipeline/pipeline.ts';
 import { GatedFields } from './registry/gated-fields.ts';
 import { Registry } from './registry/registry.ts';
 import { BUILT_IN_RESOURCES } from './resources/all.ts';
-import { resourcequotas } from './resources/core/resource-quota.ts';
 import { createAdmission } from './server/admission.ts';
 import { findAdvertisedAddress } from './server/advertised-address.ts';
 import { createAllocation } from './server/allocation.ts';
@@ -45,6 +42,7 @@ import { WatchCache } from './storage/watch-cache/watch-cache.ts';
 import { createReminder } from './util/now-and-then.ts';
 import { pause } from './util/pause.ts';
 import { persist, unlessAborted } from './util/persist.ts';
+import { Client } from './verbs/client/client.ts';
 import { createResourceHandler } from './verbs/verbs.ts';
 import { createReviews } from './verbs/virtual/reviews.ts';
 import { Ownership } from './verbs/writing/ownership.ts';
@@ -116,11 +114,11 @@ async function startBehind(
   const now = (): Date => new Date();
   const authorization = await createAuthorization(options, store, logger);
   services.start('authorization', 'essential', authorization.run);
-  const quotas = new StoredQuotas(resourcequotas, () => writer);
+  const quotas = new StoredQuotas(() => client);
   const plugins = createAdmission({
     ...{ options, store, registry, types, quotas, logger, ...authorization },
     metrics: metrics.registry,
-    createNamespace: (name) => createNamespace(registry, writer, name),
+    createNamespace: (name) => createNamespace(client, name),
   });
   services.start('admission', 'essential', plugins.run);
   const admission = plugins.chain;
@@ -137,16 +135,17 @@ async function startBehind(
     collectsGarbage: options.garbageCollector,
     gatedFields: new GatedFields((gate) => options.featureGates.isEnabled(gate)),
   });
+  const client = new Client({ store, registry, writer });
   const lasting = untilDone(environment);
-  await lasting(() => bootstrapNamespaces(registry, writer));
+  await lasting(() => bootstrapNamespaces(client));
   front.startup.finished('namespaces');
   const isOn = (gate: string): boolean => options.featureGates.isEnabled(gate);
-  await lasting(() => bootstrapRoles({ store, registry, writer, isOn }));
+  await lasting(() => bootstrapRoles(client, isOn));
   front.startup.finished('roles');
-  await lasting(() => bootstrapPriorities(registry, writer));
+  await lasting(() => bootstrapPriorities(client));
   front.startup.finished('priorities');
   const repair = {
-    ...{ store, registry, writer, now },
+    ...{ client, registry, now },
     ...{ allocations: postgres.allocations, pools: allocation.pools },
     onTrouble: (message: string) => logger.warn('allocations', { message }),
   };
@@ -155,46 +154,43 @@ async function startBehind(
   if (options.compactionIntervalMs > 0)
     services.start('compaction', 'upkeep', (signal) => postgres.compactor.run(signal));
   services.start('expiry', 'upkeep', (signal) => postgres.expirer.run(signal));
-  const identity = new ControllerIdentity('namespace-controller');
   const onError = (error: unknown): void => logger.error('namespace controller', error);
-  const namespaces = new NamespaceDeletion({ store, registry, writer, identity, onError });
+  const namespaces = new NamespaceDeletion({ client, registry, onError });
   services.start('namespace-deletion', 'upkeep', (signal) => namespaces.run(signal));
   const { countPollMs, sizePollMs } = options.observability;
   for (const poll of createStorageMetrics({ metrics, postgres, store, countPollMs, sizePollMs, logger }))
     services.start('metrics', 'upkeep', poll);
   const kubernetes = createKubernetesService({
     options,
-    store,
-    registry,
-    writer,
+    client,
     leases: postgres.leases,
     logger,
   });
   const quotaUsage = new QuotaUsage({
-    ...{ store, quotas, now },
+    ...{ client, quotas, now },
     definitions: () => [...registry.storages()],
     onError: (error) => logger.error('quotas', error),
   });
   services.start('quotas', 'essential', (signal, works) => quotaUsage.run(signal, works));
-  startRoleAggregation({ store, registry, writer, services, logger });
+  startRoleAggregation({ client, services, logger });
   await services.until(authorization.ready());
   await services.until(plugins.ready());
   front.startup.finished('admission');
   const { servingCa } = environment;
-  const namespaceObjects = createNamespaceObjects({ store, registry, writer, logger, servingCa });
+  const namespaceObjects = createNamespaceObjects({ client, logger, servingCa });
   await namespaceObjects.begin();
   services.start('namespace-objects', 'upkeep', (signal) => namespaceObjects.run(signal));
   const { authorizer } = authorization;
   const serverAddress = externalAddress(options);
-  const noteUse = createNoteUse(registry, writer, logger);
+  const noteUse = createNoteUse(client, logger);
   const signingKeys = { file: environment.serviceAccountKeyFile, store: postgres.signingKeys };
   const authentication = await createAuthentication({
     ...{ ...environment, serverAddress, store, noteUse, signingKeys },
   });
   services.start('authentication', 'essential', authentication.run);
-  await lasting(() => publishAuthentication(registry, writer, authentication.published));
+  await lasting(() => publishAuthentication(client, authentication.published));
   front.startup.finished('authentication');
-  await lasting(() => noteTokenTracking(registry, writer, now()));
+  await lasting(() => noteTokenTracking(client, now()));
   front.startup.finished('token-tracking');
   const { authenticator, tokens } = authentication;
   const { apiAudiences } = options.authentication;
@@ -203,7 +199,7 @@ async function startBehind(
     store,
     countObjects: (resource) => store.countObjects(resource),
     registry,
-    writer,
+    client,
     metrics,
     logger,
     now,
@@ -283,23 +279,11 @@ function externalAddress({ serving, bindAddress, securePort }: ServerOptions): s
   return `${serving.externalHostname === '' ? advertised : serving.externalHostname}:${securePort}`;
 }
 
-function startRoleAggregation(options: {
-  store: WatchCache;
-  registry: Registry;
-  writer: ObjectWriter;
-  services: Services;
-  logger: Logger;
-}): void {
-  const { store, writer, logger } = options;
-  const definition = options.registry.findStorage({
-    group: 'rbac.authorization.k8s.io',
-    resource: 'clusterroles',
-  });
-  if (definition === undefined) return;
+function startRoleAggregation(options: { client: Client; services: Services; logger: Logger }): void {
+  const { client, services, logger } = options;
   const onError = (error: unknown): void => logger.error('role aggregation', error);
-  const identity = new ControllerIdentity('clusterrole-aggregation-controller');
-  const aggregation = new RoleAggregation({ store, writer, definition, identity, onError });
-  options.services.start('role-aggregation', 'upkeep', (signal) => aggregation.run(signal));
+  const aggregation = new RoleAggregation({ client, onError });
+  services.start('role-aggregation', 'upkeep', (signal) => aggregation.run(signal));
 }
 
 function openDatabase({ options, databaseUrls, logger }: ServerEnvironment): PostgresLog {

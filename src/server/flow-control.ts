@@ -19,7 +19,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
+import type { Client } from '../verbs/client/client.ts';
 import type { Services } from './services.ts';
 
 export interface FlowControlParts {
@@ -27,7 +27,7 @@ export interface FlowControlParts {
   readonly store: Store;
   readonly countObjects: (resource: GroupResource) => number | undefined;
   readonly registry: Registry;
-  readonly writer: ObjectWriter;
+  readonly client: Client;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => Date;

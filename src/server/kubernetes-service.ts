@@ -1,20 +1,15 @@
-import { ControllerIdentity } from '../controllers/identity.ts';
 import { KubernetesService } from '../controllers/kubernetes-service.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
-import type { Registry } from '../registry/registry.ts';
 import { describeTrouble, isPassing } from '../storage/postgres/trouble.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
-import type { Store } from '../storage/store.ts';
 import { createReminder } from '../util/now-and-then.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
+import type { Client } from '../verbs/client/client.ts';
 import { findEndpointAddress, firstServiceAddress } from './advertised-address.ts';
 
 export interface KubernetesServiceParts {
   readonly options: ServerOptions;
-  readonly store: Store;
-  readonly registry: Registry;
-  readonly writer: ObjectWriter;
+  readonly client: Client;
   readonly leases: ServerLeases;
   readonly logger: Logger;
 }
@@ -32,7 +27,6 @@ export function createKubernetesService(parts: KubernetesServiceParts): Kubernet
   const isPublished = address !== undefined && serving.endpointReconciler === 'lease';
   return new KubernetesService({
     ...rest,
-    identity: new ControllerIdentity('kubernetes-service-controller'),
     service: {
       clusterIp: firstServiceAddress(serving.serviceRanges),
       targetPort: securePort,

@@ -1,18 +1,18 @@
 import type { AdmissionChain } from '../admission/admission.ts';
 import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import { internalError, notFound } from '../api/status.ts';
+import { internalError } from '../api/status.ts';
 import { encodeValue } from '../codec/encode.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { ActionContext, ActionSubresource, ResourceDefinition } from '../registry/definition.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { toResourceVersion } from '../storage/revision.ts';
 import { readObject } from './body.ts';
 import { toWriteCall, type VerbCall } from './call.ts';
 import type { VerbContext } from './context.ts';
 import { readMutationOptions } from './mutation-options.ts';
+import { RelatedObjects } from './related-objects.ts';
 import { toDeleteOptions } from './remove.ts';
 import { toAttributes } from './writing/admission-attributes.ts';
 import type { WriteCall } from './writing/call.ts';
@@ -91,9 +91,11 @@ class Actions implements ActionContext {
   readonly name: string;
   readonly #context: VerbContext;
   readonly #write: WriteCall;
+  readonly #objects: RelatedObjects;
 
   constructor(context: VerbContext, write: WriteCall, name: string) {
     this.#context = context;
+    this.#objects = new RelatedObjects(context.store, write.caller);
     this.#write = { ...write, ownership: 'leave', isAdmitted: true };
     this.name = name;
   }
@@ -131,18 +133,20 @@ class Actions implements ActionContext {
     return parseStored(removed.json);
   }
 
-  async get<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T> {
-    const key = { ...resource, namespace, name };
-    const entry = await this.#context.store.get(key, { kind: 'latest' }, this.#write.caller);
-    if (entry === undefined) throw notFound(resource, name);
-    return parseStored<T>(entry.json, toResourceVersion(entry.revision));
+  get<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T> {
+    return this.#objects.get(resource, namespace, name);
   }
 
-  async list<T extends ApiObject>(resource: ResourceOf<T>, namespace: string): Promise<T[]> {
-    const { caller } = this.#write;
-    const query = { resource, scope: { namespace }, freshness: { kind: 'latest' }, limit: 0 } as const;
-    const { entries } = await this.#context.store.list({ ...query, ...(caller && { caller }) });
-    return entries.map((entry) => parseStored<T>(entry.json, toResourceVersion(entry.revision)));
+  find<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> {
+    return this.#objects.find(resource, namespace, name);
+  }
+
+  list<T extends ApiObject>(resource: ResourceOf<T>, namespace: string): Promise<T[]> {
+    return this.#objects.list(resource, namespace);
   }
 
   async modify<T extends ApiObject>(

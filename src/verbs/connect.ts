@@ -1,7 +1,6 @@
-import { type ResourceOf, toApiVersion } from '../api/names.ts';
+import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
-import { badRequest, notFound } from '../api/status.ts';
-import { parseStored } from '../codec/stored-object.ts';
+import { badRequest } from '../api/status.ts';
 import { forward } from '../proxy/forward.ts';
 import { joinPath } from '../proxy/location.ts';
 import { streamLog } from '../proxy/log.ts';
@@ -11,11 +10,10 @@ import type { ConnectCall, ConnectSubresource } from '../registry/definition.ts'
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Backend } from '../request/backend.ts';
-import { toResourceVersion } from '../storage/revision.ts';
 import type { VerbCall } from './call.ts';
 import type { Backends } from './context.ts';
 import { readOptions } from './query-options.ts';
-import { toStatusError } from './writing/storage-status.ts';
+import { RelatedObjects } from './related-objects.ts';
 
 /** A request that is answered elsewhere: by a node's agent, a pod, an endpoint of a service. @throws StatusError */
 export async function connect(call: VerbCall, subresource: ConnectSubresource): Promise<ApiResponse> {
@@ -133,21 +131,11 @@ async function admit(
 function toConnectCall({ context, request }: VerbCall, options: JsonObject, subpath: string): ConnectCall {
   const { store, backends } = context;
   const { namespace, name } = request.target;
-  const get = async <T extends ApiObject>(
-    resource: ResourceOf<T>,
-    inNamespace: string,
-    named: string,
-  ): Promise<T> => {
-    try {
-      const entry = await store.get({ ...resource, namespace: inNamespace, name: named }, { kind: 'latest' });
-      if (entry === undefined) throw notFound(resource, named);
-      return parseStored<T>(entry.json, toResourceVersion(entry.revision));
-    } catch (error) {
-      throw toStatusError(error, resource, named);
-    }
-  };
+  const objects = new RelatedObjects(store, request);
   return {
-    ...{ namespace, name, options, subpath, get },
+    ...{ namespace, name, options, subpath },
+    get: (resource, inNamespace, named) => objects.get(resource, inNamespace, named),
+    find: (resource, inNamespace, named) => objects.find(resource, inNamespace, named),
     agentAddressTypes: backends.agentAddressTypes,
     resolve: (host) => backends.resolve(host),
   };
