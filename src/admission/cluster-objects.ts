@@ -2,7 +2,7 @@ import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { Followed } from '../storage/follower.ts';
 import { ObjectReader, toObject } from '../storage/object-reader.ts';
-import type { Entry, Store, WatchEvent } from '../storage/store.ts';
+import type { Entry, ObjectEvent, Store } from '../storage/store.ts';
 
 /** What plugins know of the cluster beside the write they look at. Nobody may change an object received from here. */
 export interface ClusterObjects {
@@ -42,7 +42,7 @@ export class FollowedObjects<T extends ApiObject = ApiObject> implements Followe
     for (const entry of entries) this.#set(entry);
   }
 
-  apply({ type, entry }: WatchEvent): void {
+  apply({ type, entry }: ObjectEvent): void {
     this.#changes += 1;
     if (type !== 'DELETED') {
       this.#set(entry);

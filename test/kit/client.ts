@@ -16,7 +16,7 @@ import { ValueAllocator } from '../../src/verbs/writing/allocator.ts';
 import { Ownership } from '../../src/verbs/writing/ownership.ts';
 import { ObjectWriter } from '../../src/verbs/writing/writer.ts';
 
-const NO_WATCH = (): Promise<void> => Promise.reject(new Error('nothing is watched here'));
+const NO_WATCH: Store['watch'] = () => Promise.reject(new Error('nothing is watched here'));
 
 const keyText = ({ group, resource, namespace, name }: ObjectKey): string =>
   [group, resource, namespace, name].join('/');

@@ -4,9 +4,8 @@ import { parseStored } from '../../codec/stored-object.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { type ListScope, type ObjectName, ObjectReader, type Trust } from '../../storage/object-reader.ts';
-import { observe } from '../../storage/observe.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
-import type { Entry, Store, WatchEvent } from '../../storage/store.ts';
+import type { Entry, ObjectEvent, Store } from '../../storage/store.ts';
 import type { WriteCall, Written } from '../writing/call.ts';
 import type { DeleteOptions } from '../writing/deletion.ts';
 import { orExists, orFact, orNotFound } from '../writing/outcome.ts';
@@ -92,15 +91,25 @@ export class Client {
   }
 
   /**
-   * The current state as ADDED events, then every change, until the signal aborts. What does not match is as if it were not
-   * there. @throws StorageError compacted when the consumer fell behind the history; begin again
+   * The objects of a resource as they are, as ADDED events, then every change, until the signal aborts. What does not match is
+   * as if it were not there. @throws StorageError compacted when the consumer fell behind the history; begin again
    */
-  watch(
+  async *watch(
     resource: ResourceOf<ApiObject>,
     signal: AbortSignal,
     matches?: (entry: Entry) => boolean,
-  ): AsyncGenerator<WatchEvent> {
-    return observe(this.#parts.store, resource, signal, matches);
+  ): AsyncGenerator<ObjectEvent> {
+    const stream = await this.#parts.store.watch(
+      {
+        resource,
+        scope: {},
+        start: { kind: 'state', freshness: { kind: 'latest' } },
+        bookmarks: false,
+        ...(matches === undefined ? {} : { matches }),
+      },
+      signal,
+    );
+    for await (const events of stream) for (const event of events) if ('entry' in event) yield event;
   }
 
   async create<T extends ApiObject>(resource: ResourceOf<T>, object: T): Promise<T | 'exists'> {

@@ -4,7 +4,12 @@ import type { ResourceOf } from '../../../src/api/names.ts';
 import type { ConfigMap } from '../../../src/api/types/core/v1.ts';
 import { configmaps } from '../../../src/resources/core/config-map.ts';
 import { namespaces } from '../../../src/resources/core/namespace.ts';
+import { DeliveredEvents } from '../../../src/storage/delivered-events.ts';
 import { ObjectReader } from '../../../src/storage/object-reader.ts';
+import { toRevision } from '../../../src/storage/revision.ts';
+import type { Entry, WatchQuery } from '../../../src/storage/store.ts';
+import { AppliedChange, StateEvent } from '../../../src/storage/watch-cache/applied-change.ts';
+import { CachedEntry } from '../../../src/storage/watch-cache/cached-entry.ts';
 import { orNamespaceGone } from '../../../src/verbs/writing/outcome.ts';
 import { createTestClient } from '../../kit/client.ts';
 
@@ -200,4 +205,36 @@ test('a namespace that ends, or is no more, is a fact where it is asked for, and
     expect(await orNamespaceGone(client.ensure(MAPS, map('a')))).toBe('namespace-gone');
     await expect(client.ensure(MAPS, map('a'))).rejects.toThrow('shop');
   }
+});
+
+test('a watch begins with the objects there are, and goes on with changes, of what matches only', async () => {
+  const entry = new CachedEntry(
+    {
+      key: { ...MAPS, ...NAME },
+      uid: '1',
+      revision: toRevision(1),
+      json: Buffer.from(JSON.stringify(map('a'))),
+    },
+    () => ({}),
+  );
+  const asked: WatchQuery[] = [];
+  const { client } = createTestClient({
+    definitions: [configmaps],
+    watch: async (query, signal) => {
+      asked.push(query);
+      return new DeliveredEvents(async (take) => {
+        await take(new StateEvent(entry));
+        await take({ type: 'INITIAL_EVENTS_END', revision: toRevision(1) });
+        const change = { revision: toRevision(2), entry: undefined, previous: entry };
+        const deleted = new AppliedChange(change, undefined).eventFor(query.matches);
+        if (deleted !== undefined) await take(deleted);
+      }, signal);
+    },
+  });
+  const isM = ({ name }: Entry): boolean => name === 'm';
+  const told: string[] = [];
+  for await (const { type, entry: shown } of client.watch(MAPS, new AbortController().signal, isM))
+    told.push(`${type} ${shown.name}`);
+  expect(told).toEqual(['ADDED m', 'DELETED m']);
+  expect(asked[0]).toMatchObject({ start: { kind: 'state', freshness: { kind: 'latest' } }, matches: isM });
 });
