@@ -158,8 +158,10 @@ class Actions implements ActionContext {
     const { isAdmitted: _, ...write } = this.#write;
     const definition = this.#definition(resource);
     const modification: WriteCall = { ...write, definition, namespace, subresource: 'status' };
-    const apply = change as unknown as (object: ApiObject) => ApiObject;
-    const written = await this.#context.writer.update(modification, name, { kind: 'state', apply });
+    const written = await this.#context.writer.update(modification, name, {
+      kind: 'state',
+      apply: change,
+    });
     return parseStored<T>(written.json);
   }
 

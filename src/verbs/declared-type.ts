@@ -120,12 +120,12 @@ export function unrecognized({ kind }: Named, why: string, body: Buffer): Status
   );
 }
 
-const SHOWN_BYTES = 30;
+const SUMMARY_BYTES = 30;
 const OPEN_OBJECT = 0x7b;
 
 /** JSON as it is, anything else in hexadecimal digits: it may be of any form. */
 function summaryOf(body: Buffer): string {
   if (body.length === 0) return '<empty>';
-  const shown = body.subarray(0, SHOWN_BYTES).toString(body[0] === OPEN_OBJECT ? 'utf8' : 'hex');
-  return body.length > SHOWN_BYTES ? `${shown} ...` : shown;
+  const beginning = body.subarray(0, SUMMARY_BYTES).toString(body[0] === OPEN_OBJECT ? 'utf8' : 'hex');
+  return body.length > SUMMARY_BYTES ? `${beginning} ...` : beginning;
 }
