@@ -1,10 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { createSplitOutput } from '../observability/log-output.ts';
-import { createLogger, type LogControl } from '../observability/logger.ts';
 import { checkExposure } from '../options/authorization.ts';
-import type { ObservabilityOptions } from '../options/observability.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
@@ -22,6 +19,7 @@ import { databaseConnection, describeWindow, windowWish } from './database.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import type { KeepKey } from './kept-keys.ts';
 import { lockDataDir } from './lock.ts';
+import { openLog } from './log.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
 import { chooseServingPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -93,17 +91,6 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   giveBackMemory();
   announce(options, { dataDir, certificates, progress });
   return server;
-}
-
-/** One stream, or errors apart from all else. */
-function openLog({ log }: ObservabilityOptions): LogControl {
-  const { verbosity, modules, splitStream, bufferBytes, flushEveryMs } = log;
-  if (!splitStream) return createLogger({ verbosity, modules });
-  const [info, error] = [process.stdout, process.stderr];
-  return createLogger({
-    ...{ verbosity, modules },
-    output: createSplitOutput({ info, error, bufferBytes, flushEveryMs }),
-  });
 }
 
 /** Takes over the keys that other servers of this database made, so that clients see one cluster. */
