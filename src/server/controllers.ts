@@ -1,8 +1,6 @@
 import { repairAllocations } from '../controllers/allocation-repair.ts';
-import { bootstrapNamespaces } from '../controllers/bootstrap.ts';
-import { ControllerIdentity } from '../controllers/identity.ts';
+import { bootstrapNamespaces, bootstrapPriorities } from '../controllers/bootstrap.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
-import { bootstrapPriorities } from '../controllers/priority-bootstrap.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
 import { bootstrapRoles } from '../controllers/role-bootstrap.ts';
@@ -38,23 +36,23 @@ export function createControllers(foundation: Foundation, parts: ControllerParts
 /** Creates the objects that are missing. Objects that exist stay as they are. */
 async function createCluster(foundation: Foundation, { storage, writing }: ControllerParts): Promise<void> {
   const { registry, now, logger, startup, persistently } = foundation;
-  const { store, allocations } = storage;
-  const { writer, pools } = writing;
-  await persistently(() => bootstrapNamespaces(registry, writer));
+  const { allocations } = storage;
+  const { client, pools } = writing;
+  await persistently(() => bootstrapNamespaces(client));
   startup.finished('namespaces');
-  await persistently(() => bootstrapRoles({ store, registry, writer, isOn: foundation.isFeatureOn }));
+  await persistently(() => bootstrapRoles(client, foundation.isFeatureOn));
   startup.finished('roles');
-  await persistently(() => bootstrapPriorities(registry, writer));
+  await persistently(() => bootstrapPriorities(client));
   startup.finished('priorities');
   const onTrouble = (message: string): void => logger.warn('allocations', { message });
-  const repair = { store, registry, writer, allocations, pools, now, onTrouble };
+  const repair = { client, registry, allocations, pools, now, onTrouble };
   await persistently(() => repairAllocations(repair));
   startup.finished('allocations');
 }
 
 function startControllers(
   foundation: Foundation,
-  { storage: { store }, writing: { writer, quotas } }: ControllerParts,
+  { writing: { client, quotas } }: ControllerParts,
   services: Services,
 ): void {
   const { registry, now, logger } = foundation;
@@ -63,33 +61,26 @@ function startControllers(
     (error: unknown): void =>
       logger.error(name, error);
   const namespaces = new NamespaceDeletion({
-    ...{ store, registry, writer },
-    identity: new ControllerIdentity('namespace-controller'),
+    ...{ client, registry },
     onError: logAs('namespace controller'),
   });
   services.start('namespace-deletion', 'upkeep', (signal) => namespaces.run(signal));
   const quotaUsage = new QuotaUsage({
-    ...{ store, quotas, now },
+    ...{ client, quotas, now },
     definitions: () => [...registry.storages()],
     onError: logAs('quotas'),
   });
   services.start('quotas', 'essential', (signal, works) => quotaUsage.run(signal, works));
-  const definition = registry.findStorage({ group: 'rbac.authorization.k8s.io', resource: 'clusterroles' });
-  if (definition === undefined) return;
-  const roles = new RoleAggregation({
-    ...{ store, writer, definition },
-    identity: new ControllerIdentity('clusterrole-aggregation-controller'),
-    onError: logAs('role aggregation'),
-  });
+  const roles = new RoleAggregation({ client, onError: logAs('role aggregation') });
   services.start('role-aggregation', 'upkeep', (signal) => roles.run(signal));
 }
 
 async function startNamespaceObjects(
-  { registry, logger }: Foundation,
-  { storage: { store }, writing: { writer }, servingCa }: ControllerParts,
+  { logger }: Foundation,
+  { writing: { client }, servingCa }: ControllerParts,
   services: Services,
 ): Promise<void> {
-  const objects = createNamespaceObjects({ store, registry, writer, logger, servingCa });
+  const objects = createNamespaceObjects({ client, logger, servingCa });
   await objects.begin();
   services.start('namespace-objects', 'upkeep', (signal) => objects.run(signal));
 }

@@ -19,14 +19,14 @@ import type { Registry } from '../registry/registry.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
+import type { Client } from '../verbs/client/client.ts';
 import type { Services } from './services.ts';
 
 export interface FlowControlParts {
   readonly store: Store;
   readonly countObjects: (resource: GroupResource) => number | undefined;
   readonly registry: Registry;
-  readonly writer: ObjectWriter;
+  readonly client: Client;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -58,11 +58,11 @@ async function createPriorityAndFairness(
   options: LimitOptions,
   parts: FlowControlParts,
 ): Promise<FlowControlOfServer> {
-  const { store, registry, writer, now, services, logger } = parts;
+  const { store, client, now, services, logger } = parts;
   const engine = createEngine(options, parts);
   const onError = (error: unknown): void => logger.error('flow control', error);
-  const conditions = new FlowSchemaConditions({ store, registry, writer, now, onError });
-  const bootstrap = new FlowControlBootstrap({ store, registry, writer, onError });
+  const conditions = new FlowSchemaConditions({ client, now, onError });
+  const bootstrap = new FlowControlBootstrap({ client, onError });
   const configuration = new Configuration((schemas, levels) => {
     engine.configure(schemas, levels);
     conditions.wake();

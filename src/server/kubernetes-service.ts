@@ -1,18 +1,13 @@
-import { ControllerIdentity } from '../controllers/identity.ts';
 import { KubernetesService } from '../controllers/kubernetes-service.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
-import type { Registry } from '../registry/registry.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
-import type { Store } from '../storage/store.ts';
 import { createReminder } from '../util/now-and-then.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
+import type { Client } from '../verbs/client/client.ts';
 import { findEndpointAddress, firstServiceAddress } from './advertised-address.ts';
 
 export interface KubernetesServiceParts {
-  readonly store: Store;
-  readonly registry: Registry;
-  readonly writer: ObjectWriter;
+  readonly client: Client;
   readonly leases: ServerLeases;
   readonly logger: Logger;
   /** One line for an error that means the database is away; undefined for any other. */
@@ -22,7 +17,7 @@ export interface KubernetesServiceParts {
 /** Service default/kubernetes, as flags configure it. */
 export function createKubernetesService(
   { serving, services }: Pick<ServerOptions, 'serving' | 'services'>,
-  { store, registry, writer, leases, ...log }: KubernetesServiceParts,
+  { client, leases, ...log }: KubernetesServiceParts,
 ): KubernetesService {
   const { advertiseAddress, bindAddress, securePort } = serving;
   const address = findEndpointAddress(advertiseAddress, bindAddress);
@@ -33,8 +28,7 @@ export function createKubernetesService(
     );
   const isPublished = address !== undefined && services.endpointReconciler === 'lease';
   return new KubernetesService({
-    ...{ store, registry, writer, leases },
-    identity: new ControllerIdentity('kubernetes-service-controller'),
+    ...{ client, leases },
     service: {
       clusterIp: firstServiceAddress(services.clusterIpRanges),
       targetPort: securePort,

@@ -1,3 +1,4 @@
+import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { VerificationKey } from '../authn/jws.ts';
 import type { LiveObjects } from '../authn/live-objects.ts';
@@ -13,13 +14,13 @@ import { readSigningKey, readVerificationKeys } from '../authn/service-account/k
 import { LAST_USED, LEGACY_ISSUER, LegacyTokens } from '../authn/service-account/legacy-tokens.ts';
 import { SignedTokens } from '../authn/service-account/signed-tokens.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
-import { ControllerIdentity } from '../controllers/identity.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { AuthenticationOptions } from '../options/authentication.ts';
-import type { Registry } from '../registry/registry.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
+import type { Client } from '../verbs/client/client.ts';
+
+const SECRETS: ResourceOf<ApiObject> = { group: '', resource: 'secrets' };
 
 export interface ServiceAccounts {
   readonly authenticators: readonly TokenAuthenticator[];
@@ -108,18 +109,16 @@ export async function createServiceAccounts(
 }
 
 /** A failure to note the day must not fail the request: the next request notes it again. */
-export function createNoteUse(registry: Registry, writer: ObjectWriter, logger: Logger): NoteUse {
-  const definition = registry.findStorage({ group: '', resource: 'secrets' });
-  const identity = new ControllerIdentity('legacy-service-account-token-tracking');
+export function createNoteUse(client: Client, logger: Logger): NoteUse {
+  const author = client.as('legacy-service-account-token-tracking');
   return ({ metadata }, day) => {
-    if (definition === undefined) return;
     const { name = '', namespace = '', uid = '' } = metadata;
-    const apply = (secret: ApiObject): ApiObject => {
+    const note = (secret: ApiObject): ApiObject => {
       const labels = { ...secret.metadata.labels, [LAST_USED]: day };
       return { ...secret, metadata: { ...secret.metadata, uid, labels } };
     };
-    writer
-      .update(identity.context(definition, namespace), name, { apply })
+    author
+      .update(SECRETS, { namespace, name }, note)
       .catch((error: unknown) => logger.error(`the use of secret ${namespace}/${name} was not noted`, error));
   };
 }

@@ -48,7 +48,7 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
   const services = foundation.services.branch();
   const kubernetes = createKubernetesService(options, {
     ...foundation,
-    ...{ store: storage.store, leases: storage.leases, writer: writing.writer },
+    ...{ client: writing.client, leases: storage.leases },
   });
   return createPhase({
     services,
@@ -56,7 +56,7 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
       const authentication = await startAuthentication(foundation, parts, services);
       const flowControl = await createFlowControl(options.limits, {
         ...foundation,
-        ...{ registry, services, store: storage.store, writer: writing.writer },
+        ...{ registry, services, store: storage.store, client: writing.client },
         countObjects: (resource) => storage.countObjects(resource),
       });
       startup.finished('flow-control');
@@ -77,20 +77,20 @@ async function startAuthentication(
   { storage, writing, options, ...parts }: ServingParts,
   services: Services,
 ): Promise<Authentication> {
-  const { registry, logger, now, persistently, startup, isFeatureOn } = foundation;
+  const { logger, now, persistently, startup, isFeatureOn } = foundation;
   const { store } = storage;
-  const { writer } = writing;
+  const { client } = writing;
   const authentication = await createAuthentication(options.authentication, {
     ...{ store, logger, isFeatureOn },
     clientCaFiles: parts.clientCaFiles,
     serverAddress: externalAddress(options.serving),
-    noteUse: createNoteUse(registry, writer, logger),
+    noteUse: createNoteUse(client, logger),
     signingKeys: { file: parts.serviceAccountKeyFile, store: storage.signingKeys },
   });
   services.start('authentication', 'essential', authentication.run);
-  await persistently(() => publishAuthentication(registry, writer, authentication.published));
+  await persistently(() => publishAuthentication(client, authentication.published));
   startup.finished('authentication');
-  await persistently(() => noteTokenTracking(registry, writer, now()));
+  await persistently(() => noteTokenTracking(client, now()));
   startup.finished('token-tracking');
   return authentication;
 }
@@ -147,10 +147,10 @@ function createResources(
   { authenticator, tokens }: Authentication,
 ): ResourceHandler {
   const { authorizer } = policy;
-  const { writer, ownership, admission } = writing;
+  const { writer, admission } = writing;
   const { apiAudiences } = options.authentication;
   return createResourceHandler({
-    ...{ registry, types, now, writer, authorizer, ownership, admission, tokens },
+    ...{ registry, types, now, writer, authorizer, admission, tokens },
     store: storage.store,
     backends: createBackends(options.agents, isFeatureOn),
     virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),

@@ -4,7 +4,7 @@ import { StoredQuotas } from '../controllers/quota-ledger.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { GatedFields } from '../registry/gated-fields.ts';
 import { createAddressPool, createPortPool, type ValuePool } from '../registry/value-pool.ts';
-import { resourcequotas } from '../resources/core/resource-quota.ts';
+import { Client } from '../verbs/client/client.ts';
 import { ValueAllocator } from '../verbs/writing/allocator.ts';
 import { Ownership } from '../verbs/writing/ownership.ts';
 import { ObjectWriter } from '../verbs/writing/writer.ts';
@@ -17,8 +17,9 @@ import type { StoragePhase } from './storage.ts';
 /** The third phase: admission and the writer that every write passes. */
 export interface WritingPhase extends Phase {
   readonly writer: ObjectWriter;
+  /** The API as parts of the server use it. */
+  readonly client: Client;
   readonly admission: AdmissionChain;
-  readonly ownership: Ownership;
   readonly quotas: StoredQuotas;
   /** Addresses and ports that services are assigned. */
   readonly pools: readonly ValuePool[];
@@ -46,12 +47,13 @@ export function createWriting(
     collectsGarbage: options.writing.collectsGarbage,
     gatedFields: new GatedFields(foundation.isFeatureOn),
   });
-  const quotas = new StoredQuotas(resourcequotas, writer);
+  const client = new Client({ store, registry, writer });
+  const quotas = new StoredQuotas(client);
   const plugins = createAdmission(options.admission, {
     ...foundation,
     ...policy,
     ...{ store, quotas },
-    createNamespace: (name) => createNamespace(registry, writer, name),
+    createNamespace: (name) => createNamespace(client, name),
   });
   admission.use(plugins.all);
   const phase = createPhase({
@@ -62,7 +64,7 @@ export function createWriting(
       foundation.startup.finished('admission');
     },
   });
-  return { ...phase, ...{ writer, admission, ownership, quotas, pools }, serve: plugins.serve };
+  return { ...phase, ...{ writer, client, admission, quotas, pools }, serve: plugins.serve };
 }
 
 function createPools({ services }: Pick<ServerOptions, 'services'>): ValuePool[] {

@@ -9,37 +9,38 @@ import type { ValueAllocator } from './allocator.ts';
 /** Other servers choose at random too: meeting them so often in a row means that next to nothing is free. */
 const ATTEMPTS = 50;
 
-export interface Assigning {
-  readonly assigned: AssignedValues;
+export interface Allocation {
+  /** How the resource has values allocated. */
+  readonly values: AssignedValues;
   readonly allocator: ValueAllocator;
   readonly dryRun: boolean;
   readonly old: ApiObject | undefined;
 }
 
 /**
- * Assigns values and finishes the write with them: again with others, as long as what the server chose turns out to be
- * taken. `finish` gets a copy of the object each time.
+ * Allocates values to an object and finishes its write: again with other values, as long as one that the server chose turns
+ * out to be another object's. `finish` gets a copy of the object each time.
  * @throws StatusError
  */
-export async function assignAndFinish<Result>(
-  { assigned, allocator, dryRun, old }: Assigning,
+export async function allocateAndFinish<Result>(
+  { values, allocator, dryRun, old }: Allocation,
   object: ApiObject,
   finish: (copy: ApiObject) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     const copy = copyJson(object);
-    const assignment = allocator.begin(dryRun);
+    const choice = allocator.begin(dryRun);
     try {
-      assigned.complete(copy, old);
-      await assigned.assign(copy, old, assignment);
+      values.complete(copy, old);
+      await values.assign(copy, old, choice);
       const result = await finish(copy);
-      assignment.end({ stored: true });
+      choice.end({ stored: true });
       return result;
     } catch (error) {
       const taken = takenValue(error);
-      assignment.end(taken === undefined ? { stored: false } : { stored: false, taken });
+      choice.end(taken === undefined ? { stored: false } : { stored: false, taken });
       if (taken === undefined) throw error;
-      if (!assignment.chose(taken) || attempt >= ATTEMPTS) throw assigned.whenTaken(copy, taken);
+      if (!choice.includes(taken) || attempt >= ATTEMPTS) throw values.whenTaken(copy, taken);
     }
   }
 }
@@ -48,8 +49,8 @@ function takenValue(error: unknown): AssignedValue | undefined {
   return error instanceof StorageError && error.failure.kind === 'taken' ? error.failure.value : undefined;
 }
 
-/** What a write says about the values its object holds; undefined when it changes nothing about them. */
-export function holdsOf(
+/** What a write says about the values that are allocated to its object; undefined when it changes nothing about them. */
+export function allocatedBy(
   { strategy }: ResourceDefinition,
   verb: WriteVerb,
   object: ApiObject,
@@ -59,9 +60,9 @@ export function holdsOf(
   if (assigned === undefined) return undefined;
   if (verb === 'delete') return [];
   const before = old === undefined ? [] : assigned.valuesOf(old);
-  const isKept = ({ pool, value }: AssignedValue): boolean =>
-    before.some((held) => held.pool === pool && held.value === value);
-  const holds = assigned.valuesOf(object).map((held) => ({ ...held, kept: isKept(held) }));
-  const same = holds.length === before.length && holds.every(({ kept }) => kept);
-  return same ? undefined : holds;
+  const isOld = ({ pool, value }: AssignedValue): boolean =>
+    before.some((one) => one.pool === pool && one.value === value);
+  const after = assigned.valuesOf(object).map((one) => ({ ...one, kept: isOld(one) }));
+  const isSame = after.length === before.length && after.every(({ kept }) => kept);
+  return isSame ? undefined : after;
 }

@@ -9,13 +9,12 @@ const LARGE_BYTES = 64 * 1024;
 
 export const isLarge = (sizeBytes: number): boolean => sizeBytes > LARGE_BYTES;
 
-/** Undefined, which is not to be waited for, when all was done at once. */
-export function stepwise(large: boolean | undefined, steps: Steps<void>): Promise<void> | undefined {
-  if (large === true) return inTurns(steps);
+/** In turns with other work for a large object, else at once: then there is nothing to wait for, and it answers undefined. */
+export function runSteps(large: boolean, steps: Steps<void>): Promise<void> | undefined {
+  if (large) return inTurns(steps);
   atOnce(steps);
   return undefined;
 }
 
-/** Between two steps. Undefined, which is not to be waited for, when there is no need. */
-export const breathe = (large: boolean | undefined): Promise<void> | undefined =>
-  large === true ? endTurn() : undefined;
+/** Between two steps: for a large object, other work has its turn. Undefined when there is nothing to wait for. */
+export const endTurnIf = (large: boolean): Promise<void> | undefined => (large ? endTurn() : undefined);
