@@ -108,6 +108,19 @@ test('ensure creates what is not there, and writes nothing where nothing is to b
   expect(store.commits).toHaveLength(1);
 });
 
+test('an object that may stay is not put before plugins and rules, which might refuse it by now', async () => {
+  const refuseUpdates = {
+    name: 'RefuseUpdates',
+    operations: ['UPDATE'],
+    mutate: () => Promise.reject(new Error('refused')),
+  } as const;
+  const { client, store } = createTestClient({ definitions: [configmaps], plugins: () => [refuseUpdates] });
+  store.put('', 'configmaps', map('theirs'));
+  expect(await client.ensure(MAPS, map('wanted'))).toMatchObject({ data: { k: 'theirs' } });
+  const ensured = client.ensure(MAPS, map('wanted'), { mend: setTo('wanted') });
+  await expect(ensured).rejects.toThrow('refused');
+});
+
 test('an ensure that loses the race mends what the winner made', async () => {
   for (const [made, commits] of [
     ['wrong', 1],
