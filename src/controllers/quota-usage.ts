@@ -4,7 +4,7 @@ import type { ResourceQuota } from '../api/types/core/v1.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import { fromResourceList, toResourceList } from '../object/resource-list.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
-import { followAnew } from '../storage/follow-anew.ts';
+import { followAnew } from '../storage/follower.ts';
 import { observe } from '../storage/observe.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { Entry, ObjectEvent, Store } from '../storage/store.ts';
