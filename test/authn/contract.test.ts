@@ -219,7 +219,7 @@ describe.each(CASES)('$name', ({ tokens, token, username }) => {
     if (token === undefined) return;
     // The last character of a signature has bits that mean nothing.
     for (let at = 0; at < token.length - 1; at += Math.ceil(token.length / 40)) {
-      const changed = `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
+      const changed = `${token.slice(0, at)}${token[at] === 'a' ? 'b' : 'a'}${token.slice(at + 1)}`;
       expect(['nobody', 'error']).toContain(await ask(tokens, changed));
     }
   });
