@@ -1,5 +1,5 @@
 import type { PersistentVolumeSpec, Pod, SecretReference } from '../api/types/core/v1.ts';
-import { podConfigMapNames, podSecretNames } from '../object/pod-data-sources.ts';
+import { podConfigMapNames, podSecretNames } from '../object/pod-spec.ts';
 import { type Reference, type RelatedKind, toReference } from './node-relations.ts';
 
 /**

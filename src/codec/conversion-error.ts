@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ScalarKind, ValueSchema } from '../api/schema.ts';
-import { goTypeOf } from '../object/go-plain.ts';
+import { goTypeOf } from '../object/go-value.ts';
 import { isObject } from '../object/merge-patch.ts';
 import { cannotUnmarshal, DecodeError } from './decode-error.ts';
 import { decodeScalar } from './decode-scalar.ts';

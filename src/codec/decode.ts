@@ -6,8 +6,8 @@ import {
   type ScalarKind,
   type SchemaUnionKind,
 } from '../api/schema.ts';
-import { copyJson } from '../object/copy.ts';
 import { MAX_PROBLEMS } from '../object/document-limits.ts';
+import { copyJson } from '../object/equality.ts';
 import { isObject } from '../object/merge-patch.ts';
 import { zeroScalar } from '../object/zero-value.ts';
 import { cannotUnmarshal, cannotUnmarshalField, DecodeError } from './decode-error.ts';

@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
-import { copyJson } from '../object/copy.ts';
+import { copyJson } from '../object/equality.ts';
 import { hasLongInteger, parseExactly, parseJsonBytes, parsePlainly } from '../object/exact-json.ts';
 import { findMetadata } from './metadata-scan.ts';
 import { cutSets, putSets, stringify } from './stored-sets.ts';

@@ -1,6 +1,5 @@
 import type { ApiObject, ManagedFieldsEntry } from '../api/object-meta.ts';
-import { knownTextOf, parseSet } from '../object/managed-fields/known-sets.ts';
-import { keptTextOf } from '../object/managed-fields/set-text.ts';
+import { parsedTextOf, parseSet, sharedTextOf } from '../object/managed-fields/set-texts.ts';
 
 /**
  * The sets in metadata.managedFields of a stored object: more than half of a pod's JSON, and the same for many objects. They
@@ -86,6 +85,6 @@ export function stringify(object: ApiObject): string {
 
 /** Of sets that were read, and of new ones that many objects share. */
 const textOf = (set: Set | undefined): string | undefined =>
-  set === undefined ? undefined : (knownTextOf(set) ?? keptTextOf(set));
+  set === undefined ? undefined : (parsedTextOf(set) ?? sharedTextOf(set));
 
 const NOT_HERE = JSON.rawJSON(ELSEWHERE);

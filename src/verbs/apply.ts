@@ -7,7 +7,7 @@ import { cannotUnmarshal } from '../codec/decode-error.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { repeatedKeysError } from '../codec/yaml-repeated-keys.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
-import { copyJson } from '../object/copy.ts';
+import { copyJson } from '../object/equality.ts';
 import {
   ApplyConflict,
   applyInSteps,

@@ -2,13 +2,14 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
-import { fieldsOf } from '../../src/object/managed-fields/applied-set.ts';
 import {
   ApplyConflict,
   applyInSteps,
   describeConflicts,
+  LAST_APPLIED,
 } from '../../src/object/managed-fields/apply-config.ts';
 import { checkConfig } from '../../src/object/managed-fields/check-config.ts';
+import { fieldsOf } from '../../src/object/managed-fields/configuration.ts';
 import {
   difference,
   type FieldSet,
@@ -17,7 +18,6 @@ import {
   setOf,
   union,
 } from '../../src/object/managed-fields/field-set.ts';
-import { LAST_APPLIED } from '../../src/object/managed-fields/last-applied.ts';
 import { emptyObject, type Shape, shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
 import { trackUpdate, type Writing, withoutServerFields } from '../../src/object/managed-fields/track.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';

@@ -1,7 +1,7 @@
 import { notFound } from '../../api/status.ts';
 import type { Namespace } from '../../api/types/core/v1.ts';
 import type { LabelSelector } from '../../api/types/meta/v1.ts';
-import { fromLabelSelector, type LabelRequirement, matchesLabels } from '../../object/label-selector.ts';
+import { fromLabelSelector, type LabelRequirement, matchesLabels } from '../../object/selectors.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { NAMESPACES } from '../resources.ts';

@@ -1,5 +1,5 @@
 import type { PodSpec, Toleration } from '../../api/types/core/v1.ts';
-import { isExtendedResource } from '../../object/resource-names.ts';
+import { isExtendedResource } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import { describePlugin } from '../plugin.ts';
 import { PODS } from '../resources.ts';

@@ -1,11 +1,10 @@
 import type { ApiObject, JsonValue } from '../../api/object-meta.ts';
 import { internalError, StatusError } from '../../api/status.ts';
-import { copyJson } from '../../object/copy.ts';
-import { equal } from '../../object/equality.ts';
+import { copyJson, equal } from '../../object/equality.ts';
 import { parseJson } from '../../object/exact-json.ts';
 import { applyJsonPatch } from '../../object/json-patch.ts';
 import { jsonSyntaxError } from '../../object/json-syntax-error.ts';
-import { parseOwners } from '../../object/managed-fields/managers.ts';
+import { parseOwners } from '../../object/managed-fields/owners.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
 import { describePlugin } from '../plugin.ts';

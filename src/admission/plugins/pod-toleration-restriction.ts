@@ -4,7 +4,7 @@ import type { Namespace, Pod, Toleration } from '../../api/types/core/v1.ts';
 import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import { objectsOf } from '../../object/parts.ts';
-import { qosClass } from '../../object/pod-qos.ts';
+import { qosClass } from '../../object/pod-spec.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { ObjectLookup } from '../object-lookup.ts';

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
+import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
 import type { ParamKind, ParamRef } from './policy.ts';
 
 /** Objects of one kind, in the version that was asked for. */

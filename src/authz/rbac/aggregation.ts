@@ -1,6 +1,6 @@
 import type { ClusterRole, PolicyRule } from '../../api/types/rbac/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
+import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
 
 /** A ClusterRole as aggregation sees it. */
 export type AggregatedRole = Pick<ClusterRole, 'metadata' | 'rules' | 'aggregationRule'>;

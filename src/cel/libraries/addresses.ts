@@ -1,6 +1,14 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { formatIp, readStrictCidr, readStrictIp } from '../../object/canonical-ip.ts';
-import { contains, equalBytes, networkBytes, parseCidr, parseIp } from '../../object/ip.ts';
+import {
+  contains,
+  equalBytes,
+  formatIp,
+  networkBytes,
+  parseCidr,
+  parseIp,
+  readStrictCidr,
+  readStrictIp,
+} from '../../object/ip.ts';
 
 export class CelIp {
   readonly bytes: readonly number[];

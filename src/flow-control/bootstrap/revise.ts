@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
-import { parseGoBool } from '../../object/go-bool.ts';
+import { parseGoBool } from '../../object/go-value.ts';
 import { AUTO_UPDATE } from './shape.ts';
 
 /**

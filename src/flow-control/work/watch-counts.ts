@@ -1,4 +1,4 @@
-import { parseFieldSelector, requiredValue } from '../../object/field-selector.ts';
+import { parseFieldSelector, requiredValue } from '../../object/selectors.ts';
 import type { ResourceTarget } from '../../request/api-request.ts';
 import type { FlowRequest } from '../flow-control.ts';
 

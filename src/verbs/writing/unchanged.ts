@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
-import { sameOwners } from '../../object/managed-fields/managers.ts';
+import { sameOwners } from '../../object/managed-fields/owners.ts';
 
 /** What an update leaves as it was. */
 

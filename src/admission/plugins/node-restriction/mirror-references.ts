@@ -1,6 +1,6 @@
 import type { Pod, PodSpec } from '../../../api/types/core/v1.ts';
 import { goQuote } from '../../../object/go-value.ts';
-import { podConfigMapNames, podSecretNames } from '../../../object/pod-data-sources.ts';
+import { podConfigMapNames, podSecretNames } from '../../../object/pod-spec.ts';
 import { refusal } from '../../refusal.ts';
 import type { WriteOf } from '../../write-of.ts';
 

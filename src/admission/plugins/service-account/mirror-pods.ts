@@ -1,5 +1,5 @@
 import type { Pod } from '../../../api/types/core/v1.ts';
-import { podSecretNames } from '../../../object/pod-data-sources.ts';
+import { podSecretNames } from '../../../object/pod-spec.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
 import { refusal } from '../../refusal.ts';
 

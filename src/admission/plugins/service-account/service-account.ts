@@ -1,5 +1,5 @@
 import type { Pod, PodSpec, ServiceAccount } from '../../../api/types/core/v1.ts';
-import { parseGoBool } from '../../../object/go-bool.ts';
+import { parseGoBool } from '../../../object/go-value.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
 import type { ClusterObjects } from '../../cluster-objects.ts';
 import { describePlugin, type PluginParts } from '../../plugin.ts';

@@ -1,5 +1,5 @@
 import type { Container, PodSpec, ProjectedVolumeSource } from '../../../api/types/core/v1.ts';
-import { generateName } from '../../../object/generated-name.ts';
+import { generateName } from '../../../object/metadata.ts';
 
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 const VOLUME_PREFIX = 'kube-api-access-';

@@ -1,9 +1,15 @@
 import type { Affinity, Container, Pod, PodSpec } from '../../../api/types/core/v1.ts';
-import { matchesLabels } from '../../../object/label-selector.ts';
-import { qosClass } from '../../../object/pod-qos.ts';
+import { qosClass } from '../../../object/pod-spec.ts';
 import type { Quantity } from '../../../object/quantity.ts';
-import { addLists, type ResourceList, toResourceList } from '../../../object/resource-list.ts';
-import { isExtendedResource, isHugePages, isNativeResource } from '../../../object/resource-names.ts';
+import {
+  addLists,
+  isExtendedResource,
+  isHugePages,
+  isNativeResource,
+  type ResourceList,
+  toResourceList,
+} from '../../../object/resource-list.ts';
+import { matchesLabels } from '../../../object/selectors.ts';
 import { podResources, resourcesOf } from '../../plugins/pod-resources.ts';
 import { PODS } from '../../resources.ts';
 import { countName, type Measure, ONE } from '../measure.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
-import { goPlain } from '../../src/object/go-plain.ts';
-import { mergedJson, operatedJson } from '../../src/object/patched-json.ts';
+import { goPlain } from '../../src/object/go-value.ts';
+import { mergedJson, operatedJson } from '../../src/object/patch-error.ts';
 
 const LETTERS = 10_000;
 

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import type { FieldError } from '../../src/api/status.ts';
-import { invalid } from '../../src/api/status.ts';
-import { invalidValue, required } from '../../src/object/field-errors.ts';
-import { boundedProblems } from '../../src/object/problem-bounds.ts';
+import { type FieldError, invalid } from '../../src/api/status.ts';
+import { boundedProblems, invalidValue, required } from '../../src/object/field-errors.ts';
 
 test('a walk that finds little is not changed', () => {
   const found = boundedProblems(() => [required('a'), invalidValue('b', 'x', 'why')].slice(1));

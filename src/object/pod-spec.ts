@@ -1,4 +1,5 @@
 import type { PodSpec, Volume } from '../api/types/core/v1.ts';
+import { parseQuantity } from './quantity.ts';
 
 /** Which secrets and config maps a pod names, wherever it may (Kubernetes: pkg/api/v1/pod, VisitPod…Names). */
 
@@ -38,7 +39,7 @@ const volumeSecretNames = (volume: Volume): Name[] => [
   ...(volume.projected?.sources ?? []).map(({ secret }) => secret?.name),
 ];
 
-/** What the environment of the containers comes from: `all` is the field of whole objects, `one` that of single keys. */
+/** Sources of the containers' environment: `all` is the field that names whole objects, `one` the field for single keys. */
 function environmentNames(
   { initContainers, containers, ephemeralContainers }: PodSpec,
   all: 'secretRef' | 'configMapRef',
@@ -50,3 +51,47 @@ function environmentNames(
     ...(env ?? []).map(({ valueFrom }) => valueFrom?.[one]?.name),
   ]);
 }
+
+/** Guaranteed: limits everywhere, and requests as high. BestEffort: nothing is asked for. Burstable: the rest. */
+export function qosClass(spec: PodSpec): string {
+  const cpu = amountsOf(spec, 'cpu');
+  const memory = amountsOf(spec, 'memory');
+  if (!isAsked(cpu) && !isAsked(memory)) return 'BestEffort';
+  return isGuaranteed(cpu) && isGuaranteed(memory) ? 'Guaranteed' : 'Burstable';
+}
+
+/** Sums over all containers, in billionths. */
+interface Amounts {
+  readonly limits: bigint;
+  readonly requests: bigint;
+  readonly limitedEverywhere: boolean;
+}
+
+const COUNTED = ['containers', 'initContainers'] as const;
+
+function amountsOf(spec: PodSpec, name: 'cpu' | 'memory'): Amounts {
+  let limits = 0n;
+  let requests = 0n;
+  let limitedEverywhere = true;
+  for (const list of COUNTED) {
+    for (const { resources } of spec[list] ?? []) {
+      const limit = amount(resources?.limits, name);
+      if (limit === 0n) limitedEverywhere = false;
+      limits += limit;
+      requests += amount(resources?.requests, name);
+    }
+  }
+  return { limits, requests, limitedEverywhere };
+}
+
+/** Zero asks for nothing. */
+function amount(list: Readonly<Record<string, string>> | undefined, name: string): bigint {
+  const value = list?.[name];
+  const nanos = value === undefined ? 0n : (parseQuantity(value)?.nanos ?? 0n);
+  return nanos > 0n ? nanos : 0n;
+}
+
+const isAsked = ({ limits, requests }: Amounts): boolean => limits > 0n || requests > 0n;
+
+const isGuaranteed = ({ limits, requests, limitedEverywhere }: Amounts): boolean =>
+  limitedEverywhere && limits === requests;

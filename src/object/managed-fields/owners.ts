@@ -37,7 +37,7 @@ export function parseOwners(
   return owners;
 }
 
-/** What this server stored needs no second look; `foreign` entries come from a request. */
+/** `foreign` entries come from a request and are checked; stored entries are known to be valid. */
 function parseOwner(entry: ManagedFieldsEntry, foreign: boolean): Owner | undefined {
   const {
     manager = '',
@@ -52,7 +52,7 @@ function parseOwner(entry: ManagedFieldsEntry, foreign: boolean): Owner | undefi
   if (apiVersion === '' || fieldsType !== 'FieldsV1') return undefined;
   const fields = foreign ? parseFieldSet(fieldsV1) : (fieldsV1 as unknown as FieldSet);
   if (fields === undefined) return undefined;
-  // What is stored is in order, so that a writer's set can stay the one it was.
+  // Stored sets are in order already, so a writer's set can stay the same object.
   return { manager, operation, apiVersion, subresource, time, fields: foreign ? sorted(fields) : fields };
 }
 
@@ -84,13 +84,13 @@ function compareOwners(a: Owner, b: Owner): number {
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** `owner` with these fields and no others, among the rest. */
+/** The owners with `owner` in place of the one that has its identity. */
 export function withOwner(owners: readonly Owner[], owner: Owner): Owner[] {
   const rest = owners.filter((other) => !isSameOwner(other, owner));
   return [...rest, { ...owner, fields: sorted(owner.fields) }];
 }
 
-/** Objects that many programs update do not grow without end: the oldest owners of a version become one. */
+/** Beyond this many updaters the oldest of each version become one, so that objects with many writers stay small. */
 const MAX_UPDATERS = 10;
 const OLD_UPDATES = 'ancient-changes';
 
@@ -119,7 +119,7 @@ interface Bucket {
   readonly owners: Owner[];
 }
 
-/** One owner of all that those in the bucket own. */
+/** Replaces the owners of a bucket by one that owns the fields of all. */
 function emptyInto(kept: readonly Owner[], { owners }: Bucket): Owner[] {
   const last = owners[owners.length - 1] as Owner;
   const one: Owner = { ...last, manager: OLD_UPDATES, subresource: '' };
@@ -130,7 +130,7 @@ function emptyInto(kept: readonly Owner[], { owners }: Bucket): Owner[] {
 export const fieldsOwnedBy = (owners: readonly Owner[], identity: Identity): FieldSet =>
   owners.find((owner) => isSameOwner(owner, identity))?.fields ?? EMPTY;
 
-/** Whether the same owners own the same fields, since whenever. */
+/** Whether two lists are equal but for the times of their entries. */
 export function sameOwners(
   a: readonly ManagedFieldsEntry[] = [],
   b: readonly ManagedFieldsEntry[] = [],

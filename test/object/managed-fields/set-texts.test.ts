@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KnownSets } from '../../../src/object/managed-fields/known-sets.ts';
+import { KnownSets } from '../../../src/object/managed-fields/set-texts.ts';
 
 const TEXT = '{"f:spec":{".":{},"f:replicas":{}}}';
 

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { checkName, checkPortName, checkQualifiedName } from '../../src/object/formats.ts';
-import { isDnsLabel, isDnsSubdomain, isQualifiedPart } from '../../src/object/name-texts.ts';
+import {
+  checkName,
+  checkPortName,
+  checkQualifiedName,
+  isDnsLabel,
+  isDnsSubdomain,
+  isQualifiedPart,
+} from '../../src/object/formats.ts';
 
 /** As Kubernetes states them. */
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
