@@ -1,7 +1,7 @@
 import { typeName } from '../api/idl/type-name.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
+import { parseBytes } from '../codec/formats.ts';
 import { bodyFormat } from '../codec/negotiate.ts';
-import { parseBytes } from '../codec/parse-bytes.ts';
 import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
 import { parseJsonBytes } from '../object/exact-json.ts';
 import type { BytesResponse } from '../request/api-response.ts';

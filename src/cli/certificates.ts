@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { PairFiles } from '../http/tls/serving-tls.ts';
+import type { PairFiles } from '../http/serving-tls.ts';
 import type { LeafOptions } from './certificate-authority.ts';
 import { type KeepKey, type KeyPair, keepHere, readPair, writePair } from './kept-keys.ts';
 

@@ -8,9 +8,8 @@ import { followAnew } from '../storage/follow-anew.ts';
 import { observe } from '../storage/observe.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { Entry, Store, WatchEvent } from '../storage/store.ts';
-import { keepDoing } from '../util/keep-doing.ts';
-import { pause } from '../util/pause.ts';
-import { type AlsoRun, runTogether } from '../util/run-together.ts';
+import { type AlsoRun, runTogether } from '../util/concurrency.ts';
+import { keepDoing, pause } from '../util/pause.ts';
 import { type CountedResource, countUsage, resourcesCountedBy } from './quota-count.ts';
 import type { StoredQuotas } from './quota-ledger.ts';
 

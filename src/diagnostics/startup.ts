@@ -1,15 +1,14 @@
 import type { HealthCheck } from './health.ts';
 
-/** A check that is well once a step of the start is finished. Several may stand for the same step. */
+/** A check that passes once a step of the start is finished. Several checks may stand for one step. */
 export interface StartupCheck<Step extends string> {
   readonly name: string;
   readonly step: Step;
 }
 
 /**
- * What has to be done after the listener is open and before the server is ready, each step under the names of the checks that
- * stand for it. /livez takes unfinished steps for done during --livez-grace-period, so that a slow start is not killed for
- * being slow.
+ * The steps between the opening of the listener and readiness, as health checks. /livez counts unfinished steps as finished
+ * during --livez-grace-period, so that a slow start is not killed.
  */
 export class Startup<Step extends string> {
   readonly #graceMs: number;

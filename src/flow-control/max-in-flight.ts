@@ -1,4 +1,4 @@
-import { isLongRunning } from '../request/long-running.ts';
+import { isLongRunning } from '../request/api-request.ts';
 import type { AdmittedTurn, FlowControl, FlowRequest, RefusedTurn } from './flow-control.ts';
 
 export interface MaxInFlightLimits {

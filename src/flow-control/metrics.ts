@@ -3,7 +3,7 @@ import type {
   LevelAdjustment,
   LevelLimits,
   LevelUsage,
-} from '../observability/flow-control/level-facts.ts';
+} from '../observability/flow-control/level-tallies.ts';
 
 /** What flow control tells of itself. Implementations are called several times a request and must be cheap. */
 export interface FlowMetrics {

@@ -1,5 +1,4 @@
-import type { ResourceTarget } from '../request/api-request.ts';
-import { isLongRunning } from '../request/long-running.ts';
+import { isLongRunning, type ResourceTarget } from '../request/api-request.ts';
 import { pause } from '../util/pause.ts';
 import type { FlowClock } from './clock.ts';
 import type { FlowSchema } from './config/flow-schema.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { parseQuantity } from '../object/quantity.ts';
 import type { ModuleVerbosity } from '../observability/logger.ts';
-import type { MetricPolicy } from '../observability/metric-policy.ts';
+import type { MetricPolicy } from '../observability/metrics.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
 import type { FlagValues } from './parse.ts';

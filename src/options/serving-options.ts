@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { RE2JS } from 're2js';
 import type { Http2Options } from '../http/server.ts';
-import type { SniPair, TlsSettings } from '../http/tls/serving-tls.ts';
+import type { SniPair, TlsSettings } from '../http/serving-tls.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { UsageError } from './flag.ts';
 import type { FlagValues } from './parse.ts';

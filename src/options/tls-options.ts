@@ -1,5 +1,5 @@
 import { getCiphers, type SecureVersion } from 'node:tls';
-import type { SniPair, TlsSettings } from '../http/tls/serving-tls.ts';
+import type { SniPair, TlsSettings } from '../http/serving-tls.ts';
 import { table } from '../util/table.ts';
 import { UsageError } from './flag.ts';
 import { type FlagValues, nearestName } from './parse.ts';

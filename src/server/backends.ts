@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { ServerOptions } from '../options/options.ts';
-import { AgentCredentials } from '../proxy/agent-credentials.ts';
-import { NodeTransport } from '../proxy/node-transport.ts';
+import { AgentCredentials, NodeTransport } from '../proxy/node-transport.ts';
 import type { Backends } from '../verbs/context.ts';
 
 const CREDENTIAL_FLAGS = '--agent-certificate-authority, --agent-client-certificate, --agent-client-key';

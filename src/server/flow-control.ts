@@ -14,7 +14,7 @@ import { FlowControlMetrics } from '../observability/flow-control/metrics.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ServerOptions } from '../options/options.ts';
-import { createFlowControlDumps } from '../pipeline/flow-control-dumps.ts';
+import { createFlowControlDumps } from '../pipeline/flow-control.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
 import { Follower } from '../storage/follower.ts';

@@ -1,15 +1,13 @@
 import type { Hono } from 'hono';
-import { createFlagPages } from '../diagnostics/flag-pages.ts';
 import { createHealthPages, type HealthCheck } from '../diagnostics/health.ts';
-import { createMetricPages } from '../diagnostics/metric-pages.ts';
-import { Contention } from '../diagnostics/pprof/contention.ts';
+import { createFlagPages, createMetricPages } from '../diagnostics/pages.ts';
 import { HeapSampler } from '../diagnostics/pprof/heap.ts';
-import { createProfilePages, createSnapshotPages } from '../diagnostics/pprof/pages.ts';
+import { Contention, createProfilePages, createSnapshotPages } from '../diagnostics/pprof/pages.ts';
 import { Startup } from '../diagnostics/startup.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
 import { retryLater } from '../http/drain.ts';
 import { type HttpServer, listen } from '../http/server.ts';
-import { type PairFiles, ServingTls } from '../http/tls/serving-tls.ts';
+import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
 import type { LogControl } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';

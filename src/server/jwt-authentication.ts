@@ -6,9 +6,9 @@ import { JwtAuthenticators } from '../authn/jwt/jwt-authenticators.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
-import { createHttpsGet } from '../outbound/https-get.ts';
+import { createHttpsGet } from '../outbound/http-client.ts';
+import { runTogether } from '../util/concurrency.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
-import { runTogether } from '../util/run-together.ts';
 
 export interface JwtAuthentication {
   readonly tokens: TokenAuthenticator;

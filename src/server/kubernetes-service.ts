@@ -6,7 +6,7 @@ import type { Registry } from '../registry/registry.ts';
 import { describeTrouble, isPassing } from '../storage/postgres/trouble.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { Store } from '../storage/store.ts';
-import { createReminder } from '../util/now-and-then.ts';
+import { createReminder } from '../util/reminder.ts';
 import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { findEndpointAddress, firstServiceAddress } from './advertised-address.ts';
 

@@ -4,7 +4,7 @@ import { CA_MANAGER, DEFAULT_ACCOUNT, rootCertificate } from '../controllers/nam
 import type { Logger } from '../observability/logger.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Store } from '../storage/store.ts';
-import { runTogether } from '../util/run-together.ts';
+import { runTogether } from '../util/concurrency.ts';
 import type { ObjectWriter } from '../verbs/writing/writer.ts';
 
 export interface NamespaceObjects {

@@ -1,6 +1,6 @@
 import type { GroupResource } from '../api/names.ts';
-import { aborted } from '../util/aborted.ts';
-import { runTogether } from '../util/run-together.ts';
+import { runTogether } from '../util/concurrency.ts';
+import { aborted } from '../util/pause.ts';
 import { followAnew } from './follow-anew.ts';
 import type { Revision } from './revision.ts';
 import type { Entry, FrameEncoder, FrameSink, Store, WatchEvent } from './store.ts';

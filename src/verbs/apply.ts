@@ -5,7 +5,7 @@ import { badRequest, StatusError, unknownError } from '../api/status.ts';
 import { conversionError } from '../codec/conversion-error.ts';
 import { cannotUnmarshal } from '../codec/decode-error.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
-import { repeatedKeysError } from '../codec/yaml-repeated-keys.ts';
+import { repeatedKeysError } from '../codec/yaml-problems.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { copyJson } from '../object/equality.ts';
 import {
@@ -24,7 +24,7 @@ import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { atOnce, inTurns } from '../util/steps.ts';
+import { atOnce, inTurns } from '../util/end-turn.ts';
 import { expectedOf, type Refusal, toObject } from './body.ts';
 import { toWriteContext, type VerbContext } from './context.ts';
 import { assertMayCreate } from './create-instead.ts';

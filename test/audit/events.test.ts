@@ -11,7 +11,7 @@ import { formatLegacy } from '../../src/audit/legacy-line.ts';
 import { AuditMetrics } from '../../src/audit/metrics.ts';
 import { parsePolicy } from '../../src/audit/policy/parse-policy.ts';
 import { sourceAddresses } from '../../src/audit/source-addresses.ts';
-import { encodeValue } from '../../src/codec/encode.ts';
+import { encodeValue } from '../../src/codec/formats.ts';
 import { Http1Incoming } from '../../src/http/http1-incoming.ts';
 import { IncomingRequest } from '../../src/http/incoming-request.ts';
 import { annotateVerdict, audit, auditAuthentication } from '../../src/pipeline/audit.ts';

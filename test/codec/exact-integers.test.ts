@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
-import { encodeValue } from '../../src/codec/encode.ts';
+import { encodeValue } from '../../src/codec/formats.ts';
 import { parseJsonText } from '../../src/codec/json-text.ts';
 import { decodeEnvelope, encodeEnvelope } from '../../src/codec/protobuf/envelope.ts';
 import { parseStored, toStoredJson } from '../../src/codec/stored-object.ts';

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
+import { decodeMessage } from '../../src/codec/protobuf/decoder.ts';
 import { encodeMessage } from '../../src/codec/protobuf/encoder.ts';
-import { decodeMessage } from '../../src/codec/protobuf/message.ts';
 import { RandomObjects } from './random-object.ts';
 
 const { Reader } = protobuf;

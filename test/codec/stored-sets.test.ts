@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import { copyStored, parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
-import { cutSets } from '../../src/codec/stored-sets.ts';
+import { copyStored, cutSets, parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
 
 const SET = { 'f:spec': { '.': {}, 'k:{"name":"web"}': { 'f:image': {} } } };
 

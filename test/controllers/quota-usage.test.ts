@@ -5,7 +5,7 @@ import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 import type { Store, WatchQuery } from '../../src/storage/store.ts';
 import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
-import { aborted } from '../../src/util/aborted.ts';
+import { aborted } from '../../src/util/pause.ts';
 
 const QUOTA = {
   kind: 'ResourceQuota',

@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createSplitOutput } from '../../src/observability/log-output.ts';
-import { createLogger, readRegions } from '../../src/observability/logger.ts';
+import { createLogger, createSplitOutput, readRegions } from '../../src/observability/logger.ts';
 
 function record(options: Partial<Parameters<typeof createLogger>[0]> = {}) {
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { registerFamily } from '../../observability/tallies/family.ts';
+import { registerFamily } from '../../observability/tallies.ts';
 import { VERSION } from '../../version.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { LATEST, type LevelVersion, type Mode, PRIVILEGED, toText } from './policy.ts';

@@ -1,5 +1,5 @@
 import type { FieldError } from '../../api/status.ts';
-import { repeatedKeyProblems } from '../../codec/yaml-repeated-keys.ts';
+import { repeatedKeyProblems } from '../../codec/yaml-problems.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
 import { throwProblems } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, notSupported, required } from '../../object/field-errors.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { isObject } from '../../object/merge-patch.ts';
-import type { HttpsGet } from '../../outbound/https-get.ts';
+import type { HttpsGet } from '../../outbound/http-client.ts';
 import { readUnverified } from '../jws.ts';
 
 export interface DistributedClaimsOptions {

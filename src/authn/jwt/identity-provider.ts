@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { isObject } from '../../object/merge-patch.ts';
-import type { HttpsGet } from '../../outbound/https-get.ts';
+import type { HttpsGet } from '../../outbound/http-client.ts';
 import { pause } from '../../util/pause.ts';
 import { readUnverified, type VerificationKey, verifyToken } from '../jws.ts';
 

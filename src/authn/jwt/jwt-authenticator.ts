@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import type { HttpsGet } from '../../outbound/https-get.ts';
+import type { HttpsGet } from '../../outbound/http-client.ts';
 import type { Authentication } from '../authenticator.ts';
 import { audiencesOf, readUnverified } from '../jws.ts';
 import { intersect, type TokenAuthenticator } from '../token.ts';

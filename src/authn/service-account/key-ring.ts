@@ -1,7 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type { SigningKeyStore, StoredSigningKey } from '../../storage/signing-keys.ts';
-import { keepDoing } from '../../util/keep-doing.ts';
-import { pause } from '../../util/pause.ts';
+import { keepDoing, pause } from '../../util/pause.ts';
 import type { VerificationKey } from '../jws.ts';
 import { parseSigningKey, type SigningKey, toVerificationKey } from './keys.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { repeatedKeyProblems } from '../../codec/yaml-repeated-keys.ts';
+import { repeatedKeyProblems } from '../../codec/yaml-problems.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
 import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';

@@ -1,4 +1,4 @@
-import type { DispatchProgress } from '../../observability/flow-control/level-facts.ts';
+import type { DispatchProgress } from '../../observability/flow-control/level-tallies.ts';
 import type { FlowQueue } from './queue.ts';
 import { ESTIMATED_SERVICE_MS, type Ticket } from './ticket.ts';
 

@@ -1,4 +1,4 @@
-import type { LevelLimits } from '../../observability/flow-control/level-facts.ts';
+import type { LevelLimits } from '../../observability/flow-control/level-tallies.ts';
 import type { FlowClock } from '../clock.ts';
 import type { PriorityLevel } from '../config/priority-level.ts';
 import type { FlowMetrics, LevelRecorder } from '../metrics.ts';

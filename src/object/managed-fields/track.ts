@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject, ManagedFieldsEntry, ObjectMeta } from '../../api/object-meta.ts';
-import { atOnce, type Steps } from '../../util/steps.ts';
+import { atOnce, type Steps } from '../../util/end-turn.ts';
 import { equal } from '../equality.ts';
 import { type Changes, compare } from './compare.ts';
 import {

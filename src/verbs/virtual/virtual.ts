@@ -1,4 +1,4 @@
-import { encodeValue } from '../../codec/encode.ts';
+import { encodeValue } from '../../codec/formats.ts';
 import { negotiate, wantsPretty } from '../../codec/negotiate.ts';
 import type { ServedResource } from '../../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';

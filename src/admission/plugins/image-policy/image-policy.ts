@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../../api/object-meta.ts';
 import type { Pod } from '../../../api/types/core/v1.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
 import { readClientConfig } from '../../../outbound/client-config.ts';
-import { createJsonPost, isTransient } from '../../../outbound/json-post.ts';
+import { createJsonPost, isTransient } from '../../../outbound/http-client.ts';
 import { pause } from '../../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
 import { describePlugin, type PluginParts } from '../../plugin.ts';
