@@ -1,11 +1,10 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { AuditMetrics } from './metrics.ts';
-import { findRule } from './policy/match.ts';
-import type { Policy } from './policy/policy.ts';
+import { findRule, type Policy } from './policy.ts';
 import { type ReceivedRequest, type RecordingContext, RequestAudit } from './request-audit.ts';
 import type { AuditSink, LossReport } from './sink.ts';
 
-export interface AuditorOptions {
+interface AuditorOptions {
   readonly policy: Policy;
   readonly sink: AuditSink;
   readonly types: TypeLibrary;

@@ -1,6 +1,5 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { Status, StatusError } from '../api/status.ts';
-
 import type { ApiRequest, AuditTrail, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import { type BytesResponse, gatherRest } from '../request/api-response.ts';
 import { readResponse, toBodyText } from './bodies.ts';
@@ -10,10 +9,10 @@ import {
   type EventStatus,
   type EventUser,
   type ObjectReference,
+  sourceAddresses,
 } from './event.ts';
-import { isAtLeast, type PolicyRule, type Stage } from './policy/policy.ts';
+import { isAtLeast, type PolicyRule, type Stage } from './policy.ts';
 import type { AuditSink, LossReport, Stored } from './sink.ts';
-import { sourceAddresses } from './source-addresses.ts';
 
 /** What the events of all requests need. */
 export interface RecordingContext {

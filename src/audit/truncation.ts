@@ -1,8 +1,8 @@
 import type { AuditRecord } from './event.ts';
-import { isAtLeast } from './policy/policy.ts';
+import { isAtLeast } from './policy.ts';
 import type { AuditSink, LossReport } from './sink.ts';
 
-export interface TruncationOptions {
+interface TruncationOptions {
   readonly maxEventBytes: number;
   readonly maxBatchBytes: number;
   /** Sizes are those of the events as they are written. */

@@ -1,15 +1,14 @@
 import { Environment } from '@marcbachmann/cel-js';
-import { registerFunctions } from './functions.ts';
+import { LRUCache } from 'lru-cache';
+import { RE2JS } from 're2js';
+import { spendOnSize } from './budget.ts';
 import { registerAddresses } from './libraries/addresses.ts';
 import { AUTHORIZER, registerAuthorizer } from './libraries/authorizer.ts';
-import { registerFormats } from './libraries/formats.ts';
-import { registerLists } from './libraries/lists.ts';
-import { registerOptionals } from './libraries/optionals.ts';
-import { registerPresence } from './libraries/presence.ts';
+import { registerFormats, registerUrls } from './libraries/formats.ts';
+import { registerLists, registerSets } from './libraries/lists.ts';
+import { registerOptionals, registerPresence } from './libraries/optionals.ts';
 import { registerQuantities } from './libraries/quantities.ts';
-import { registerSets } from './libraries/sets.ts';
 import { registerTexts } from './libraries/texts.ts';
-import { registerUrls } from './libraries/urls.ts';
 
 /** Of what an administrator writes; more is a mistake or an attack. */
 const LIMITS = {
@@ -57,3 +56,64 @@ const NULLABLE = [
 
 const registerNulls = (environment: Environment): Environment =>
   NULLABLE.reduce((one, type) => one.registerOperator(`${type} == null: bool`, () => false), environment);
+
+/**
+ * Functions that Kubernetes' expressions have beside those of the library. Patterns are Go's and are matched in linear time:
+ * the library's `matches` uses the host's expressions, which a text can keep busy for ever, so calls of it are sent here
+ * under another name of the same length, which keeps positions in error messages true.
+ */
+export const MATCHES = 'matches';
+export const LINEAR_MATCHES = 'reMatch';
+
+const patterns = new LRUCache<string, RE2JS>({ max: 500 });
+
+function compile(pattern: string): RE2JS {
+  const known = patterns.get(pattern);
+  if (known !== undefined) return known;
+  const compiled = RE2JS.compile(pattern);
+  patterns.set(pattern, compiled);
+  return compiled;
+}
+
+function matches(text: string, pattern: string): boolean {
+  spendOnSize(text.length * Math.ceil(pattern.length / 4));
+  return compile(pattern).matcher(text).find();
+}
+
+function findAll(text: string, pattern: string, most: number): string[] {
+  spendOnSize(text.length * Math.ceil(pattern.length / 4));
+  const matcher = compile(pattern).matcher(text);
+  const found: string[] = [];
+  while ((most < 0 || found.length < most) && matcher.find()) found.push(matcher.group() ?? '');
+  return found;
+}
+
+function replaceFirst(text: string, from: string, to: string, count: bigint): string {
+  const parts = text.split(from);
+  spendOnSize(text.length + parts.length * to.length);
+  if (count < 0n) return parts.join(to);
+  const changed = Number(count);
+  return parts.reduce((joined, part, at) => joined + (at <= changed ? to : from) + part);
+}
+
+function registerFunctions(environment: Environment): Environment {
+  return environment
+    .registerFunction(`string.${LINEAR_MATCHES}(string): bool`, matches)
+    .registerFunction(`${LINEAR_MATCHES}(string, string): bool`, matches)
+    .registerFunction('string.find(string): string', (text: string, pattern: string) => {
+      const [first = ''] = findAll(text, pattern, 1);
+      return first;
+    })
+    .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) =>
+      findAll(text, pattern, -1),
+    )
+    .registerFunction(
+      'string.findAll(string, int): list<string>',
+      (text: string, pattern: string, most: bigint) => findAll(text, pattern, Number(most)),
+    )
+    .registerFunction('string.charAt(int): string', (text: string, at: bigint) => [...text][Number(at)] ?? '')
+    .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
+      replaceFirst(text, from, to, -1n),
+    )
+    .registerFunction('string.replace(string, string, int): string', replaceFirst);
+}

@@ -2,7 +2,7 @@ import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { spend } from './budget.ts';
 
 /** A value of a type of our own, which knows what equals it. */
-export interface Comparable {
+interface Comparable {
   equals(other: unknown): boolean;
 }
 
@@ -75,7 +75,7 @@ export function hasKey(map: AnyMap, key: unknown): boolean {
   return Object.hasOwn(map, String(key instanceof UnsignedInt ? key.valueOf() : key));
 }
 
-export const valueAt = (map: AnyMap, key: unknown): unknown =>
+const valueAt = (map: AnyMap, key: unknown): unknown =>
   map instanceof Map ? map.get(key) : hasKey(map, key) ? Reflect.get(map, String(key)) : undefined;
 
 export const entriesOf = (map: AnyMap): Iterable<readonly [unknown, unknown]> =>

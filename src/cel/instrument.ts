@@ -23,7 +23,7 @@ const isNode = (value: unknown): value is SyntaxNode =>
   typeof value === 'object' && value !== null && 'setMeta' in value && 'op' in value;
 
 /** Every node below one, itself included; parts that macros put in the place of others too. */
-export function nodesOf(root: unknown): Set<SyntaxNode> {
+function nodesOf(root: unknown): Set<SyntaxNode> {
   const found = new Set<SyntaxNode>();
   const seen = new Set<unknown>();
   const visit = (value: unknown): void => {

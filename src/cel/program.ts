@@ -1,11 +1,9 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import type { JsonValue } from '../api/object-meta.ts';
 import { CALL_LIMIT, type Spent, withBudget } from './budget.ts';
-import { createEnvironment } from './environment.ts';
-import { LINEAR_MATCHES, MATCHES } from './functions.ts';
+import { createEnvironment, LINEAR_MATCHES, MATCHES } from './environment.ts';
 import { instrument, type SyntaxNode } from './instrument.ts';
-import { HAS, HAS_ANY } from './libraries/presence.ts';
-import { mapCode } from './source.ts';
+import { HAS, HAS_ANY } from './libraries/optionals.ts';
 
 /** An expression that is wrong, or that failed on what it was given. */
 export class CelError extends Error {
@@ -132,3 +130,34 @@ export function toCel(value: JsonValue | undefined): unknown {
   // A Map, so that no key of the caller's can mean anything to JavaScript.
   return new Map(Object.entries(value).map(([key, item]) => [key, toCel(item)]));
 }
+
+/** String literals and comments of a CEL expression (cel-spec, langdef, section Syntax), raw strings first. */
+const LITERALS =
+  /[bB]?[rR][bB]?(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n]*"|'[^'\n]*')|"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/[^\n]*/g;
+
+/** Changes what is code in an expression and leaves strings and comments alone. */
+export function mapCode(expression: string, change: (code: string) => string): string {
+  let mapped = '';
+  let from = 0;
+  for (const { 0: literal, index } of expression.matchAll(LITERALS)) {
+    mapped += change(expression.slice(from, index)) + literal;
+    from = index + literal.length;
+  }
+  return mapped + change(expression.slice(from));
+}
+
+/** Whether the code selects `variable.field` or `variable.?field` anywhere. */
+export function selectsField(expression: string, variable: string, field: string): boolean {
+  const selection = new RegExp(`(?<![\\w.])${variable}\\s*\\.\\s*\\??\\s*${field}\\b`);
+  let found = false;
+  mapCode(expression, (code) => {
+    found ||= selection.test(code);
+    return code;
+  });
+  return found;
+}
+
+/** An expression ready to run, or why it never will. */
+export type Compiled =
+  | { readonly expression: string; readonly program: CelProgram }
+  | { readonly expression: string; readonly program: undefined; readonly problem: string };

@@ -1,9 +1,13 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
 import { parseStored } from '../codec/stored-object.ts';
-import { type BootstrapObjects, MANDATORY, SUGGESTED } from '../flow-control/bootstrap/objects.ts';
+import {
+  type BootstrapObjects,
+  FLOW_CONTROL_GROUP,
+  MANDATORY,
+  SUGGESTED,
+} from '../flow-control/bootstrap/objects.ts';
 import { isAbandoned, revise } from '../flow-control/bootstrap/revise.ts';
-import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap/shape.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
 import { toResourceVersion } from '../storage/revision.ts';

@@ -1,6 +1,5 @@
-import { type Measure, ZERO } from '../admission/quota/measure.ts';
-import { measureOf } from '../admission/quota/measures/all.ts';
-import { only, scopesOf } from '../admission/quota/quota.ts';
+import { measureOf } from '../admission/quota/measures.ts';
+import { type Measure, only, scopesOf, ZERO } from '../admission/quota/quota.ts';
 import type { ResourceQuota } from '../api/types/core/v1.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import { addLists, NOTHING, type ResourceList, toResourceList } from '../object/resource-list.ts';

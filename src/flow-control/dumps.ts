@@ -1,5 +1,5 @@
-import type { FlowClock } from './clock.ts';
-import type { Ticket } from './queueing/ticket.ts';
+import type { FlowClock } from './flow-control.ts';
+import type { Ticket } from './queueing/queue.ts';
 import type { Level } from './seats/level.ts';
 
 /** Tables for whoever wants to know what waits where, in the columns of Kubernetes' debugging endpoints. */
@@ -42,7 +42,7 @@ const REQUEST_COLUMNS =
   'AdditionalLatency StartTime';
 const DETAIL_COLUMNS = 'UserName Verb APIPath Namespace Name APIVersion Resource SubResource';
 
-export interface RequestDumpOptions {
+interface RequestDumpOptions {
   readonly clock: FlowClock;
   /** Who asks for what, too. */
   readonly details: boolean;

@@ -38,3 +38,64 @@ export interface FlowControl {
    */
   begin(request: FlowRequest): Turn | Promise<Turn> | undefined;
 }
+
+/** Time as the queues see it; tests turn it by hand. */
+export interface FlowClock {
+  /** Monotonic, in milliseconds. */
+  now(): number;
+  /** When `now` was, on the calendar. */
+  toDate(now: number): Date;
+  /** Calls back once after `ms` milliseconds. What it returns calls that off. */
+  after(ms: number, callback: () => void): () => void;
+  /** Calls back when everything has had its turn that arrived meanwhile: in the next round of the event loop. */
+  soon(callback: () => void): void;
+}
+
+export const systemClock: FlowClock = {
+  now: () => performance.now(),
+  toDate: (now) => new Date(performance.timeOrigin + now),
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+  soon: (callback) => void setImmediate(callback),
+};
+
+/** What an admitted request gives back. */
+interface TurnActions {
+  readonly classification: Classification;
+  /** Gives the seats to others. */
+  release(): void;
+  /** Called when the request is over; undefined for everything but watches. */
+  readonly forget: (() => void) | undefined;
+}
+
+/** The seats of an admitted request, given back exactly once. */
+export class SeatedTurn implements AdmittedTurn {
+  readonly admitted = true;
+  readonly #actions: TurnActions;
+  #seated = true;
+  #running = true;
+
+  constructor(actions: TurnActions) {
+    this.#actions = actions;
+  }
+
+  get classification(): Classification {
+    return this.#actions.classification;
+  }
+
+  initialized(): void {
+    if (!this.#seated) return;
+    this.#seated = false;
+    this.#actions.release();
+  }
+
+  end(): void {
+    this.initialized();
+    if (!this.#running) return;
+    this.#running = false;
+    this.#actions.forget?.();
+  }
+}

@@ -1,7 +1,7 @@
 import { isLongRunning } from '../request/api-request.ts';
 import type { AdmittedTurn, FlowControl, FlowRequest, RefusedTurn } from './flow-control.ts';
 
-export interface MaxInFlightLimits {
+interface MaxInFlightLimits {
   /** --max-requests-inflight; 0: no limit. */
   readonly reading: number;
   /** --max-mutating-requests-inflight; 0: no limit. */

@@ -13,7 +13,7 @@ export interface FlowMetrics {
   fairFraction(fraction: number): void;
 }
 
-export type RejectReason = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled';
+type RejectReason = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled';
 
 /** One schema's requests at one level. */
 export interface FlowRecorder {

@@ -1,21 +1,24 @@
 import { isLongRunning, type ResourceTarget } from '../request/api-request.ts';
 import { pause } from '../util/pause.ts';
-import type { FlowClock } from './clock.ts';
 import type { FlowSchema } from './config/flow-schema.ts';
 import type { PriorityLevel } from './config/priority-level.ts';
-import type { FlowControl, FlowRequest, RefusedTurn, Turn } from './flow-control.ts';
+import {
+  type FlowClock,
+  type FlowControl,
+  type FlowRequest,
+  type RefusedTurn,
+  SeatedTurn,
+  type Turn,
+} from './flow-control.ts';
+import { createRoutes, distinguish, findRoute, type Route } from './match.ts';
 import type { FlowMetrics } from './metrics.ts';
-import type { Ticket } from './queueing/ticket.ts';
+import type { Ticket } from './queueing/queue.ts';
+import { estimateWork, type Surroundings, seatsOf, WatchCounts } from './request-cost.ts';
 import { RetryAfter } from './retry-after.ts';
-import { createRoutes, distinguish, findRoute, type Route } from './routes.ts';
 import type { Level } from './seats/level.ts';
 import { Levels } from './seats/levels.ts';
-import { SeatedTurn } from './turn.ts';
-import { estimateWork, type Surroundings } from './work/estimate.ts';
-import { WatchCounts } from './work/watch-counts.ts';
-import { seatsOf } from './work/work.ts';
 
-export interface PriorityAndFairnessOptions {
+interface PriorityAndFairnessOptions {
   /** Sum of --max-requests-inflight and --max-mutating-requests-inflight. */
   readonly serverSeats: number;
   /** --request-timeout: a request waits for a quarter of it. */

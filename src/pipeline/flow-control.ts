@@ -1,7 +1,12 @@
 import { Hono } from 'hono';
-import type { FlowClock } from '../flow-control/clock.ts';
 import { dumpLevels, dumpQueues, dumpRequests } from '../flow-control/dumps.ts';
-import type { AdmittedTurn, Classification, FlowControl, RefusedTurn } from '../flow-control/flow-control.ts';
+import type {
+  AdmittedTurn,
+  Classification,
+  FlowClock,
+  FlowControl,
+  RefusedTurn,
+} from '../flow-control/flow-control.ts';
 import type { Level } from '../flow-control/seats/level.ts';
 import { PLAIN_TEXT } from '../pages/pages.ts';
 import type { AuthenticatedRequest } from '../request/api-request.ts';

@@ -3,15 +3,13 @@ import type { Registry as MetricsRegistry } from 'prom-client';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { Auditor } from '../audit/auditor.ts';
 import { BatchingSink } from '../audit/batching.ts';
-import { LogSink } from '../audit/log/log-sink.ts';
-import { openLog } from '../audit/log/open-log.ts';
-import { createLossReport } from '../audit/loss-log.ts';
-import { AuditMetrics } from '../audit/metrics.ts';
-import { parsePolicy } from '../audit/policy/parse-policy.ts';
-import type { Policy } from '../audit/policy/policy.ts';
+import { LogSink, openLog } from '../audit/log-sink.ts';
+import { AuditMetrics, createLossReport } from '../audit/metrics.ts';
+import { parsePolicy } from '../audit/parse-policy.ts';
+import type { Policy } from '../audit/policy.ts';
 import { type AuditSink, ignoreFailures, type LossReport, unite } from '../audit/sink.ts';
 import { splitBatches, truncateEvents } from '../audit/truncation.ts';
-import { WebhookSink } from '../audit/webhook/webhook-sink.ts';
+import { WebhookSink } from '../audit/webhook-sink.ts';
 import type { Logger } from '../observability/logger.ts';
 import type {
   AuditBackendOptions,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../src/admission/admission.ts';
-import { readImagePolicyConfig } from '../../src/admission/plugins/image-policy/config.ts';
-import { createImagePolicy } from '../../src/admission/plugins/image-policy/image-policy.ts';
+import { createImagePolicy, readImagePolicyConfig } from '../../src/admission/plugins/image-policy.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { attributesOf, refusalOf, toObject } from '../kit/admission.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLimitRanger } from '../../src/admission/plugins/limit-ranger/limit-ranger.ts';
+import { createLimitRanger } from '../../src/admission/plugins/limit-ranger.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AdmissionChain, type AdmissionPlugin } from '../../src/admission/admission.ts';
-import { createMutatingWebhooks } from '../../src/admission/plugins/mutating-webhooks.ts';
-import { createValidatingWebhooks } from '../../src/admission/plugins/validating-webhooks.ts';
+import { createMutatingWebhooks, createValidatingWebhooks } from '../../src/admission/plugins/webhooks.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { Registry } from '../../src/registry/registry.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Right } from '../../src/admission/access.ts';
-import { ParamRights } from '../../src/admission/policies/param-rights.ts';
+import type { Right } from '../../src/admission/plugin.ts';
+import { ParamRights } from '../../src/admission/policies/rights.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Access, Right } from '../../src/admission/access.ts';
-import { certificateSubject } from '../../src/admission/plugins/certificate-subject.ts';
+import type { Access, Right } from '../../src/admission/plugin.ts';
 import {
   createOwnerReferencesPermission,
   type FindKind,
 } from '../../src/admission/plugins/owner-references.ts';
 import {
+  certificateSubject,
   createCertificateApproval,
   createCertificateSigning,
   createTrustBundleAttest,

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { answerProblem } from '../../src/admission/webhooks/answer-problem.ts';
-import { toRefusal } from '../../src/admission/webhooks/call.ts';
-import { credentialsFor } from '../../src/admission/webhooks/clients.ts';
-import { readWebhookConfig } from '../../src/admission/webhooks/config.ts';
+import { answerProblem, toRefusal } from '../../src/admission/webhooks/call.ts';
+import { credentialsFor, readWebhookConfig } from '../../src/admission/webhooks/clients.ts';
 import type { Candidate } from '../../src/admission/webhooks/hook-list.ts';
 import {
   createReview,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { BatchingSink, type BatchOptions } from '../../src/audit/batching.ts';
-import { Throttle } from '../../src/audit/throttle.ts';
+import { BatchingSink, type BatchOptions, Throttle } from '../../src/audit/batching.ts';
 import { Losses, ManualClock, MemorySink, makeRecord, settle } from './kit.ts';
 
 function start(options: Partial<BatchOptions> = {}) {

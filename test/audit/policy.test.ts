@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type AuditAttributes, findRule } from '../../src/audit/policy/match.ts';
-import { parsePolicy } from '../../src/audit/policy/parse-policy.ts';
+import { parsePolicy } from '../../src/audit/parse-policy.ts';
+import { type AuditAttributes, findRule } from '../../src/audit/policy.ts';
 import { parseRequestInfo } from '../../src/pipeline/request-info.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
 import { ALICE } from './kit.ts';

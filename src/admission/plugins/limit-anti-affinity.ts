@@ -1,8 +1,7 @@
 import { forbidden } from '../../api/status.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { describePlugin } from '../plugin.ts';
+import { describePlugin, isWriteOf } from '../plugin.ts';
 import { PODS } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';
 

@@ -1,10 +1,8 @@
 import type { GroupResource } from '../../api/names.ts';
 import type { ApiObject, OwnerReference } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import type { Access, Right } from '../access.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { refusal } from '../refusal.ts';
+import { type Access, describePlugin, type PluginParts, type Right, refusal } from '../plugin.ts';
 
 /** The resources of a kind in an API version; what an owner reference can mean. Empty: nothing is called so. */
 export type FindKind = (

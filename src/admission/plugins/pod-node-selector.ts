@@ -6,17 +6,15 @@ import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { ObjectLookup } from '../object-lookup.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { NAMESPACES, PODS } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
-import { specOf } from './written-pod.ts';
+import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
+import { NAMESPACES, ObjectLookup, PODS } from '../resources.ts';
+import { specOf } from './pod-specs.ts';
 
 const ANNOTATION = 'scheduler.alpha.kubernetes.io/node-selector';
 const CLUSTER_DEFAULT = 'clusterDefaultNodeSelector';
 
 /** By namespace: the labels of nodes that its pods may ask for; beside them the selector of namespaces without their own. */
-export type NodeSelectors = ReadonlyMap<string, string>;
+type NodeSelectors = ReadonlyMap<string, string>;
 type Labels = ReadonlyMap<string, string>;
 
 /**

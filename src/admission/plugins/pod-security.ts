@@ -5,15 +5,17 @@ import type { Namespace, Pod } from '../../api/types/core/v1.ts';
 import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { ALL_CHECKS } from '../pod-security/all-checks.ts';
-import { Evaluator } from '../pod-security/evaluator.ts';
+import { describePlugin, isWriteOf, type PluginParts, type WriteOf } from '../plugin.ts';
+import { ALL_CHECKS, Evaluator } from '../pod-security/evaluator.ts';
 import { BOUNDS, type Bounds, warningsOf } from '../pod-security/existing-pods.ts';
 import { PodSecurityMetrics } from '../pod-security/metrics.ts';
 import { type NamespaceRules, reviewNamespace } from '../pod-security/namespace-labels.ts';
-import { PodJudge, type PodTemplate } from '../pod-security/pod-judge.ts';
-import type { Exemptions, PodSecurityConfig } from '../pod-security/pod-security-config.ts';
-import { readPodSecurityConfig } from '../pod-security/pod-security-config.ts';
+import { isSignificant, PodJudge, type PodTemplate } from '../pod-security/pod-judge.ts';
+import {
+  type Exemptions,
+  type PodSecurityConfig,
+  readPodSecurityConfig,
+} from '../pod-security/pod-security-config.ts';
 import {
   isPrivileged,
   type Labelled,
@@ -23,12 +25,10 @@ import {
   policyOf,
   toText,
 } from '../pod-security/policy.ts';
-import { isSignificant } from '../pod-security/significant-update.ts';
 import { NAMESPACES, PODS } from '../resources.ts';
-import { isWriteOf, type WriteOf } from '../write-of.ts';
 import { podSpecOf } from './pod-specs.ts';
 
-export interface PodSecurityOptions {
+interface PodSecurityOptions {
   readonly config: PodSecurityConfig;
   readonly objects: ClusterObjects;
   readonly store: Store;

@@ -46,7 +46,7 @@ const READERS: Readonly<Record<string, Readonly<Record<string, TemplateReader>>>
   batch: { jobs: OF_WORKLOAD, cronjobs: OF_CRON_JOB },
 });
 
-export interface FoundPodSpec {
+interface FoundPodSpec {
   readonly spec: PodSpec;
   /** The annotations that the pods have, or would get. */
   readonly annotations: ObjectMeta['annotations'];
@@ -63,3 +63,13 @@ export function podSpecOf(
   if (reader === undefined || template?.spec === undefined) return undefined;
   return { spec: template.spec, annotations: template.metadata?.annotations, path: reader.path };
 }
+
+/** The spec of a pod, to be changed in place; a pod that came without one gets an empty one. */
+export function specOf(pod: Pod): PodSpec {
+  pod.spec ??= {};
+  return pod.spec;
+}
+
+/** The kubelet shows pods of its own files so; whatever it shows must not be changed. */
+export const isMirrorPod = ({ metadata }: Pod): boolean =>
+  metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined;

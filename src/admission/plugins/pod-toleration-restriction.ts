@@ -7,12 +7,10 @@ import { objectsOf } from '../../object/parts.ts';
 import { qosClass } from '../../object/pod-spec.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { ObjectLookup } from '../object-lookup.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { NAMESPACES, PODS } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
+import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
+import { NAMESPACES, ObjectLookup, PODS } from '../resources.ts';
+import { specOf } from './pod-specs.ts';
 import { areAllowed, mergeTolerations } from './tolerations.ts';
-import { specOf } from './written-pod.ts';
 
 const DEFAULT = 'scheduler.alpha.kubernetes.io/defaultTolerations';
 const ALLOWED = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist';
@@ -23,7 +21,7 @@ const MEMORY_PRESSURE = {
 };
 
 /** For namespaces whose annotations say nothing. */
-export interface ClusterTolerations {
+interface ClusterTolerations {
   readonly default: readonly Toleration[];
   readonly whitelist: readonly Toleration[];
 }
@@ -122,7 +120,7 @@ function parseJson(value: string): unknown {
 }
 
 /** What is wrong with a list of tolerations; each field begins with the path. */
-export type CheckTolerations = (tolerations: readonly Toleration[], path: string) => FieldError[];
+type CheckTolerations = (tolerations: readonly Toleration[], path: string) => FieldError[];
 
 const API_VERSIONS = ['k8s.io', 'cluster.io'].map(
   (domain) => `podtolerationrestriction.admission.${domain}/v1alpha1`,

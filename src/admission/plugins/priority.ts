@@ -3,12 +3,9 @@ import type { PodSpec } from '../../api/types/core/v1.ts';
 import type { PriorityClass } from '../../api/types/scheduling/v1.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
-import { ObjectLookup } from '../object-lookup.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { refusal } from '../refusal.ts';
-import { PODS } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
-import { specOf } from './written-pod.ts';
+import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
+import { ObjectLookup, PODS } from '../resources.ts';
+import { specOf } from './pod-specs.ts';
 
 const PRIORITY_CLASSES: ResourceOf<PriorityClass> = {
   group: 'scheduling.k8s.io',

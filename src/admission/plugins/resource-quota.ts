@@ -6,10 +6,9 @@ import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { describePlugin, type PluginParts } from '../plugin.ts';
 import { type Charged, chargesOf, refuseExcess, withCharge } from '../quota/charge.ts';
-import { measureOf } from '../quota/measures/all.ts';
+import { measureOf } from '../quota/measures.ts';
 import { type Quota, toQuota } from '../quota/quota.ts';
-import type { LimitedResource } from '../quota/quota-config.ts';
-import { readQuotaConfig } from '../quota/quota-config.ts';
+import { type LimitedResource, readQuotaConfig } from '../quota/quota-config.ts';
 
 const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 

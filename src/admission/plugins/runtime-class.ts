@@ -4,13 +4,10 @@ import type { RuntimeClass } from '../../api/types/node/v1.ts';
 import { toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { ObjectLookup } from '../object-lookup.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { refusal } from '../refusal.ts';
-import { PODS } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
+import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
+import { ObjectLookup, PODS } from '../resources.ts';
+import { specOf } from './pod-specs.ts';
 import { mergeTolerations } from './tolerations.ts';
-import { specOf } from './written-pod.ts';
 
 const RUNTIME_CLASSES: ResourceOf<RuntimeClass> = { group: 'node.k8s.io', resource: 'runtimeclasses' };
 

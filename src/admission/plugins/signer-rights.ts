@@ -2,12 +2,10 @@ import type { ResourceOf } from '../../api/names.ts';
 import type { ClusterTrustBundle } from '../../api/types/certificates/v1alpha1.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
 import type { UserInfo } from '../../request/api-request.ts';
-import type { Access } from '../access.ts';
+import { readCertificationRequest } from '../../x509/certification-request.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { refusal } from '../refusal.ts';
+import { type Access, describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
 import { SIGNING_REQUESTS } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
 
 const TRUST_BUNDLES: ResourceOf<ClusterTrustBundle> = {
   group: 'certificates.k8s.io',
@@ -103,4 +101,28 @@ export const trustBundleAttest = describePlugin({
   name: 'ClusterTrustBundleAttest',
   isDefault: true,
   create: ({ access }: Pick<PluginParts, 'access'>) => createTrustBundleAttest(access),
+});
+
+const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+const MASTERS = 'system:masters';
+
+/** Nobody becomes a master of the cluster by a request for a certificate (Kubernetes: certificates/subjectrestriction). */
+export const certificateSubject: AdmissionPlugin = {
+  name: 'CertificateSubjectRestriction',
+  operations: ['CREATE'],
+  validate: (attributes) => {
+    if (!isWriteOf(attributes, SIGNING_REQUESTS)) return;
+    const { signerName, request = '' } = attributes.object?.spec ?? {};
+    if (signerName !== CLIENT_SIGNER) return;
+    // That it can be read has been validated.
+    const { subject } = readCertificationRequest(request ?? '');
+    if (!subject.organizations.includes(MASTERS)) return;
+    throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
+  },
+};
+
+export const certificateSubjectRestriction = describePlugin({
+  name: 'CertificateSubjectRestriction',
+  isDefault: true,
+  create: () => certificateSubject,
 });

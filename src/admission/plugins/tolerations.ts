@@ -1,4 +1,9 @@
-import type { Toleration } from '../../api/types/core/v1.ts';
+import type { PodSpec, Toleration } from '../../api/types/core/v1.ts';
+import { isExtendedResource } from '../../object/resource-list.ts';
+import type { AdmissionPlugin } from '../admission.ts';
+import { describePlugin, isWriteOf } from '../plugin.ts';
+import { NODES, PODS } from '../resources.ts';
+import { specOf } from './pod-specs.ts';
 
 /** How tolerations cover each other (Kubernetes: pkg/util/tolerations). */
 
@@ -47,3 +52,114 @@ function lastsAsLong(wide: Toleration, narrow: Toleration): boolean {
   const wanted = secondsOf(narrow);
   return wanted !== undefined && wanted <= seconds;
 }
+
+const NOT_READY = 'node.kubernetes.io/not-ready';
+const UNREACHABLE = 'node.kubernetes.io/unreachable';
+
+interface TolerationSeconds {
+  readonly notReady: number;
+  readonly unreachable: number;
+}
+
+/**
+ * A pod that does not say otherwise stays for a while on a node that has become unready or unreachable (Kubernetes:
+ * plugin/pkg/admission/defaulttolerationseconds).
+ */
+function createDefaultTolerations(seconds: TolerationSeconds): AdmissionPlugin {
+  const wanted = [
+    [NOT_READY, seconds.notReady],
+    [UNREACHABLE, seconds.unreachable],
+  ] as const;
+  return {
+    name: 'DefaultTolerationSeconds',
+    operations: ['CREATE', 'UPDATE'],
+    mutate: (attributes) => {
+      if (!isWriteOf(attributes, PODS)) return;
+      const spec = attributes.object?.spec;
+      if (spec === undefined) return;
+      const held = spec.tolerations ?? [];
+      const missing = wanted.filter(([key]) => !held.some((toleration) => isCovered(toleration, key)));
+      if (missing.length === 0) return;
+      spec.tolerations = [
+        ...held,
+        ...missing.map(([key, tolerationSeconds]) => toleration(key, tolerationSeconds)),
+      ];
+    },
+  };
+}
+
+const isCovered = ({ key = '', effect = '' }: Toleration, wanted: string): boolean =>
+  (key === wanted || key === '') && (effect === 'NoExecute' || effect === '');
+
+const toleration = (key: string, tolerationSeconds: number): Toleration => ({
+  key,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  tolerationSeconds,
+});
+
+export const defaultTolerationSeconds = describePlugin({
+  name: 'DefaultTolerationSeconds',
+  isDefault: true,
+  create: ({ tolerationSeconds }: { readonly tolerationSeconds: TolerationSeconds }) =>
+    createDefaultTolerations(tolerationSeconds),
+});
+
+/**
+ * Nodes with special hardware are tainted by its name; pods that ask for it may go there
+ * (Kubernetes: plugin/pkg/admission/extendedresourcetoleration).
+ */
+export const tolerateExtendedResources: AdmissionPlugin = {
+  name: 'ExtendedResourceToleration',
+  operations: ['CREATE', 'UPDATE'],
+  mutate: (attributes) => {
+    if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return;
+    const spec = specOf(attributes.object);
+    for (const resource of requestedBy(spec)) tolerate(spec, resource);
+  },
+};
+
+function requestedBy({ containers, initContainers }: PodSpec): string[] {
+  const names = [...(containers ?? []), ...(initContainers ?? [])].flatMap(({ resources }) =>
+    Object.keys(resources?.requests ?? {}),
+  );
+  return [...new Set(names)].filter(isExtendedResource).sort();
+}
+
+function tolerate(spec: PodSpec, key: string): void {
+  const wanted: Toleration = { key, operator: 'Exists', effect: 'NoSchedule' };
+  const matches = (held: Toleration): boolean =>
+    held.key === key && held.operator === wanted.operator && held.effect === wanted.effect && !held.value;
+  const { tolerations = [] } = spec;
+  spec.tolerations = tolerations.some(matches)
+    ? tolerations.map((held) => (matches(held) ? { ...wanted } : held))
+    : [...tolerations, wanted];
+}
+
+export const extendedResourceToleration = describePlugin({
+  name: 'ExtendedResourceToleration',
+  isDefault: false,
+  create: () => tolerateExtendedResources,
+});
+
+const KEY = 'node.kubernetes.io/not-ready';
+const EFFECT = 'NoSchedule';
+
+/** Nothing is placed on a node before it was found ready: who finds it so takes the taint away (Kubernetes: nodetaint). */
+export const taintNewNodes: AdmissionPlugin = {
+  name: 'TaintNodesByCondition',
+  operations: ['CREATE'],
+  mutate: (attributes) => {
+    if (!isWriteOf(attributes, NODES) || attributes.object === undefined) return;
+    const { object } = attributes;
+    const taints = object.spec?.taints ?? [];
+    if (taints.some(({ key, effect }) => key === KEY && effect === EFFECT)) return;
+    object.spec = { ...object.spec, taints: [...taints, { key: KEY, effect: EFFECT }] };
+  },
+};
+
+export const taintNodesByCondition = describePlugin({
+  name: 'TaintNodesByCondition',
+  isDefault: true,
+  create: () => taintNewNodes,
+});

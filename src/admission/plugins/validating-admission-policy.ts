@@ -1,8 +1,13 @@
 import { StatusError } from '../../api/status.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { type EquivalentsOf, RequestMatcher, type ResourceVersion } from '../matching/match-resources.ts';
-import { Namespaces, namespaceOf } from '../matching/selectors.ts';
+import {
+  type EquivalentsOf,
+  Namespaces,
+  namespaceOf,
+  RequestMatcher,
+  type ResourceVersion,
+} from '../matching/match-resources.ts';
 import { describePlugin } from '../plugin.ts';
 import { type ConvertTo, RequestBindings } from '../policies/bindings.ts';
 import { AnnotationValues, act, type Denial, denied } from '../policies/findings.ts';

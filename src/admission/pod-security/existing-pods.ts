@@ -19,7 +19,7 @@ export const BOUNDS: Bounds = { mostPods: 3000, mostMs: 1000 };
 /** Reading pods keeps others waiting no longer than this. */
 const TURN_MS = 5;
 
-export interface ExistingPods {
+interface ExistingPods {
   readonly store: Store;
   readonly evaluator: Evaluator;
   readonly exemptRuntimeClasses: ReadonlySet<string>;

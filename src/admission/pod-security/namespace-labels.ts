@@ -62,7 +62,7 @@ async function warn(
 }
 
 /** What to say to who labels a namespace that labels do not count for. Undefined: they ask for nothing new. */
-export function exemptionWarning(
+function exemptionWarning(
   namespace: string,
   policy: Policy,
   labels: Labels | undefined,

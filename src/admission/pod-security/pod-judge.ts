@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../api/object-meta.ts';
 import { forbidden } from '../../api/status.ts';
-import type { PodSpec } from '../../api/types/core/v1.ts';
+import type { Container, EphemeralContainer, Pod, PodSpec } from '../../api/types/core/v1.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { toCheckedPod, type Violation } from './check.ts';
 import { detailsOf, type Evaluator } from './evaluator.ts';
@@ -13,7 +13,7 @@ export interface PodTemplate {
   readonly spec: PodSpec;
 }
 
-export interface JudgeOptions {
+interface JudgeOptions {
   readonly evaluator: Evaluator;
   readonly exemptRuntimeClasses: ReadonlySet<string>;
   readonly metrics: PodSecurityMetrics;
@@ -96,3 +96,27 @@ export class PodJudge {
     return `would violate PodSecurity "${toText(policy[mode])}": ${detailsOf(violations)}`;
   }
 }
+
+/**
+ * Whether an update of a pod is one that the policy is asked about: containers come, or get another image. Nothing else that
+ * can change in a pod could make it worse, and what was allowed once must stay able to end.
+ */
+export function isSignificant({ spec = {} }: Pod, { spec: old = {} }: Pod): boolean {
+  return (
+    differ(spec.containers ?? [], old.containers ?? []) ||
+    differ(spec.initContainers ?? [], old.initContainers ?? []) ||
+    addsEphemeral(spec.ephemeralContainers ?? [], old.ephemeralContainers ?? [])
+  );
+}
+
+const differ = (containers: readonly Container[], old: readonly Container[]): boolean =>
+  containers.length !== old.length || containers.some(({ image }, at) => image !== old[at]?.image);
+
+const addsEphemeral = (
+  containers: readonly EphemeralContainer[],
+  old: readonly EphemeralContainer[],
+): boolean =>
+  containers.some(({ name, image }) => {
+    const before = old.find((one) => one.name === name);
+    return before === undefined || before.image !== image;
+  });

@@ -2,7 +2,7 @@ import type { FieldError } from '../../api/status.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 
 /** From what allows most to what allows least. */
-export const LEVELS = ['privileged', 'baseline', 'restricted'] as const;
+const LEVELS = ['privileged', 'baseline', 'restricted'] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** The minor version whose checks count: `v1.22` is 22. {@link LATEST} is newer than every other. */

@@ -4,8 +4,7 @@ import { requestValue } from '../../cel/policies/request.ts';
 import type { Bindings } from '../../cel/policies/variables.ts';
 import { toCel } from '../../cel/program.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../admission.ts';
-import { type ResourceVersion, requestedOf } from '../matching/match-resources.ts';
-import { namespaceOf } from '../matching/selectors.ts';
+import { namespaceOf, type ResourceVersion, requestedOf } from '../matching/match-resources.ts';
 import type { Rights } from './rights.ts';
 
 /** An object of the stored version in another. */

@@ -1,7 +1,7 @@
 import { StatusError, type StatusReason } from '../../api/status.ts';
 import { table } from '../../util/table.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { refusal } from '../refusal.ts';
+import { refusal } from '../plugin.ts';
 import type { Failure } from './judge.ts';
 import type { Binding, Policy } from './policy.ts';
 

@@ -5,8 +5,8 @@ import type {
   Validation as WrittenValidation,
 } from '../../api/types/admissionregistration/v1.ts';
 import type { LabelSelector } from '../../api/types/meta/v1.ts';
-import type { Compiled } from '../../cel/policies/compiled.ts';
 import { PolicyCompiler } from '../../cel/policies/compiler.ts';
+import type { Compiled } from '../../cel/program.ts';
 import { type MatchCriteria, readMatchCriteria } from '../matching/match-resources.ts';
 
 export interface ParamKind {
@@ -83,7 +83,7 @@ function readValidation(
 }
 
 /** What a binding does with a request that its policy does not accept. */
-export type ValidationAction = 'Deny' | 'Warn' | 'Audit';
+type ValidationAction = 'Deny' | 'Warn' | 'Audit';
 
 export interface ParamRef {
   readonly name: string;

@@ -2,9 +2,8 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import { formatQuantity } from '../../object/quantity.ts';
 import { addLists, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { refusal } from '../refusal.ts';
-import type { Measure } from './measure.ts';
-import { only, type Quota } from './quota.ts';
+import { refusal } from '../plugin.ts';
+import { type Measure, only, type Quota } from './quota.ts';
 import type { LimitedResource } from './quota-config.ts';
 
 /** One write, to be held against the quotas of its namespace. */

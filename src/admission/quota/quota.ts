@@ -1,5 +1,9 @@
+import type { GroupResource, ResourceOf } from '../../api/names.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../api/types/core/v1.ts';
+import { parseQuantity, type Quantity } from '../../object/quantity.ts';
 import { NOTHING, type ResourceList, toResourceList } from '../../object/resource-list.ts';
+import type { AdmissionOperation } from '../admission.ts';
 
 /** A ResourceQuota as it is enforced: by its status, which a controller copies from the spec together with what is used. */
 export interface Quota {
@@ -41,3 +45,26 @@ export function only(list: ResourceList, isWanted: (name: string) => boolean): R
   const entries = [...list].filter(([name]) => isWanted(name));
   return entries.length === 0 ? NOTHING : new Map(entries);
 }
+
+/** How the objects of one resource, which are of type `T`, are counted (Kubernetes: apiserver/pkg/quota/v1, pkg/quota/v1/evaluator). */
+export interface Measure<T extends ApiObject = ApiObject> {
+  readonly resource: ResourceOf<T>;
+  readonly operations: readonly AdmissionOperation[];
+  /** Whether a quota's limit of this name is one of these objects. */
+  counts(name: string): boolean;
+  usage(object: T, now: Date): ResourceList;
+  /** What an object must say where these names are limited; undefined: it says it all. */
+  missing?(names: readonly string[], object: T): string | undefined;
+  /** Absent: scopes are of other resources. */
+  isInScope?(selector: ScopeSelector, object: T): boolean;
+}
+
+/** `count/deployments.apps`, `count/pods`. */
+export const countName = ({ group, resource }: GroupResource): string =>
+  group === '' ? `count/${resource}` : `count/${resource}.${group}`;
+
+export const amount = (count: number): Quantity =>
+  parseQuantity(String(count)) ?? { nanos: 0n, format: 'DecimalSI' };
+
+export const ONE = amount(1);
+export const ZERO = amount(0);

@@ -1,7 +1,17 @@
 import { lookup as lookupHost } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import { isAbsolute } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import type { ClientCredentials, ClientUsers, RemoteServer } from '../../outbound/client-config.ts';
+import type { JsonValue } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { asObject, checkFields } from '../../object/config-fields.ts';
+import { text } from '../../object/parts.ts';
+import {
+  type ClientCredentials,
+  type ClientUsers,
+  type RemoteServer,
+  readClientUsers,
+} from '../../outbound/client-config.ts';
 import { WebhookClient } from '../../outbound/webhook-client.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { SERVICES } from '../resources.ts';
@@ -112,4 +122,34 @@ export function credentialsFor(target: string, { users, pair }: WebhookCredentia
 function namesFor(target: string): string[] {
   const steps = target.split('.');
   return [target, ...steps.slice(1).map((_, at) => `*.${steps.slice(at + 1).join('.')}`)];
+}
+
+/** Kinds by version; clusters write their own domain. */
+const KINDS: Readonly<Record<string, string>> = Object.fromEntries(
+  ['k8s.io', 'cluster.io'].flatMap((domain) => [
+    [`apiserver.config.${domain}/v1`, 'WebhookAdmissionConfiguration'],
+    [`apiserver.config.${domain}/v1alpha1`, 'WebhookAdmission'],
+  ]),
+);
+
+/**
+ * The plugins' configuration, whose only field is the path of a client configuration file with the users that webhooks are
+ * called as. @throws Error
+ */
+export function readWebhookConfig(config: JsonValue | undefined): ClientUsers | undefined {
+  if (config === undefined) return undefined;
+  const object = asObject(config);
+  const { kind, apiVersion, kubeConfigFile } = object;
+  if (kind === undefined || KINDS[text(apiVersion)] !== kind)
+    throw new Error(
+      `no kind ${JSON.stringify(text(kind))} is registered for version ${JSON.stringify(text(apiVersion))}`,
+    );
+  const problems: FieldError[] = [];
+  checkFields(object, ['kind', 'apiVersion', 'kubeConfigFile'], '', problems);
+  const [problem] = problems;
+  if (problem !== undefined) throw new Error(`${problem.field}: ${problem.message}`);
+  const path = text(kubeConfigFile);
+  if (!isAbsolute(path))
+    throw new Error(`kubeConfigFile: Invalid value: ${JSON.stringify(path)}: must be an absolute file path`);
+  return readClientUsers(path);
 }

@@ -5,16 +5,14 @@ import { forbidden, internalError } from '../../api/status.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { Namespaces, objectSelected } from '../matching/selectors.ts';
+import { Namespaces, objectSelected } from '../matching/match-resources.ts';
 import type { PluginParts } from '../plugin.ts';
 import { CallError, callWebhook } from './call.ts';
-import { WebhookClients, type WebhookCredentials } from './clients.ts';
-import { readWebhookConfig } from './config.ts';
+import { readWebhookConfig, WebhookClients, type WebhookCredentials } from './clients.ts';
 import { type Candidate, HookList } from './hook-list.ts';
-import { evaluateConditions } from './match-conditions.ts';
 import { requestOf, type SeenObjects, type Verdict } from './review.ts';
 import { seen } from './seen-object.ts';
-import type { WebhookConfiguration } from './webhook.ts';
+import { evaluateConditions, type WebhookConfiguration } from './webhook.ts';
 
 /** What both plugins are made from. */
 export interface WebhookParts {

@@ -9,7 +9,7 @@ import { decodeObject } from '../../codec/decode.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import { text } from '../../object/parts.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { namespaceOf } from '../matching/selectors.ts';
+import { namespaceOf } from '../matching/match-resources.ts';
 import { type Candidate, kindOf } from './hook-list.ts';
 
 /** AdmissionReview (admission.k8s.io): the question that a webhook is asked, and its answer. */
@@ -86,14 +86,14 @@ export interface Verdict {
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
 
-export interface Asked {
+interface Asked {
   readonly version: ReviewVersion;
   readonly uid: string;
   readonly mutating: boolean;
 }
 
 /** The answer cannot be read as an AdmissionReview at all. */
-export class UnreadableReview extends Error {}
+class UnreadableReview extends Error {}
 
 /** @throws UnreadableReview */
 export function decodeReview(body: Buffer, version: ReviewVersion, types: TypeLibrary): AdmissionReview {

@@ -1,3 +1,4 @@
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type {
   MutatingWebhook,
   MutatingWebhookConfiguration,
@@ -5,10 +6,10 @@ import type {
   ValidatingWebhookConfiguration,
   WebhookClientConfig,
 } from '../../api/types/admissionregistration/v1.ts';
+import { type CelProgram, compileCel } from '../../cel/program.ts';
 import { certificatesIn, toBundle } from '../../x509/pem.ts';
+import { readSelector, type Selector } from '../matching/match-resources.ts';
 import { type ResourceRule, readRules } from '../matching/resource-rules.ts';
-import { readSelector, type Selector } from '../matching/selectors.ts';
-import { type MatchCondition, toMatchCondition } from './match-conditions.ts';
 
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
@@ -98,4 +99,55 @@ const NOBODY = '# no certificate\n';
 function toAuthorities(caBundle: string): string {
   if (caBundle === '') return '';
   return toBundle(certificatesIn(Buffer.from(caBundle, 'base64').toString('latin1'))) || NOBODY;
+}
+
+/** An expression that must hold for a webhook to be called. */
+interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** What expressions see. `object` and `oldObject` are null where there is none. */
+interface ConditionVariables {
+  readonly object: JsonValue;
+  readonly oldObject: JsonValue;
+  readonly request: JsonObject;
+}
+
+type ConditionsAnswer = { readonly matches: boolean } | { readonly errors: readonly string[] };
+
+const toMatchCondition = ({ name = '', expression = '' }: Partial<MatchCondition>): MatchCondition => ({
+  name,
+  expression,
+});
+
+const VARIABLES = { object: 'dyn', oldObject: 'dyn', request: 'map<string, dyn>' };
+
+const programs = new WeakMap<MatchCondition, CelProgram>();
+
+function programOf(condition: MatchCondition): CelProgram {
+  const known = programs.get(condition);
+  if (known !== undefined) return known;
+  const compiled = compileCel(condition.expression, VARIABLES);
+  programs.set(condition, compiled);
+  return compiled;
+}
+
+/** One that is false decides, whatever became of the others (Kubernetes: admission/plugin/webhook/matchconditions). */
+export function evaluateConditions(
+  conditions: readonly MatchCondition[],
+  { object, oldObject, request }: ConditionVariables,
+): ConditionsAnswer {
+  const errors: string[] = [];
+  for (const condition of conditions) {
+    try {
+      const value = programOf(condition).evaluate({ object, oldObject, request });
+      if (value === false) return { matches: false };
+      if (value !== true) errors.push(`expression '${condition.expression}' gave no boolean`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      errors.push(`expression '${condition.expression}' resulted in error: ${why}`);
+    }
+  }
+  return errors.length === 0 ? { matches: true } : { errors };
 }

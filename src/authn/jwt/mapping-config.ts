@@ -1,5 +1,5 @@
 import type { FieldError } from '../../api/status.ts';
-import { selectsField } from '../../cel/source.ts';
+import { selectsField } from '../../cel/program.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import type { ClaimMapping, JwtConfig } from './config.ts';

@@ -10,7 +10,7 @@ import {
   readStrictIp,
 } from '../../object/ip.ts';
 
-export class CelIp {
+class CelIp {
   readonly bytes: readonly number[];
 
   constructor(bytes: readonly number[]) {
@@ -30,7 +30,7 @@ export class CelIp {
   }
 }
 
-export class CelCidr {
+class CelCidr {
   readonly bytes: readonly number[];
   readonly prefixBits: number;
 

@@ -3,7 +3,7 @@ import { checkName } from '../../object/formats.ts';
 import { spend } from '../budget.ts';
 
 /** Who asks: the user of the request, or a service account. */
-export interface Asker {
+interface Asker {
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
 }
 

@@ -4,7 +4,7 @@ import { parseQuantity, type Quantity } from '../../object/quantity.ts';
 const NANO = 1_000_000_000n;
 const INT64 = 1n << 63n;
 
-export class CelQuantity {
+class CelQuantity {
   readonly nanos: bigint;
 
   constructor(nanos: bigint) {

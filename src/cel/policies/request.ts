@@ -1,6 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import type { Fields } from '../libraries/presence.ts';
+import type { Fields } from '../libraries/optionals.ts';
 import { toCel } from '../program.ts';
 
 /** An object whose fields are known beforehand, so that a wrong one is found out when the expression is compiled. */
@@ -62,7 +62,7 @@ export const registerRequest = (environment: Environment): Environment =>
     .registerOperator(`${REQUEST} == null: bool`, () => false)
     .registerVariable('request', REQUEST);
 
-export interface GroupVersionNames {
+interface GroupVersionNames {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
@@ -70,7 +70,7 @@ export interface GroupVersionNames {
 }
 
 /** What a policy may know of a request; empty texts are absent from what it sees, as in an AdmissionReview. */
-export interface PolicyRequest {
+interface PolicyRequest {
   /** What the policy matched, which may be an equivalent of what was requested. */
   readonly matched: GroupVersionNames;
   readonly requested: GroupVersionNames;

@@ -1,6 +1,6 @@
 import { OutOfBudget } from '../budget.ts';
-import type { Fields } from '../libraries/presence.ts';
-import type { Compiled } from './compiled.ts';
+import type { Fields } from '../libraries/optionals.ts';
+import type { Compiled } from '../program.ts';
 import { describeFailure } from './issues.ts';
 
 /** What an expression is run on: values of CEL by the names of its variables. */

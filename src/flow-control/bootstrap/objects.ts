@@ -1,16 +1,106 @@
-import type { ApiObject } from '../../api/object-meta.ts';
-import {
-  clusterResources,
-  EVERYTHING,
-  exemptLevel,
-  flowSchema,
-  groups,
-  limitedLevel,
-  paths,
-  resources,
-  systemAccounts,
-  users,
-} from './shape.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+
+/** How the objects of a fresh cluster are written down: words separated by blanks. */
+
+export const FLOW_CONTROL_GROUP = 'flowcontrol.apiserver.k8s.io';
+/** `true`: the server keeps the spec as it ships it. `false`: it is the operator's. */
+export const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
+
+const words = (text: string): string[] => text.split(' ');
+
+function toObject(kind: string, name: string, spec: JsonObject): ApiObject {
+  return {
+    kind,
+    apiVersion: `${FLOW_CONTROL_GROUP}/v1`,
+    metadata: { name, annotations: { [AUTO_UPDATE]: 'true' } },
+    spec,
+    status: {},
+  };
+}
+
+/** `queues`: how many, and of how many queues a hand is; a level without refuses what has no seat. */
+function limitedLevel(
+  name: string,
+  shares: number,
+  lendablePercent: number,
+  queues?: readonly [queues: number, handSize: number],
+): ApiObject {
+  const limitResponse: JsonObject =
+    queues === undefined
+      ? { type: 'Reject' }
+      : { type: 'Queue', queuing: { queues: queues[0], handSize: queues[1], queueLengthLimit: 50 } };
+  return toObject('PriorityLevelConfiguration', name, {
+    type: 'Limited',
+    limited: { nominalConcurrencyShares: shares, limitResponse, lendablePercent },
+  });
+}
+
+const exemptLevel = (name: string): ApiObject =>
+  toObject('PriorityLevelConfiguration', name, {
+    type: 'Exempt',
+    exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 },
+  });
+
+interface SchemaOutline {
+  readonly level: string;
+  readonly precedence: number;
+  readonly distinguisher?: 'ByUser' | 'ByNamespace';
+  readonly subjects: readonly JsonObject[];
+  readonly resourceRules?: readonly JsonObject[];
+  readonly pathRules?: readonly JsonObject[];
+}
+
+function flowSchema(name: string, outline: SchemaOutline): ApiObject {
+  const { level, precedence, distinguisher, subjects, resourceRules, pathRules } = outline;
+  return toObject('FlowSchema', name, {
+    priorityLevelConfiguration: { name: level },
+    matchingPrecedence: precedence,
+    ...(distinguisher === undefined ? {} : { distinguisherMethod: { type: distinguisher } }),
+    rules: [
+      {
+        subjects: [...subjects],
+        ...(resourceRules === undefined ? {} : { resourceRules: [...resourceRules] }),
+        ...(pathRules === undefined ? {} : { nonResourceRules: [...pathRules] }),
+      },
+    ],
+  });
+}
+
+const users = (names: string): JsonObject[] => words(names).map((name) => ({ kind: 'User', user: { name } }));
+
+const groups = (names: string): JsonObject[] =>
+  words(names).map((name) => ({ kind: 'Group', group: { name } }));
+
+/** `*`: all of the namespace. */
+const systemAccounts = (names: string): JsonObject[] =>
+  words(names).map((name) => ({
+    kind: 'ServiceAccount',
+    serviceAccount: { name, namespace: 'kube-system' },
+  }));
+
+/** In all namespaces. `core` is the group without a name. */
+const resources = (verbs: string, group: string, names: string): JsonObject => ({
+  verbs: words(verbs),
+  apiGroups: [group === 'core' ? '' : group],
+  resources: words(names),
+  namespaces: ['*'],
+});
+
+/** In all namespaces and outside of them. */
+const clusterResources = (verbs: string, group: string, names: string): JsonObject => ({
+  ...resources(verbs, group, names),
+  clusterScope: true,
+});
+
+const paths = (verbs: string, urls: string): JsonObject => ({
+  verbs: words(verbs),
+  nonResourceURLs: words(urls),
+});
+
+const EVERYTHING = {
+  resourceRules: [clusterResources('*', '*', '*')],
+  pathRules: [paths('*', '*')],
+} as const;
 
 /**
  * The flow schemas and priority levels of a fresh Kubernetes 1.31 cluster. Without the mandatory ones the server could not

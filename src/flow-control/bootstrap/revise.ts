@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
 import { parseGoBool } from '../../object/go-value.ts';
-import { AUTO_UPDATE } from './shape.ts';
+import { AUTO_UPDATE } from './objects.ts';
 
 /**
  * What the server would make of an object it ships (Kubernetes: registry/flowcontrol/ensurer). Mandatory objects always

@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { isDealable } from '../queueing/shuffle.ts';
-import { number, part, text } from './cells.ts';
+import { number, part, text } from './flow-schema.ts';
 
 /** A PriorityLevelConfiguration as the queues need it (flowcontrol.apiserver.k8s.io/v1). */
 export interface PriorityLevel {

@@ -1,12 +1,11 @@
-import type { FlowClock } from '../clock.ts';
 import type { Queuing } from '../config/priority-level.ts';
+import type { FlowClock } from '../flow-control.ts';
 import type { LevelRecorder } from '../metrics.ts';
-import { MAX_SEATS, seatsOf } from '../work/work.ts';
+import { MAX_SEATS, seatsOf } from '../request-cost.ts';
 import type { DemandIntegral } from './demand.ts';
-import { FlowQueue } from './queue.ts';
+import { type Arrival, ESTIMATED_SERVICE_MS, FlowQueue, Ticket } from './queue.ts';
 import { selectNext } from './selection.ts';
 import { Dealer } from './shuffle.ts';
-import { type Arrival, ESTIMATED_SERVICE_MS, Ticket } from './ticket.ts';
 
 /** `unlimited`: everything runs at once. `refuse`: what has no seat is refused. Otherwise it queues. */
 export type QueueingPolicy = 'unlimited' | 'refuse' | Queuing;
@@ -18,7 +17,7 @@ export type QueueingPolicy = 'unlimited' | 'refuse' | Queuing;
  */
 const SEATS_A_ROUND = MAX_SEATS;
 
-export interface QueueSetTotals {
+interface QueueSetTotals {
   waiting: number;
   executing: number;
   seatsInUse: number;

@@ -1,8 +1,7 @@
-import type { FlowQueue } from './queue.ts';
-import { StartBounds } from './start-bounds.ts';
-import type { Ticket } from './ticket.ts';
+import type { DispatchProgress } from '../../observability/flow-control/level-tallies.ts';
+import { ESTIMATED_SERVICE_MS, type FlowQueue, type Ticket } from './queue.ts';
 
-export interface Selection {
+interface Selection {
   readonly queue: FlowQueue<Ticket>;
   readonly ticket: Ticket;
   readonly bounds: StartBounds;
@@ -40,4 +39,31 @@ export function selectNext(
 function isSooner(a: FlowQueue<Ticket>, b: FlowQueue<Ticket>, lastServed: number, count: number): boolean {
   const distance = ({ index }: FlowQueue<Ticket>): number => (index - lastServed - 1 + count) % count;
   return distance(a) < distance(b);
+}
+
+/** The range of virtual starts over the queues that were looked at: how far apart the flows have got. */
+class StartBounds {
+  #least = Number.POSITIVE_INFINITY;
+  #most = 0;
+  #leastDiscounted = Number.POSITIVE_INFINITY;
+  #mostDiscounted = 0;
+
+  note({ nextStart, seatsInUse }: FlowQueue<Ticket>): void {
+    const discounted = nextStart - (seatsInUse * ESTIMATED_SERVICE_MS) / 1000;
+    if (nextStart < this.#least) this.#least = nextStart;
+    if (nextStart > this.#most) this.#most = nextStart;
+    if (discounted < this.#leastDiscounted) this.#leastDiscounted = discounted;
+    if (discounted > this.#mostDiscounted) this.#mostDiscounted = discounted;
+  }
+
+  toProgress(now: number, start: number): DispatchProgress {
+    return {
+      now,
+      start,
+      least: this.#least,
+      most: this.#most,
+      leastDiscounted: this.#leastDiscounted,
+      mostDiscounted: this.#mostDiscounted,
+    };
+  }
 }

@@ -1,3 +1,6 @@
+import type { FlowMetrics } from '../metrics.ts';
+import type { Level } from './level.ts';
+
 /** Somebody who wants `target` seats, must get `lower` and cannot use more than `upper`. */
 export interface Wish {
   readonly target: number;
@@ -5,7 +8,7 @@ export interface Wish {
   readonly upper: number;
 }
 
-export interface Allocation {
+interface Allocation {
   /** In the order of the wishes; not whole numbers. */
   readonly seats: readonly number[];
   /** Everybody gets this part of the target, unless a bound says otherwise. */
@@ -51,3 +54,83 @@ export function allocate(total: number, wishes: readonly Wish[]): Allocation | u
 
 const TOLERANCE = 1e-7;
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+interface AdjustmentOptions {
+  /** Sum of the levels' nominal seats. */
+  readonly nominalSum: number;
+  readonly serverSeats: number;
+  readonly now: number;
+  readonly metrics: FlowMetrics;
+}
+
+/**
+ * Nobody lends their last seat: without one the next request would have to wait for the next adjustment. Kubernetes lets
+ * levels of very small servers, and those that lend everything, fall to nothing.
+ */
+const lastSeat = ({ limits }: Level): number => Math.min(limits.nominal, 1);
+
+/** What a level must get now: what it used lately, as far as that is its own, and never less than it cannot lend. */
+function minimumNow(level: Level): number {
+  const { config, limits, statistics } = level;
+  if (config.exempt) return Math.max(limits.minimum, statistics.highWatermark);
+  return Math.max(limits.minimum, Math.min(limits.nominal, statistics.highWatermark), lastSeat(level));
+}
+
+/**
+ * Lends seats of levels that do not need them to those that do, by what each needed since the last time. Exempt requests
+ * run in any case, so what they used is taken off first; if that leaves too little, everybody gets less.
+ */
+export function adjustSeats(levels: readonly Level[], options: AdjustmentOptions): void {
+  const { nominalSum, serverSeats, now, metrics } = options;
+  for (const level of levels) level.statistics.update(level.demand.reset(now));
+  const seats = divide(levels, nominalSum, metrics);
+  for (const level of levels) {
+    const { statistics } = level;
+    level.setSeats(seats.get(level) ?? level.seats, Math.max(1, Math.round(serverSeats / 10)));
+    level.recorder.adjusted({
+      highWatermark: statistics.highWatermark,
+      average: statistics.average,
+      deviation: statistics.deviation,
+      smoothed: statistics.smoothed,
+      target: targetOf(level),
+      limit: level.seats,
+    });
+  }
+}
+
+const targetOf = (level: Level): number => Math.max(minimumNow(level), level.statistics.smoothed);
+
+function divide(levels: readonly Level[], nominalSum: number, metrics: FlowMetrics): Map<Level, number> {
+  const seats = new Map<Level, number>();
+  const limited = levels.filter(({ config }) => !config.exempt);
+  let remaining = nominalSum;
+  for (const level of levels.filter(({ config }) => config.exempt)) {
+    seats.set(level, minimumNow(level));
+    remaining -= minimumNow(level);
+  }
+  const minimumSum = limited.reduce((sum, { limits }) => sum + limits.minimum, 0);
+  const nowSum = limited.reduce((sum, level) => sum + minimumNow(level), 0);
+  if (remaining <= nowSum) {
+    // Too little for what everybody must get now: each gets as much on top of what it cannot lend as there is for all.
+    const part = remaining <= minimumSum ? 0 : (remaining - minimumSum) / (nowSum - minimumSum);
+    for (const level of limited) {
+      const { minimum } = level.limits;
+      const more = Math.round((minimumNow(level) - minimum) * part);
+      seats.set(level, Math.max(minimum + more, lastSeat(level)));
+    }
+    metrics.fairFraction(0);
+    return seats;
+  }
+  const wishes = limited.map((level) => ({
+    target: targetOf(level),
+    lower: minimumNow(level),
+    upper: level.limits.maximum,
+  }));
+  const allocation = allocate(remaining, wishes);
+  // Without a solution everybody keeps what they have.
+  if (allocation === undefined) return seats;
+  metrics.fairFraction(allocation.fraction);
+  for (const [at, level] of limited.entries())
+    seats.set(level, Math.round(allocation.seats[at] ?? level.seats));
+  return seats;
+}

@@ -1,11 +1,10 @@
 import type { LevelLimits } from '../../observability/flow-control/level-tallies.ts';
-import type { FlowClock } from '../clock.ts';
 import type { PriorityLevel } from '../config/priority-level.ts';
+import type { FlowClock } from '../flow-control.ts';
 import type { FlowMetrics, LevelRecorder } from '../metrics.ts';
-import { DemandIntegral } from '../queueing/demand.ts';
+import { DemandIntegral, type DemandSummary } from '../queueing/demand.ts';
 import { type QueueingPolicy, QueueSet } from '../queueing/queue-set.ts';
-import { MAX_SEATS } from '../work/work.ts';
-import { DemandStatistics } from './statistics.ts';
+import { MAX_SEATS } from '../request-cost.ts';
 
 /** A priority level at work: its configuration, its queues, and how many seats it has at the moment. */
 export class Level {
@@ -41,5 +40,25 @@ export class Level {
     const { queuing } = this.config;
     const waiting = queuing === undefined ? 1 : queuing.queues * queuing.queueLengthLimit;
     this.recorder.capacity(waiting, seats > 0 ? seats : denominator);
+  }
+}
+
+/** How slowly a wish for seats is forgotten: of a peak, half is left after five minutes of adjustments every ten seconds. */
+const SMOOTHING = 0.977;
+
+/** What a level has needed. Rises at once, sinks slowly. */
+class DemandStatistics {
+  average = 0;
+  deviation = 0;
+  highWatermark = 0;
+  smoothed = 0;
+
+  update({ durationMs, average, deviation, highest }: DemandSummary): void {
+    this.highWatermark = Math.round(highest);
+    if (durationMs <= 0) return;
+    this.average = average;
+    this.deviation = deviation;
+    const envelope = average + deviation;
+    this.smoothed = Math.max(envelope, SMOOTHING * this.smoothed + (1 - SMOOTHING) * envelope);
   }
 }

@@ -2,18 +2,20 @@ import { goQuote } from '../../../object/go-value.ts';
 import type { UserInfo } from '../../../request/api-request.ts';
 import { table } from '../../../util/table.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
-import { describePlugin, type PluginParts } from '../../plugin.ts';
-import { refusal } from '../../refusal.ts';
+import { describePlugin, isWriteOf, type PluginParts, refusal } from '../../plugin.ts';
 import { PODS } from '../../resources.ts';
-import { isWriteOf } from '../../write-of.ts';
-import { checkClaim } from './claims.ts';
 import { checkNode } from './nodes.ts';
-import { checkCertificateRequest, checkCsiNode, checkLease, checkResourceSlice } from './own-objects.ts';
-import { checkEviction, checkPod, checkPodStatus } from './pods.ts';
-import { checkToken } from './tokens.ts';
-import type { WritingNode } from './writing-node.ts';
+import {
+  checkCertificateRequest,
+  checkClaim,
+  checkCsiNode,
+  checkLease,
+  checkResourceSlice,
+  type WritingNode,
+} from './own-objects.ts';
+import { checkEviction, checkPod, checkPodStatus, checkToken } from './pods.ts';
 
-export interface NodeRestrictionParts extends Pick<WritingNode, 'objects' | 'recoversExpansion'> {
+interface NodeRestrictionParts extends Pick<WritingNode, 'objects' | 'recoversExpansion'> {
   /** The node that a user is; '' for one that does not say which, undefined for whoever is none. */
   readonly nodeOf: (user: UserInfo) => string | undefined;
 }

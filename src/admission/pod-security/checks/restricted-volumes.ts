@@ -1,6 +1,5 @@
 import type { Volume } from '../../../api/types/core/v1.ts';
-import type { Check, FindViolation } from '../check.ts';
-import { named, plural, quoted, sorted } from '../wording.ts';
+import { type Check, type FindViolation, named, plural, quoted, sorted } from '../check.ts';
 import { hostPathVolumes } from './host.ts';
 
 type VolumeType = Exclude<keyof Volume, 'name'>;

@@ -1,0 +1,165 @@
+import type { GroupResource } from '../../api/names.ts';
+import { forbidden, notFound, StatusError } from '../../api/status.ts';
+import type { Entry, Freshness, Store } from '../../storage/store.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import type { ClusterObjects } from '../cluster-objects.ts';
+import { describePlugin, type PluginParts, refusal } from '../plugin.ts';
+import { ObjectLookup } from '../resources.ts';
+
+const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' };
+
+/** Namespaces that the cluster itself needs; they cannot be deleted. */
+const IMMORTAL: ReadonlySet<string> = new Set(['default', 'kube-system', 'cluster-system', 'kube-public']);
+
+/** Until then every cache has heard of a deletion. Kubernetes: forceLiveLookupTTL, and as many names. */
+const DELETED_RECENTLY_MS = 30_000;
+const MAX_DELETED_RECENTLY = 100;
+
+type Namespaces = Pick<Store, 'get'>;
+
+/**
+ * Nothing is written into a namespace that does not exist, nothing new into one that is being deleted, and the cluster's own
+ * namespaces stay (Kubernetes: plugin/namespace/lifecycle). `now` in milliseconds.
+ */
+export function createNamespaceLifecycle(store: Namespaces, now: () => number = Date.now): AdmissionPlugin {
+  const deleted = new RecentlyDeleted(now);
+  return {
+    name: 'NamespaceLifecycle',
+    operations: ['CREATE', 'UPDATE', 'DELETE'],
+    // Before anything else is looked for in the namespace.
+    mutate: (attributes) => check(store, deleted, attributes),
+    validate: (attributes) => {
+      if (attributes.operation !== 'DELETE' || !isOfNamespaces(attributes)) return;
+      refuseImmortal(attributes);
+      deleted.add(attributes.name);
+    },
+  };
+}
+
+/** Namespaces that were deleted through this server a moment ago: the cache may still have them as they were. */
+class RecentlyDeleted {
+  readonly #now: () => number;
+  /** When each was deleted last, the oldest first. */
+  readonly #times = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add(name: string): void {
+    this.#times.delete(name);
+    this.#times.set(name, this.#now());
+    const [oldest] = this.#times.keys();
+    if (this.#times.size > MAX_DELETED_RECENTLY && oldest !== undefined) this.#times.delete(oldest);
+  }
+
+  has(name: string): boolean {
+    const atMs = this.#times.get(name);
+    return atMs !== undefined && this.#now() - atMs < DELETED_RECENTLY_MS;
+  }
+}
+
+async function check(
+  store: Namespaces,
+  deleted: RecentlyDeleted,
+  attributes: AdmissionAttributes,
+): Promise<void> {
+  const { definition, operation, namespace } = attributes;
+  if (operation === 'DELETE' || !definition.namespaced || definition.resource === 'localsubjectaccessreviews')
+    return;
+  const entry = await findNamespace(store, namespace, deleted.has(namespace) ? LATEST : { kind: 'any' });
+  if (entry === undefined) throw notFound(NAMESPACES, namespace);
+  if (operation === 'CREATE' && entry.fields['status.phase'] === 'Terminating') throw terminating(attributes);
+}
+
+const LATEST: Freshness = { kind: 'latest' };
+
+/** The cache may be a moment behind a namespace that was just created, so only a fresh read says that there is none. */
+async function findNamespace(
+  store: Namespaces,
+  name: string,
+  freshness: Freshness,
+): Promise<Entry | undefined> {
+  const key = { ...NAMESPACES, namespace: '', name };
+  return (await store.get(key, freshness)) ?? (await store.get(key, LATEST));
+}
+
+const isOfNamespaces = ({ definition }: AdmissionAttributes): boolean =>
+  definition.group === '' && definition.resource === 'namespaces';
+
+function refuseImmortal({ definition, name }: AdmissionAttributes): void {
+  if (IMMORTAL.has(name)) throw forbidden(definition, name, 'this namespace may not be deleted');
+}
+
+function terminating({ definition, namespace, name }: AdmissionAttributes): StatusError {
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const { status } = forbidden(definition, name, why);
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  };
+  return new StatusError({
+    code: status.code,
+    reason: 'Forbidden',
+    message: status.message ?? '',
+    details: { ...status.details, causes: [cause] },
+  });
+}
+
+export const namespaceLifecycle = describePlugin({
+  name: 'NamespaceLifecycle',
+  isDefault: true,
+  create: ({ store }: { readonly store: Store }) => createNamespaceLifecycle(store),
+});
+
+/** Nothing is written into, or taken out of, a namespace that is not there (Kubernetes: plugin/pkg/admission/namespace/exists). */
+export function createNamespaceExists(objects: ClusterObjects): AdmissionPlugin {
+  const namespaces = new ObjectLookup(objects, NAMESPACES);
+  return {
+    name: 'NamespaceExists',
+    operations: ['CREATE', 'UPDATE', 'DELETE'],
+    validate: ({ namespace }) =>
+      namespace === ''
+        ? undefined
+        : namespaces.with('', namespace, (found) => {
+            if (found === undefined) throw notFound(NAMESPACES, namespace);
+          }),
+  };
+}
+
+export const namespaceExists = describePlugin({
+  name: 'NamespaceExists',
+  isDefault: false,
+  create: ({ objects }: Pick<PluginParts, 'objects'>) => createNamespaceExists(objects),
+});
+
+/** @throws StatusError */
+export type CreateNamespace = (name: string) => Promise<void>;
+
+/** A namespace is made when something is to be in it (Kubernetes: plugin/pkg/admission/namespace/autoprovision). */
+export function createAutoProvision(objects: ClusterObjects, create: CreateNamespace): AdmissionPlugin {
+  const namespaces = objects.follow({ group: '', resource: 'namespaces' });
+  return {
+    name: 'NamespaceAutoProvision',
+    operations: ['CREATE'],
+    mutate: (attributes) => {
+      const { namespace, dryRun } = attributes;
+      if (dryRun || namespace === '' || namespaces.get('', namespace) !== undefined) return undefined;
+      return create(namespace).catch((error: unknown) => {
+        if (!(error instanceof StatusError) || error.status.reason === 'Forbidden') throw error;
+        if (error.status.reason !== 'AlreadyExists') throw refusal(attributes, error.message);
+      });
+    },
+  };
+}
+
+export const namespaceAutoProvision = describePlugin({
+  name: 'NamespaceAutoProvision',
+  isDefault: false,
+  create: ({
+    objects,
+    createNamespace,
+  }: Pick<PluginParts, 'objects'> & { readonly createNamespace: CreateNamespace }) =>
+    createAutoProvision(objects, createNamespace),
+});
