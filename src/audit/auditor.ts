@@ -13,7 +13,7 @@ interface AuditorOptions {
   readonly now: () => Date;
 }
 
-/** Decides what of a request is recorded, and knows where to. */
+/** Decides whether and how much of a request is recorded, and passes its events to the back ends. */
 export class Auditor {
   readonly #policy: Policy;
   readonly #metrics: AuditMetrics;
@@ -25,7 +25,7 @@ export class Auditor {
     this.#context = { ...context, onEvent: () => metrics.recorded() };
   }
 
-  /** Undefined for a request of which nothing is recorded. A request without a user is one that nobody could authenticate. */
+  /** Undefined for a request that is not recorded. A request without a user is one that failed authentication. */
   begin(request: ReceivedRequest): RequestAudit | undefined {
     const rule = findRule(this.#policy, request);
     this.#metrics.decided(rule?.level ?? 'None');
@@ -33,12 +33,12 @@ export class Auditor {
     return new RequestAudit(this.#context, rule, request);
   }
 
-  /** A request was refused because it could not be recorded. */
+  /** Counts a request that was refused because it could not be recorded. */
   rejected(): void {
     this.#metrics.rejected();
   }
 
-  /** Stores what is still on its way. */
+  /** Stores the remaining records. */
   close(): Promise<void> {
     return this.#context.sink.close();
   }

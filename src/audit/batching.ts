@@ -9,13 +9,13 @@ export interface BatchOptions {
   readonly maxBatchWaitMs: number;
   /** Batches a second. */
   readonly throttle?: { readonly perSecond: number; readonly burst: number };
-  /** Batches under way at once. While so many are, records gather in the buffer. */
+  /** Batches under way at once. While as many are under way, records wait in the buffer. */
   readonly concurrency: number;
   readonly clock?: Clock;
   readonly report: LossReport;
 }
 
-/** Mode batch: no request waits. Records gather until they are enough, or the first has waited long enough. */
+/** Mode batch: no request waits. A batch is sent when it is full, or when its first record has waited long enough. */
 export class BatchingSink implements AuditSink {
   readonly #sink: AuditSink;
   readonly #options: BatchOptions;
@@ -91,7 +91,7 @@ export class BatchingSink implements AuditSink {
     }
   }
 
-  /** Resolves when the next batch may go. When the server ends, nothing is throttled any more. */
+  /** Resolves when the next batch may be sent. The last batches of a server are not throttled. */
   async #turn(): Promise<void> {
     while (this.#underWay.size >= this.#options.concurrency) await Promise.race(this.#underWay);
     const waitMs = this.#closed ? 0 : (this.#throttle?.take() ?? 0);
@@ -109,8 +109,8 @@ export class BatchingSink implements AuditSink {
 }
 
 /**
- * A bucket of tokens: `perSecond` of them come in, `burst` fit in. Who takes one that is not there yet is told how long to
- * wait for it, and must, because it is theirs from then on.
+ * A token bucket: `perSecond` tokens come in, `burst` fit in. A token can be taken before it is there: the taker owns it, and must
+ * wait for the returned time.
  */
 export class Throttle {
   readonly #perMs: number;
@@ -136,11 +136,11 @@ export class Throttle {
   }
 }
 
-/** Time, so that tests need not wait for it. */
+/** The clock; tests replace it so that they need not wait. */
 export interface Clock {
   /** Milliseconds since any moment. */
   now(): number;
-  /** Calls once, after `ms` milliseconds. Answers how to call it off. */
+  /** Calls `call` once, after `ms` milliseconds. Returns a function that cancels the call. */
   after(ms: number, call: () => void): () => void;
 }
 

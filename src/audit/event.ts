@@ -4,8 +4,8 @@ import type { ApiRequest } from '../request/api-request.ts';
 import type { Level, Stage } from './policy.ts';
 
 /**
- * The fields of audit.k8s.io/v1 Event below kind and apiVersion, without the two bodies. Times have microseconds. What is
- * undefined is not written, but is there: objects of one shape are cheaper to make (16 µs for an event and its JSON).
+ * The fields of audit.k8s.io/v1 Event below kind and apiVersion, without the two bodies. Times have microseconds. Absent fields
+ * are present as undefined, because objects of one shape are cheaper to make (16 µs for an event and its JSON).
  */
 export interface AuditEvent {
   readonly level: Level;
@@ -46,7 +46,7 @@ export type EventStatus = Partial<Pick<Status, 'status' | 'message' | 'reason' |
   readonly metadata: Record<string, never>;
 };
 
-/** Bodies as JSON text: they were bytes, or are objects that change after. */
+/** Bodies as JSON text, because they were bytes, or are objects that change later. */
 export interface EventBodies {
   readonly requestObject?: string | undefined;
   readonly responseObject?: string | undefined;
@@ -54,7 +54,7 @@ export interface EventBodies {
 
 const TRUNCATED = 'audit.k8s.io/truncated';
 
-/** An event on its way to the back ends. Its JSON is made once, whoever asks for it. */
+/** An event on its way to the back ends, which share its JSON. */
 export class AuditRecord {
   readonly event: AuditEvent;
   readonly #bodies: EventBodies;
@@ -72,7 +72,7 @@ export class AuditRecord {
     return `{${type}${this.#fields}}`;
   }
 
-  /** What stays when the event is too large. */
+  /** The record without its bodies, for an event that is too large. */
   withoutBodies(): AuditRecord {
     const annotations = { ...this.event.annotations, [TRUNCATED]: 'true' };
     return new AuditRecord({ ...this.event, annotations }, {});
@@ -88,8 +88,8 @@ export class AuditRecord {
 }
 
 /**
- * Where a request says it came from, then where it did: X-Forwarded-For, X-Real-Ip, the peer's address. All but the last can
- * be made up by the client (Kubernetes: apimachinery, util/net, SourceIPs).
+ * The claimed addresses of a request, then the real one: X-Forwarded-For, X-Real-Ip, the peer's address. The client can make up
+ * all but the last (Kubernetes: apimachinery, util/net, SourceIPs).
  */
 export function sourceAddresses({
   headers,
@@ -106,7 +106,7 @@ export function sourceAddresses({
 const toText = (header: string | string[] | undefined): string =>
   Array.isArray(header) ? header.join(',') : (header ?? '');
 
-/** None for what is no address. A peer with IPv4 on an IPv6 socket is shown as what it is. */
+/** Empty for a text that is no address. An IPv4 peer on an IPv6 socket is written as IPv4. */
 function readAddress(text: string): string[] {
   const trimmed = text.trim();
   const address = parseIp(trimmed);

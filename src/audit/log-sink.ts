@@ -11,7 +11,7 @@ interface LogOptions {
   readonly report: LossReport;
 }
 
-/** The log back end: a line an event. */
+/** The log back end: one line for each event. */
 export class LogSink implements AuditSink {
   readonly #writer: LineWriter;
   readonly #options: LogOptions;
@@ -41,7 +41,7 @@ export class LogSink implements AuditSink {
   }
 }
 
-/** Only the server's account may read who did what. */
+/** Only the server's account may read the audit log. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
@@ -56,7 +56,7 @@ export async function openLog(path: string, rotation: Omit<RotationOptions, 'mod
 
 class StandardOutput implements LineWriter {
   constructor() {
-    // The reader of a pipe may have gone: each write fails on its own, and the server goes on.
+    // The reader of a pipe may go away: each write then fails by itself, and the server goes on.
     process.stdout.on('error', () => {});
   }
 
@@ -88,7 +88,7 @@ class SpecialFile implements LineWriter {
   }
 }
 
-/** An event as one line of text, for tools that read the log of old (Kubernetes: audit/format.go). */
+/** An event as one line of text, for tools that read the legacy format (Kubernetes: audit/format.go). */
 export function formatLegacy(event: AuditEvent): string {
   const { user, impersonatedUser: other } = event;
   const { code } = event.responseStatus ?? {};

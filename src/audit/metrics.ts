@@ -3,7 +3,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Level } from './policy.ts';
 import type { LossReport } from './sink.ts';
 
-/** Names are those of Kubernetes (apiserver, audit/metrics.go). */
+/** The names are Kubernetes' (apiserver, audit/metrics.go). */
 export class AuditMetrics {
   readonly #events: Counter;
   readonly #errors: Counter<'plugin'>;
@@ -53,7 +53,7 @@ export class AuditMetrics {
   }
 }
 
-/** At most a line a part in this time: a full disk would otherwise fill another one. */
+/** One line for each part in this time: otherwise a full audit disk would fill the disk of the log. */
 const LINE_EVERY_MS = 1000;
 const MAX_IDS = 10;
 

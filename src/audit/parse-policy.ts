@@ -27,8 +27,8 @@ import {
  *     resources: [{group: "", resources: [secrets, configmaps]}]
  *   - level: RequestResponse
  *
- * It is checked as Kubernetes does (apiserver, apis/audit/validation), but what Kubernetes passes over with a warning, fields
- * it does not know and fields given twice, is refused: a misspelt rule would record too little or too much for years.
+ * The checks are Kubernetes' (apiserver, apis/audit/validation), but unknown and repeated fields, which Kubernetes only warns
+ * about, are refused: a misspelt rule would record too little or too much for years.
  */
 
 const API_VERSIONS = ['audit.k8s.io/v1', 'audit.cluster.io/v1'];
@@ -46,7 +46,7 @@ const RULE_FIELDS = [
 ];
 const GROUP_FIELDS = ['group', 'resources', 'resourceNames'];
 
-/** @throws Error that names everything that is wrong */
+/** @throws Error with all problems */
 export function parsePolicy(text: string): Policy {
   const { value, duplicates } = parseYamlText(Buffer.from(text));
   const problems = repeatedKeyProblems(duplicates);

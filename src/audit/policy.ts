@@ -1,6 +1,6 @@
 import type { ApiRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
 
-/** What is recorded of which request. Every level records what the ones before it do. */
+/** How much of a request is recorded. Every level includes the ones before it. */
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type Level = (typeof LEVELS)[number];
 
@@ -10,7 +10,7 @@ export type Stage = (typeof STAGES)[number];
 export const isAtLeast = (level: Level, least: Level): boolean =>
   LEVELS.indexOf(level) >= LEVELS.indexOf(least);
 
-/** A rule as it is matched: what the policy says for all rules is in each of them. Empty sets and lists match everything. */
+/** A rule, with the settings that the policy has for all rules. Empty sets and lists match everything. */
 export interface PolicyRule {
   readonly level: Level;
   readonly users: ReadonlySet<string>;
@@ -36,7 +36,7 @@ export interface GroupResources {
 /** The first rule that matches a request decides; without one nothing is recorded. */
 export type Policy = readonly PolicyRule[];
 
-/** What rules look at. Without a user: nobody could be authenticated. */
+/** The facts that rules match. Without a user, authentication failed. */
 export type AuditAttributes = Pick<ApiRequest, 'verb' | 'target' | 'path'> & { readonly user?: UserInfo };
 
 /** The first rule that matches (Kubernetes: audit/policy/checker.go). */
@@ -70,7 +70,7 @@ function matchesGroup({ group, resources, resourceNames }: GroupResources, targe
   return resources.some((resource) => matchesResource(resource, target));
 }
 
-/** `pods/*` is also true of pods themselves, as it is in Kubernetes. */
+/** `pods/*` also matches pods themselves, as in Kubernetes. */
 function matchesResource(pattern: string, { resource, subresource }: ResourceTarget): boolean {
   if (pattern === '*') return true;
   if (pattern === (subresource === '' ? resource : `${resource}/${subresource}`)) return true;

@@ -14,7 +14,7 @@ import {
 import { isAtLeast, type PolicyRule, type Stage } from './policy.ts';
 import type { AuditSink, LossReport, Stored } from './sink.ts';
 
-/** What the events of all requests need. */
+/** The context that all requests share. */
 export interface RecordingContext {
   readonly sink: AuditSink;
   readonly types: TypeLibrary;
@@ -23,7 +23,7 @@ export interface RecordingContext {
   readonly now: () => Date;
 }
 
-/** The events of one request: what is known so far, and an event of it for each stage the rule wants. */
+/** Collects the facts of one request, and makes an event for each stage that the rule wants. */
 export class RequestAudit implements AuditTrail {
   readonly #context: RecordingContext;
   readonly #rule: PolicyRule;
@@ -45,7 +45,7 @@ export class RequestAudit implements AuditTrail {
     this.#rule = rule;
     this.#received = request;
     this.#uri = request.raw.url;
-    // Who acts, and what the headers say, may change while the request is served.
+    // The user and the headers may change while the request is served, so they are copied now.
     this.#user = user === undefined ? {} : toEventUser(user);
     this.#sourceIPs = sourceAddresses(request);
     this.#receivedAt = toMicroTime(receivedAt);
@@ -70,12 +70,12 @@ export class RequestAudit implements AuditTrail {
     if (this.#annotations?.[key] === undefined) this.#annotations = { ...this.#annotations, [key]: value };
   }
 
-  /** What the request is answered with, as far as a status tells it. */
+  /** Sets the response status. */
   status(status: Omit<EventStatus, 'metadata'>): void {
     this.#responseStatus = { metadata: {}, ...status };
   }
 
-  /** Returns what is to be sent: of an answer that is made while it is sent, only one of the two could see it. */
+  /** Returns the response to send: a body that is made while it is sent can be read once, so recording it makes it whole. */
   answered(response: BytesResponse): BytesResponse {
     this.status({ code: response.code });
     if (!this.#wantsResponse()) return response;
@@ -93,7 +93,7 @@ export class RequestAudit implements AuditTrail {
     if (this.#wantsResponse()) this.#responseObject = JSON.stringify(status);
   }
 
-  /** Hands an event of the request to the back ends. True where there is none to store. */
+  /** Passes an event of the request to the back ends. True when no event is to be stored. */
   stage(stage: Stage): Stored {
     if (this.#rule.omitStages.has(stage)) return true;
     this.#context.onEvent();
@@ -126,7 +126,7 @@ export class RequestAudit implements AuditTrail {
   }
 }
 
-/** Without a user: one that nobody could authenticate. */
+/** Without a user, authentication failed. */
 export type ReceivedRequest = ApiRequest & { readonly user?: UserInfo };
 
 const toEventUser = ({ username, uid, groups, extra }: UserInfo): EventUser => ({
@@ -147,7 +147,7 @@ const toReference = (target: ResourceTarget): ObjectReference => ({
   subresource: orNothing(target.subresource),
 });
 
-/** The path may leave a name out that the body has; uid and resourceVersion are in the body alone. */
+/** Completes a reference from the body: the path may lack the name, and always lacks uid and resourceVersion. */
 function complete(reference: ObjectReference, body: unknown): ObjectReference {
   const { metadata } = isRecord(body) ? body : {};
   if (!isRecord(metadata)) return reference;
@@ -164,7 +164,7 @@ function complete(reference: ObjectReference, body: unknown): ObjectReference {
 const orNothing = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** Bounded fields only: an answer's own fields are its body's, and belong to the last level. */
+/** Only fields of bounded size. The other fields of an answer belong to its body, which the last level records. */
 function fieldsOf({ status, message, reason, details, code }: Status): Omit<EventStatus, 'metadata'> {
   return {
     status,
@@ -175,7 +175,7 @@ function fieldsOf({ status, message, reason, details, code }: Status): Omit<Even
   };
 }
 
-/** Kubernetes' bound; a user agent may otherwise be as long as all headers. */
+/** Kubernetes' bound. A user agent may be as long as all headers together. */
 const MAX_USER_AGENT = 1024;
 
 const shorten = (userAgent: string): string =>

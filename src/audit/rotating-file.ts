@@ -23,20 +23,20 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Files also grow too old on a server that rotates rarely. */
+/** Old files must also be removed on a server that rotates rarely. */
 const TIDY_EVERY_MS = 60 * 60 * 1000;
 
-/** Where lines of a log go. */
+/** Writes the lines of a log. */
 export interface LineWriter {
-  /** Whole lines. Resolves when the operating system has them. @throws Error when it would not take them */
+  /** Writes whole lines. Resolves when the operating system has them. @throws Error when the write failed */
   write(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * A file that is put aside when it is full. Lines that come while others are being written go together in the next write, so
- * that requests which wait for their line share it. Old files are seen to here and not by the stream: it would hold up
- * all writing while it compresses, knows no maximum age, and keeps a list of its files in a file of its own.
+ * A file that is rotated when it is full. Lines that arrive during a write go together into the next one, which the waiting
+ * requests share. Old files are handled here and not by the stream library, which blocks writing while it compresses, has no
+ * maximum age, and keeps a list of its files in a file of its own.
  */
 export class RotatingFile implements LineWriter {
   readonly #path: string;
@@ -80,7 +80,7 @@ export class RotatingFile implements LineWriter {
         for (const { reject } of batch) reject(error);
       }
     }
-    // Not in a later turn: whoever waited for the last line may write the next one before that.
+    // At once, not in a later turn: the caller that awaited this write may start the next one before that.
     this.#writing = undefined;
   }
 
@@ -93,7 +93,7 @@ export class RotatingFile implements LineWriter {
           resolve();
           return;
         }
-        // A stream that failed once stays failed (a full disk): the next line tries a new one.
+        // A stream that failed once (on a full disk) stays failed, so the next line opens a new one.
         this.#stream = undefined;
         reject(error);
       });
@@ -119,7 +119,7 @@ export class RotatingFile implements LineWriter {
 }
 
 /**
- * Files that a log was put aside as. Their names say when, as those of Kubernetes do:
+ * Rotated files have the time in their names, as in Kubernetes:
  *
  *   /var/log/audit.log → /var/log/audit-2026-11-21T08-30-00.123.log(.gz)
  */
@@ -142,7 +142,7 @@ interface Limits {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const COMPRESSED = '.gz';
-/** Not complete: a server that ended while compressing leaves one, which the next writes anew. */
+/** An incomplete file. A server that ends while it compresses leaves one, which the next server writes again. */
 const UNFINISHED = '.gz.part';
 
 interface RotatedFile {

@@ -9,19 +9,19 @@ interface WebhookOptions {
   readonly post: (body: Buffer, signal: AbortSignal) => Promise<void>;
   readonly report: LossReport;
   readonly onClose: () => void;
-  /** Waits between tries; tests wait for nothing. */
+  /** Waits between tries; tests do not wait. */
   readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random?: () => number;
 }
 
-/** Numbers of Kubernetes (apiserver, util/webhook). */
+/** Kubernetes' figures (apiserver, util/webhook). */
 const TRIES = 5;
 const WAIT_FACTOR = 1.5;
 const JITTER = 0.2;
-/** What a server that ends allows for what is still on its way. */
+/** How long an ending server waits for the last batches. */
 const LAST_MS = 5_000;
 
-/** The webhook back end: posts lists of events, and comes again when that fails. */
+/** The webhook back end: posts lists of events, and tries again when that fails. */
 export class WebhookSink implements AuditSink {
   readonly #options: WebhookOptions;
   readonly #ending = new AbortController();
@@ -43,7 +43,7 @@ export class WebhookSink implements AuditSink {
     }
   }
 
-  /** To be called when the server begins to end: nothing is waited for much longer. */
+  /** To be called when the server starts to end: shortens all waiting. */
   hurry(): void {
     setTimeout(() => this.#ending.abort(new Error('the server ended')), LAST_MS).unref();
   }

@@ -10,7 +10,7 @@ import { registerOptionals, registerPresence } from './libraries/optionals.ts';
 import { registerQuantities } from './libraries/quantities.ts';
 import { registerTexts } from './libraries/texts.ts';
 
-/** Of what an administrator writes; more is a mistake or an attack. */
+/** Limits for expressions of administrators; larger ones are a mistake or an attack. */
 const LIMITS = {
   maxAstNodes: 100_000,
   maxDepth: 250,
@@ -20,7 +20,7 @@ const LIMITS = {
 
 let base: Environment | undefined;
 
-/** All that expressions of Kubernetes 1.31 may use (cel/environment, base), to be cloned for each set of variables. */
+/** Everything that expressions of Kubernetes 1.31 may use (cel/environment, base), to be cloned for each set of variables. */
 export function createEnvironment(): Environment {
   base ??= [
     registerFunctions,
@@ -42,7 +42,7 @@ export function createEnvironment(): Environment {
   return base.clone();
 }
 
-/** Types whose values may be held against null, as those of Kubernetes' checker may. */
+/** Types whose values may be compared with null, as in Kubernetes' checker. */
 const NULLABLE = [
   'google.protobuf.Timestamp',
   'google.protobuf.Duration',
@@ -58,9 +58,9 @@ const registerNulls = (environment: Environment): Environment =>
   NULLABLE.reduce((one, type) => one.registerOperator(`${type} == null: bool`, () => false), environment);
 
 /**
- * Functions that Kubernetes' expressions have beside those of the library. Patterns are Go's and are matched in linear time:
- * the library's `matches` uses the host's expressions, which a text can keep busy for ever, so calls of it are sent here
- * under another name of the same length, which keeps positions in error messages true.
+ * Functions of Kubernetes' expressions that the library lacks. Patterns are Go's and match in linear time: the library's `matches`
+ * uses JavaScript's regular expressions, which a text can keep busy forever, so its calls are redirected here under another
+ * name. The name has the same length, so that positions in error messages stay true.
  */
 export const MATCHES = 'matches';
 export const LINEAR_MATCHES = 'reMatch';

@@ -14,7 +14,7 @@ import type { Classification, FlowRequest } from './flow-control.ts';
 import type { FlowMetrics, FlowRecorder } from './metrics.ts';
 import type { Level } from './seats/level.ts';
 
-/** Whether a schema is for a request (Kubernetes: matchesFlowSchema). Rules are taken apart once, requests are many. */
+/** Whether a schema matches a request (Kubernetes: matchesFlowSchema). Rules are compiled once, because requests are many. */
 type Matcher = (request: FlowRequest) => boolean;
 
 export function createMatcher({ rules }: FlowSchema): Matcher {
@@ -66,7 +66,7 @@ function matchResource(rule: ResourceRule): (verb: string, target: ResourceTarge
     (namespace === '' ? rule.clusterScope : namespaces(namespace));
 }
 
-/** `*` means everything only where it stands alone. */
+/** `*` means everything only when it stands alone. */
 function matchName(names: readonly string[]): (name: string) => boolean {
   if (names.length === 1 && names[0] === '*') return () => true;
   const known = new Set(names);
@@ -76,14 +76,14 @@ function matchName(names: readonly string[]): (name: string) => boolean {
 function matchPath(rule: PathRule): (verb: string, path: string) => boolean {
   const verbs = matchName(rule.verbs);
   const exact = new Set(rule.paths);
-  // A path covers what is below it, with and without a star at its end.
+  // A path covers all paths below it, with or without a star at its end.
   const prefixes = rule.paths.map((path) => `${path.replace(/\*$/, '').replace(/\/$/, '')}/`);
   const all = exact.has('*');
   return (verb, path) =>
     verbs(verb) && (all || exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix)));
 }
 
-/** A flow schema with everything that its requests need on their way, looked up once. */
+/** A flow schema with everything that its requests need, looked up once. */
 export interface Route {
   readonly schema: FlowSchema;
   readonly level: Level;
@@ -95,8 +95,8 @@ export interface Route {
 const MANDATORY_SCHEMAS = MANDATORY.schemas.map(parseFlowSchema);
 
 /**
- * Schemas in the order in which they are tried. One whose level does not exist is left out; the mandatory ones are there
- * even before their objects are. The last one takes what no other wants.
+ * The schemas in the order in which they are tried. A schema whose level does not exist is left out; the mandatory ones exist
+ * even before their objects do. The last schema takes all requests that no other matches.
  */
 export function createRoutes(
   schemas: readonly FlowSchema[],
@@ -125,7 +125,7 @@ const toRoute = (schema: FlowSchema, level: Level, metrics: FlowMetrics): Route 
   recorder: metrics.flow(level.config.name, schema.name),
 });
 
-/** The first that matches; the catch-all where none does, which happens only to callers of no known group. */
+/** The first route that matches. None matches only callers without a known group; they get the catch-all. */
 export function findRoute(routes: readonly Route[], request: FlowRequest): Route {
   for (const route of routes) if (route.matches(request)) return route;
   const last = routes.findLast(({ schema }) => schema.name === 'catch-all') ?? routes.at(-1);
@@ -133,7 +133,7 @@ export function findRoute(routes: readonly Route[], request: FlowRequest): Route
   return last;
 }
 
-/** What tells the request's flow from others of its schema. Only queues need to know. */
+/** The key of the request's flow within its schema. Only queues need it. */
 export function distinguish({ schema, level }: Route, { user, target }: FlowRequest): string {
   if (schema.distinguisher === undefined || (level.config.queuing?.queues ?? 0) <= 1) return '';
   return schema.distinguisher === 'ByUser' ? user.username : (target?.namespace ?? '');

@@ -9,11 +9,11 @@ interface MaxInFlightLimits {
 }
 
 const READING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
-/** Who is not sent away: somebody must be able to set right what is wrong. */
+/** Members of this group are never refused, so that an administrator can repair an overloaded cluster. */
 const PRIVILEGED = 'system:masters';
 const RETRY_AFTER_SECONDS = 1;
 
-/** Two counters; who finds theirs full is sent away at once (Kubernetes: WithMaxInFlightLimit). */
+/** Two counters; a request that finds its counter full is refused at once (Kubernetes: WithMaxInFlightLimit). */
 export class MaxInFlight implements FlowControl {
   readonly #reading: Counter;
   readonly #mutating: Counter;

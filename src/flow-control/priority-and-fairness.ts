@@ -23,7 +23,7 @@ interface PriorityAndFairnessOptions {
   readonly serverSeats: number;
   /** --request-timeout: a request waits for a quarter of it. */
   readonly requestTimeoutMs: number;
-  /** Objects of a resource in all namespaces; undefined when it is not kept here. */
+  /** Number of a resource's objects in all namespaces; undefined for a resource that is not stored here. */
   readonly countObjects: (target: ResourceTarget) => number | undefined;
   /** Feature gate WatchList. */
   readonly watchList: boolean;
@@ -66,7 +66,7 @@ export class PriorityAndFairness implements FlowControl {
     this.configure([], []);
   }
 
-  /** What requests after this call are decided by. Those that wait go on waiting where they are. */
+  /** Applies to requests after this call. Requests that wait keep their places. */
   configure(schemas: readonly FlowSchema[], levels: readonly PriorityLevel[]): void {
     this.#schemas = schemas;
     this.#configs = levels;
@@ -74,7 +74,7 @@ export class PriorityAndFairness implements FlowControl {
     this.#routes = createRoutes(schemas, this.#levels.current, this.#metrics);
   }
 
-  /** By name, for whoever looks into them. */
+  /** The levels by name, for debugging. */
   get levels(): ReadonlyMap<string, Level> {
     return this.#levels.all;
   }
@@ -147,7 +147,7 @@ export class PriorityAndFairness implements FlowControl {
     };
   }
 
-  /** The last request of a level that is no longer wanted frees its seats for the others. */
+  /** The last request of a deleted level frees its seats for the other levels. */
   #reap(level: Level): void {
     if (level.retired && level.queues.isIdle) this.configure(this.#schemas, this.#configs);
   }

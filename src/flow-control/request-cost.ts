@@ -3,11 +3,11 @@ import type { ResourceTarget } from '../request/api-request.ts';
 import type { FlowRequest } from './flow-control.ts';
 import type { FlowRecorder } from './metrics.ts';
 
-/** What a request is expected to cost. A seat is one request's share of the server; wide requests need several. */
+/** The expected cost of a request. A seat is the share of one request in the server; wide requests need several. */
 export interface Work {
   /** Seats while the request runs. */
   readonly initialSeats: number;
-  /** Seats for what goes on after it was answered (events to watchers), for `extraMs`. */
+  /** Seats for the work after the answer (events to watchers), for `extraMs`. */
   readonly finalSeats: number;
   readonly extraMs: number;
 }
@@ -17,34 +17,34 @@ export const seatsOf = ({ initialSeats, finalSeats }: Work): number => Math.max(
 export const plainWork = (initialSeats: number): Work => ({ initialSeats, finalSeats: 0, extraMs: 0 });
 
 const MIN_SEATS = 1;
-/** No request is counted as wider: while a wide one waits for its seats, the free ones are of no use to anybody. */
+/** No request counts as wider, because free seats stay unused while a wide request waits for the rest of its seats. */
 export const MAX_SEATS = 10;
 
-/** How much one seat does (Kubernetes: the same figures). */
+/** Work that takes one seat (Kubernetes: the same figures). */
 const OBJECTS_PER_SEAT = 100;
 const WATCHES_PER_SEAT = 10;
-/** For how long a seat is busy with telling its watches of one write. */
+/** How long sending one write to its watches keeps a seat busy. */
 const EVENT_MS = 5;
 
 export interface Surroundings {
-  /** Objects of a resource in all namespaces; undefined when it is not kept here. */
+  /** Number of a resource's objects in all namespaces; undefined for a resource that is not stored here. */
   countObjects(target: ResourceTarget): number | undefined;
   countWatches(target: ResourceTarget): number;
   /** Feature gate WatchList: a watch may begin with the whole list. */
   readonly watchList: boolean;
 }
 
-/** Made once: one small object a request adds up. */
+/** Made once, because a small object for each request adds up. */
 const LEAST = plainWork(MIN_SEATS);
 
-/** Where the request goes. */
+/** The level that the request is going to. */
 interface Destination {
-  /** The most seats it may take there. */
+  /** The most seats that one request may take there. */
   readonly widest: number;
   readonly recorder: Pick<FlowRecorder, 'watchers'>;
 }
 
-/** What a request will cost, from what can be known without reading anything. */
+/** Estimates the cost of a request without reading anything. */
 export function estimateWork(request: FlowRequest, to: Destination, around: Surroundings): Work {
   const { verb, target, query } = request;
   if (target === undefined) return LEAST;
@@ -74,7 +74,7 @@ function estimateList(
   widest: number,
   around: Surroundings,
 ): Work {
-  // One object by its name is a get.
+  // A list of one object by its name costs as much as a get.
   if (target.name !== '') return LEAST;
   const stored = around.countObjects(target);
   if (stored === undefined) return LEAST;
@@ -83,8 +83,8 @@ function estimateList(
 }
 
 /**
- * Objects that are looked at for the answer. Memory gives a chunk without looking at the rest, but has to look for what a
- * selector selects. The later chunks of a list come from an earlier state, which may have to be read and then decoded.
+ * The number of objects that the answer visits. Memory gives a chunk without visiting the rest, unless a selector must search.
+ * The later chunks of a list come from an earlier state, which may have to be read and decoded.
  */
 function countProcessed(query: URLSearchParams, stored: number): number {
   const limit = Number(query.get('limit') ?? 0);
@@ -103,27 +103,27 @@ function isOfThePast(query: URLSearchParams, limit: number): boolean {
 
 const has = (query: URLSearchParams, name: string): boolean => (query.get(name) ?? '') !== '';
 
-/** A write is small itself; what it sets off is not, when many watch. That part is worked off after the answer. */
+/** A write itself is cheap, but its events are not when many watch. They are sent after the answer. */
 function estimateWrite(target: ResourceTarget, to: Destination, around: Surroundings): Work {
-  // A token is no object that anybody watches.
+  // Nobody watches tokens.
   if (target.resource === 'serviceaccounts' && target.subresource === 'token') return LEAST;
   const watches = around.countWatches(target);
   to.recorder.watchers(watches);
   if (watches < WATCHES_PER_SEAT) return LEAST;
   const seats = Math.ceil(watches / WATCHES_PER_SEAT);
   const finalSeats = Math.min(seats, to.widest);
-  // The same area: fewer seats are kept for longer.
+  // Fewer seats for a longer time make the same amount of work.
   return { initialSeats: MIN_SEATS, finalSeats, extraMs: (seats * EVENT_MS) / finalSeats };
 }
 
 /**
- * How many watches will be told of a write. Watches of the pods of one node are not counted: every node has one, a pod
- * concerns a single one of them, and which one is not known before the object is read.
+ * How many watches get the event of a write. Watches of one node's pods are not counted: every node has one, a pod concerns only
+ * one of them, and which one is unknown before the object is read.
  */
 export class WatchCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Answers the way to forget the watch. */
+  /** Returns a function that removes the watch. */
   register({ target, query }: FlowRequest): () => void {
     if (target === undefined || (target.resource === 'pods' && isOfOneNode(query))) return () => {};
     const key = keyOf(target, target.namespace, target.name);
@@ -154,7 +154,7 @@ function isOfOneNode(query: URLSearchParams): boolean {
   try {
     return (requiredValue(parseFieldSelector(selector), 'spec.nodeName') ?? '') !== '';
   } catch {
-    // What cannot be read is answered with an error later on.
+    // An invalid selector is answered with an error later.
     return false;
   }
 }

@@ -10,9 +10,8 @@ import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admi
 import { describePlugin } from '../plugin.ts';
 import { Dispatch, toWebhookParts, type WebhookNeeds, type WebhookParts } from '../webhooks/dispatch.ts';
 import type { Candidate } from '../webhooks/hook-list.ts';
-import { placedAsBefore } from '../webhooks/placement.ts';
 import type { Verdict } from '../webhooks/review.ts';
-import { fromSeen, seen } from '../webhooks/seen-object.ts';
+import { fromWebhookForm, keepNamespace, toWebhookForm } from '../webhooks/webhook-form.ts';
 
 const MUTATION = 'mutation.webhook.admission.k8s.io/';
 
@@ -111,7 +110,7 @@ class MutatingWebhooks {
       );
     const next = internally(() => this.#patched({ ...attributes, object }, candidate, operations));
     if (next === undefined) return false;
-    placedAsBefore(attributes, next);
+    keepNamespace(attributes, next);
     replaceContent(object, next);
     return true;
   }
@@ -123,12 +122,12 @@ class MutatingWebhooks {
     operations: JsonValue,
   ): ApiObject | undefined {
     const { types } = this.#dispatch;
-    const given = seen(attributes, candidate, attributes.object) ?? {};
+    const given = toWebhookForm(attributes, candidate, attributes.object) ?? {};
     const value = applyJsonPatch(given, operations);
     if (!isObject(value))
       throw new Error('json: cannot unmarshal array into Go value of type map[string]interface {}');
-    const next = fromSeen(attributes, candidate, { value, types });
-    return equal(fromSeen(attributes, candidate, { value: given, types }), next) ? undefined : next;
+    const next = fromWebhookForm(attributes, candidate, { value, types });
+    return equal(fromWebhookForm(attributes, candidate, { value: given, types }), next) ? undefined : next;
   }
 }
 

@@ -11,8 +11,8 @@ import { CallError, callWebhook } from './call.ts';
 import { readWebhookConfig, WebhookClients, type WebhookCredentials } from './clients.ts';
 import { type Candidate, HookList } from './hook-list.ts';
 import { requestOf, type SeenObjects, type Verdict } from './review.ts';
-import { seen } from './seen-object.ts';
 import { evaluateConditions, type WebhookConfiguration } from './webhook.ts';
+import { toWebhookForm } from './webhook-form.ts';
 
 /** What both plugins are made from. */
 export interface WebhookParts {
@@ -110,6 +110,6 @@ export class Dispatch {
 
 function seenBy(candidate: Candidate, attributes: AdmissionAttributes): SeenObjects {
   const see = (object: AdmissionAttributes['object']): JsonObject | null =>
-    seen(attributes, candidate, object);
+    toWebhookForm(attributes, candidate, object);
   return { object: see(attributes.object), oldObject: see(attributes.old) };
 }

@@ -54,7 +54,7 @@ class CelCidr {
   }
 }
 
-/** What stands before the dot in `ip.isCanonical(…)`, and the types by their names. */
+/** The namespace in `ip.isCanonical(…)`, and the types by their names. */
 class IpNamespace {}
 
 const IP = 'net.IP';
@@ -63,7 +63,7 @@ const CIDR = 'net.CIDR';
 /** Addresses and ranges of them (Kubernetes: cel/library, ip and cidr). */
 export function registerAddresses(environment: Environment): Environment {
   registerCidrs(registerIps(environment.registerType(IP, CelIp).registerType(CIDR, CelCidr)));
-  // Only an expression can tell what the library calls a type: `type(ip('::1')) == net.IP`.
+  // Only an expression gives the library's value for a type: `type(ip('::1')) == net.IP`.
   const types = {
     IP: environment.evaluate("type(ip('::1'))"),
     CIDR: environment.evaluate("type(cidr('::/0'))"),

@@ -3,7 +3,7 @@ import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from '.
 
 type Check = (text: string) => readonly string[];
 
-/** A format by its name, for texts to be checked against. */
+/** A named format that texts can be checked against. */
 class CelFormat {
   readonly name: string;
   readonly check: Check;
@@ -18,7 +18,7 @@ class CelFormat {
   }
 }
 
-/** A name that more will be put to may end in a dash. */
+/** A prefix of a generated name may end in a dash. */
 const prefixOf =
   (rule: NameRule): Check =>
   (text) =>
@@ -62,7 +62,7 @@ const FORMATS: ReadonlyMap<string, CelFormat> = new Map(
   }).map(([name, check]) => [name, new CelFormat(name, check)]),
 );
 
-/** What stands before the dot in `format.named(…)`. */
+/** The namespace in `format.named(…)`. */
 class Formats {}
 
 const FORMAT_TYPE = 'kubernetes.NamedFormat';
@@ -92,7 +92,7 @@ export function registerFormats(environment: Environment): Environment {
 
 const toOptional = (value: unknown): Optional => (value === undefined ? Optional.none() : Optional.of(value));
 
-/** A URL as Go reads the target of a request: absolute, or an absolute path; what follows a `#` is no part of its own. */
+/** A URL as Go reads the target of a request: absolute, or an absolute path; a `#` has no meaning. */
 class CelUrl {
   readonly scheme: string;
   readonly host: string;
@@ -166,7 +166,7 @@ export const registerUrls = (environment: Environment): Environment =>
       queryOf(query),
     );
 
-/** Escapes what must be, and leaves alone what is. */
+/** Escapes a path, without escaping it twice. */
 const escapePath = (path: string): string =>
   path.replaceAll(/%[0-9A-Fa-f]{2}|[^%A-Za-z0-9\-_.~!$&'()*+,;=:@/]+/g, (found) =>
     found.startsWith('%') ? found : encodeURIComponent(found),

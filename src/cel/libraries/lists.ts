@@ -19,7 +19,7 @@ export const registerLists = (environment: Environment): Environment =>
 
 const NO_OVERLOAD = 'no such overload';
 
-/** Something that JavaScript orders as CEL does. */
+/** A value that JavaScript orders as CEL orders the original. */
 function ordinal(value: unknown): bigint | number | string | boolean {
   if (typeof value === 'object') {
     if (value instanceof Date) return value.getTime();
@@ -78,7 +78,7 @@ function add(a: unknown, b: unknown): unknown {
   throw new Error(NO_OVERLOAD);
 }
 
-/** What stands before the dot in `sets.contains(…)`. */
+/** The namespace in `sets.contains(…)`. */
 class Sets {}
 
 /** Lists as sets (cel-go: ext/sets). */

@@ -1,7 +1,7 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { hasKey, isMap, isNumber, isOptional, sizeOfMap } from '../equality.ts';
 
-/** What the library lacks of optional values (cel-go: cel/library, optionals). */
+/** Functions of optional values that the library lacks (cel-go: cel/library, optionals). */
 export const registerOptionals = (environment: Environment): Environment =>
   environment
     .registerFunction('OptionalNamespace.ofNonZeroValue(dyn): optional<dyn>', (_: unknown, value: unknown) =>
@@ -20,7 +20,7 @@ function isZero(value: unknown): boolean {
   return value === null || value === false || (isMap(value) && sizeOfMap(value) === 0);
 }
 
-/** `optional.optMap(v, expression)`: the expression of what is there, if anything is. */
+/** `optional.optMap(v, expression)`: applies the expression to the value, if there is one. */
 function over({ args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap'): object {
   const [variable, body] = args;
   const bound = iterationName(variable, name);
@@ -48,11 +48,11 @@ function over({ args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap'): obj
   };
 }
 
-/** The library's `has` follows fields of a variable only; ours tests a field of whatever stands before it: `has(a[0].b)`. */
+/** The library's `has` accepts only fields of a variable; this one accepts a field of any expression: `has(a[0].b)`. */
 export const HAS = 'has';
 export const HAS_ANY = 'h_s';
 
-/** Of values that have fields without being maps. */
+/** Values that have fields without being maps. */
 export interface Fields {
   hasField(name: string): boolean;
 }
@@ -89,7 +89,7 @@ function hasField(value: unknown, field: string): boolean {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && 'hasField' in value;
 
-/** The library's own types of what macros are given, which it does not export. */
+/** The types that the library gives to macros and does not export. */
 
 interface TypeName {
   readonly kind: string;

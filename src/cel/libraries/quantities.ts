@@ -15,7 +15,7 @@ class CelQuantity {
     return other instanceof CelQuantity && other.nanos === this.nanos;
   }
 
-  /** Undefined when it is no integer of 64 bits. */
+  /** Undefined for a quantity that is no integer of 64 bits. */
   get integer(): bigint | undefined {
     const whole = this.nanos / NANO;
     return this.nanos % NANO === 0n && whole < INT64 && whole >= -INT64 ? whole : undefined;

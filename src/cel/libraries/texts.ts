@@ -3,13 +3,13 @@ import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { spendOnSize } from '../budget.ts';
 import { entriesOf, isMap, isNumber } from '../equality.ts';
 
-/** What stands before the dot in `strings.quote(…)`. */
+/** The namespace in `strings.quote(…)`. */
 class Strings {}
 
 const TIMESTAMP = 'google.protobuf.Timestamp';
 const DURATION = 'google.protobuf.Duration';
 
-/** Functions of texts and conversions between types that the library does not have (cel-go: ext/strings, standard library). */
+/** Functions of texts and conversions that the library lacks (cel-go: ext/strings, standard library). */
 export const registerTexts = (environment: Environment): Environment =>
   environment
     .registerType('kubernetes.Strings', Strings)
@@ -33,7 +33,7 @@ export const registerTexts = (environment: Environment): Environment =>
 /**
  * `'%s has %d'.format(['x', 3])` (cel-go: ext/strings, version 1): the verbs s, d, f, e, b, x, X and o, and a precision for f and e.
  *
- * @throws Error that says which verb or argument is wrong
+ * @throws Error that names the bad verb or argument
  */
 function formatText(template: string, args: readonly unknown[]): string {
   let next = 0;
@@ -97,7 +97,7 @@ function toDouble(value: unknown, clause: string): number {
 const fixed = (value: number, precision: number): string =>
   Number.isFinite(value) ? value.toFixed(Math.min(precision, 100)) : decimal(value);
 
-/** Go writes two digits of an exponent at least. */
+/** Go writes at least two digits of an exponent. */
 const scientific = (value: number, precision: number): string =>
   Number.isFinite(value)
     ? value.toExponential(Math.min(precision, 100)).replace(/e([+-])(\d)$/, 'e$10$2')

@@ -1,9 +1,9 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 
-/** How the objects of a fresh cluster are written down: words separated by blanks. */
+/** A short notation for the objects below: words separated by blanks. */
 
 export const FLOW_CONTROL_GROUP = 'flowcontrol.apiserver.k8s.io';
-/** `true`: the server keeps the spec as it ships it. `false`: it is the operator's. */
+/** `true`: the server keeps the shipped spec. `false`: the spec belongs to the operator. */
 export const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
 
 const words = (text: string): string[] => text.split(' ');
@@ -18,7 +18,7 @@ function toObject(kind: string, name: string, spec: JsonObject): ApiObject {
   };
 }
 
-/** `queues`: how many, and of how many queues a hand is; a level without refuses what has no seat. */
+/** `queues`: the number of queues, and of queues in a hand. A level without queues refuses requests that get no seat. */
 function limitedLevel(
   name: string,
   shares: number,
@@ -71,14 +71,14 @@ const users = (names: string): JsonObject[] => words(names).map((name) => ({ kin
 const groups = (names: string): JsonObject[] =>
   words(names).map((name) => ({ kind: 'Group', group: { name } }));
 
-/** `*`: all of the namespace. */
+/** `*`: all accounts of the namespace. */
 const systemAccounts = (names: string): JsonObject[] =>
   words(names).map((name) => ({
     kind: 'ServiceAccount',
     serviceAccount: { name, namespace: 'kube-system' },
   }));
 
-/** In all namespaces. `core` is the group without a name. */
+/** Resources in all namespaces. `core` is the group without a name. */
 const resources = (verbs: string, group: string, names: string): JsonObject => ({
   verbs: words(verbs),
   apiGroups: [group === 'core' ? '' : group],
@@ -86,7 +86,7 @@ const resources = (verbs: string, group: string, names: string): JsonObject => (
   namespaces: ['*'],
 });
 
-/** In all namespaces and outside of them. */
+/** Resources with and without namespaces. */
 const clusterResources = (verbs: string, group: string, names: string): JsonObject => ({
   ...resources(verbs, group, names),
   clusterScope: true,
@@ -103,8 +103,8 @@ const EVERYTHING = {
 } as const;
 
 /**
- * The flow schemas and priority levels of a fresh Kubernetes 1.31 cluster. Without the mandatory ones the server could not
- * be reached by whoever would repair it; the suggested ones keep the parts of a cluster from starving each other.
+ * The flow schemas and priority levels of a fresh Kubernetes 1.31 cluster. The mandatory ones let an administrator in at all
+ * times, to repair the others; the suggested ones keep the parts of a cluster from starving each other.
  */
 export interface BootstrapObjects {
   readonly levels: readonly ApiObject[];
@@ -132,7 +132,7 @@ export const MANDATORY: BootstrapObjects = {
   ],
 };
 
-/** How a leader is elected. */
+/** The verbs of leader election. */
 const LEAD = 'get create update';
 const LEASES = resources(LEAD, 'coordination.k8s.io', 'leases');
 const LEADER = { level: 'leader-election', distinguisher: 'ByUser' } as const;

@@ -4,9 +4,9 @@ import { parseGoBool } from '../../object/go-value.ts';
 import { AUTO_UPDATE } from './objects.ts';
 
 /**
- * What the server would make of an object it ships (Kubernetes: registry/flowcontrol/ensurer). Mandatory objects always
- * get their spec; suggested ones as long as the operator has not taken them over by the annotation, or, where that says
- * nothing, by a change of the spec. Undefined: it is as it should be. `current` is not changed.
+ * The object that the server would write in place of `current` (Kubernetes: registry/flowcontrol/ensurer). Mandatory objects
+ * always get the shipped spec. Suggested ones get it until the operator takes them over: by the annotation or, without one, by a
+ * change of the spec. Undefined: no write is needed. `current` is not changed.
  */
 export function revise(current: ApiObject, shipped: ApiObject, mandatory: boolean): ApiObject | undefined {
   const updates = mandatory || mayUpdate(current);
@@ -21,7 +21,7 @@ export function revise(current: ApiObject, shipped: ApiObject, mandatory: boolea
   };
 }
 
-/** An object of an earlier release that nobody has taken over: it is to be deleted. */
+/** Whether the object is of an earlier release and was not taken over, so that it is to be deleted. */
 export const isAbandoned = (object: ApiObject, shipped: ReadonlySet<string>): boolean =>
   !shipped.has(object.metadata.name ?? '') && readAutoUpdate(object) === true;
 
@@ -30,7 +30,7 @@ const mayUpdate = (object: ApiObject): boolean => readAutoUpdate(object) ?? obje
 const readAutoUpdate = ({ metadata }: ApiObject): boolean | undefined =>
   parseGoBool(metadata.annotations?.[AUTO_UPDATE] ?? '');
 
-/** How much the exempt level counts in the division of seats is the operator's to say. */
+/** Compares specs. The seats of the exempt level are left out, because they belong to the operator. */
 function sameSpec({ metadata, spec }: ApiObject, shipped: ApiObject): boolean {
   if (metadata.name !== 'exempt' || shipped.kind !== 'PriorityLevelConfiguration')
     return equal(spec, shipped.spec);

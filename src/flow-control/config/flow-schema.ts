@@ -8,7 +8,7 @@ export interface FlowSchema {
   readonly precedence: number;
   /** Name of the priority level. */
   readonly level: string;
-  /** What tells one flow of the schema from another; undefined: they are all one. */
+  /** The property that separates the flows of the schema; undefined: all requests are one flow. */
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined;
   readonly rules: readonly SchemaRule[];
 }
@@ -69,7 +69,7 @@ function parseRule(rule: JsonObject): SchemaRule {
   };
 }
 
-/** A subject of a kind that does not exist is nobody. */
+/** A subject of an unknown kind matches nobody. */
 function parseSubject(subject: JsonObject): Subject[] {
   switch (text(subject, 'kind')) {
     case 'User':
@@ -90,7 +90,7 @@ export function bySchemaOrder(a: FlowSchema, b: FlowSchema): number {
   return a.precedence - b.precedence || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }
 
-/** Stored objects have passed validation; what is absent all the same reads as empty. */
+/** Stored objects have passed validation; a field that is absent nevertheless reads as empty. */
 
 export function part(object: JsonObject | undefined, name: string): JsonObject | undefined {
   const value = object?.[name];

@@ -2,23 +2,23 @@ import type { FlowRequest } from '../flow-control.ts';
 import type { FlowRecorder } from '../metrics.ts';
 import { seatsOf, type Work } from '../request-cost.ts';
 
-/** What a queue has to know of a request. Times are virtual, work is in seat-seconds. */
+/** The facts about a request that a queue needs. Times are virtual, work is in seat-seconds. */
 interface QueueItem {
   readonly virtualArrival: number;
   readonly totalWork: number;
 }
 
-/** One queue of a level: who waits in the order of arrival, and who of it runs. */
+/** One queue of a level: its waiting requests in the order of arrival, and its running ones. */
 export class FlowQueue<Item extends QueueItem> {
   readonly index: number;
-  /** In the order of arrival. A set, so that whoever gives up leaves without a search. */
+  /** In the order of arrival. A set, so that a request that gives up is removed without a search. */
   readonly waiting = new Set<Item>();
   readonly executing = new Set<Item>();
-  /** The virtual time at which the queue's next request would start if all queues got their even share. */
+  /** The virtual time at which the queue's next request would start if all queues got an even share. */
   nextStart = 0;
-  /** Includes seats that are kept for a while after their request. */
+  /** Includes seats that are held for a while after their request. */
   seatsInUse = 0;
-  /** Sum of what waits, in seat-seconds. */
+  /** Work of the waiting requests, in seat-seconds. */
   waitingWork = 0;
 
   constructor(index: number) {
@@ -43,7 +43,7 @@ export class FlowQueue<Item extends QueueItem> {
     this.waitingWork += item.totalWork;
   }
 
-  /** False when it was not waiting any more. */
+  /** False when the item was no longer waiting. */
   dequeue(item: Item): boolean {
     if (!this.waiting.delete(item)) return false;
     this.waitingWork = this.waiting.size === 0 ? 0 : this.waitingWork - item.totalWork;
@@ -51,8 +51,8 @@ export class FlowQueue<Item extends QueueItem> {
   }
 
   /**
-   * Nobody starts before they arrived: without this, a queue that ran ahead while it was nearly empty could later claim
-   * the time it did not use.
+   * No request starts before it arrived: otherwise a queue that was nearly empty could later use the time that it did not need
+   * before.
    */
   boundNextStart(): void {
     const oldest = this.oldest;
@@ -61,13 +61,13 @@ export class FlowQueue<Item extends QueueItem> {
   }
 }
 
-/** Requests are taken to run this long until they have shown how long they do. */
+/** The assumed duration of a request until its real one is known. */
 export const ESTIMATED_SERVICE_MS = 3;
 
 /** A request as it arrives at a level. */
 export interface Arrival {
   readonly schema: string;
-  /** What tells its flow from others of the schema. */
+  /** The key of its flow within the schema. */
   readonly distinguisher: string;
   readonly work: Work;
   readonly request: FlowRequest;
@@ -79,7 +79,7 @@ export class Ticket implements QueueItem {
   readonly arrival: Arrival;
   readonly arrivedAt: number;
   readonly virtualArrival: number;
-  /** Undefined: it did not pass a queue. */
+  /** Undefined for a request that passed no queue. */
   readonly queue: FlowQueue<Ticket> | undefined;
   readonly seats: number;
   readonly totalWork: number;
@@ -103,14 +103,14 @@ export class Ticket implements QueueItem {
     this.totalWork = (work.initialSeats * ESTIMATED_SERVICE_MS) / 1000 + this.#finalWork;
   }
 
-  /** Resolves with whether the request may run. To be asked for once, and only while it waits. */
+  /** Resolves with whether the request may run. To be called once, and only while it waits. */
   decision(): Promise<boolean> {
     return new Promise((resolve) => {
       this.#decided = resolve;
     });
   }
 
-  /** A level may have fewer seats than the end of a request wants; then that end takes longer. */
+  /** Narrows the final seats of a request to those of its level; the final phase then lasts longer. */
   narrowTo(seats: number): void {
     if (this.finalSeats <= seats) return;
     this.finalSeats = seats;

@@ -8,8 +8,8 @@ interface Selection {
 }
 
 /**
- * The request with the least virtual finish. Of equals it is the one whose queue comes first after the one served last, so
- * that queues which started together take turns. `pending` are the queues with waiting requests, of `count` in all.
+ * The request with the least virtual finish. Among equals, the one whose queue comes first after the queue served last, so that
+ * queues that started together take turns. `pending` are the queues with waiting requests, of `count` queues in all.
  */
 export function selectNext(
   pending: Iterable<FlowQueue<Ticket>>,
@@ -35,13 +35,13 @@ export function selectNext(
   return queue === undefined || ticket === undefined ? undefined : { queue, ticket, bounds };
 }
 
-/** Whether the round, going on after `lastServed`, comes to `a` before it comes to `b`. */
+/** Whether `a` comes before `b` in the round that goes on after `lastServed`. */
 function isSooner(a: FlowQueue<Ticket>, b: FlowQueue<Ticket>, lastServed: number, count: number): boolean {
   const distance = ({ index }: FlowQueue<Ticket>): number => (index - lastServed - 1 + count) % count;
   return distance(a) < distance(b);
 }
 
-/** The range of virtual starts over the queues that were looked at: how far apart the flows have got. */
+/** The range of virtual starts over the visited queues, which shows how far the flows are apart. */
 class StartBounds {
   #least = Number.POSITIVE_INFINITY;
   #most = 0;

@@ -1,7 +1,7 @@
 import type { FlowMetrics } from '../metrics.ts';
 import type { Level } from './level.ts';
 
-/** Somebody who wants `target` seats, must get `lower` and cannot use more than `upper`. */
+/** A claim to `target` seats, at least `lower` and at most `upper`. */
 export interface Wish {
   readonly target: number;
   readonly lower: number;
@@ -9,21 +9,21 @@ export interface Wish {
 }
 
 interface Allocation {
-  /** In the order of the wishes; not whole numbers. */
+  /** In the order of the wishes; may be fractions. */
   readonly seats: readonly number[];
-  /** Everybody gets this part of the target, unless a bound says otherwise. */
+  /** Every wish gets this part of its target, within its bounds. */
   readonly fraction: number;
 }
 
-/** A target of nothing could never be raised by any fraction. */
+/** No fraction could raise a target of zero. */
 const LEAST_TARGET = 0.001;
 
 /**
- * Divides `total` so that everybody gets the same fraction of their target, within their bounds (Kubernetes: the same
- * rule). What is given out rises with the fraction, in straight lines between the fractions at which somebody meets a
- * bound; so the right fraction lies on the line that passes the total.
+ * Divides `total` so that every wish gets the same fraction of its target, within its bounds (Kubernetes: the same rule). The sum
+ * rises with the fraction, in straight lines between the fractions at which a wish meets a bound, so the right fraction lies on
+ * the line that passes the total.
  *
- * Example: 10 for targets 6 (1 to 20) and 2 (4 to 20) gives 6 and 4 at a fraction of 1: the second is held up by its bound.
+ * Example: 10 for targets 6 (1 to 20) and 2 (4 to 20) gives 6 and 4 at a fraction of 1: the lower bound raises the second.
  *
  * Undefined when the bounds leave no solution.
  */
@@ -64,12 +64,12 @@ interface AdjustmentOptions {
 }
 
 /**
- * Nobody lends their last seat: without one the next request would have to wait for the next adjustment. Kubernetes lets
- * levels of very small servers, and those that lend everything, fall to nothing.
+ * No level lends its last seat: without one, its next request would wait for the next adjustment. Kubernetes lets levels of very
+ * small servers, and those that lend everything, fall to zero.
  */
 const lastSeat = ({ limits }: Level): number => Math.min(limits.nominal, 1);
 
-/** What a level must get now: what it used lately, as far as that is its own, and never less than it cannot lend. */
+/** The seats that a level must get now: its recent demand, up to its own seats, and at least the seats that it cannot lend. */
 function minimumNow(level: Level): number {
   const { config, limits, statistics } = level;
   if (config.exempt) return Math.max(limits.minimum, statistics.highWatermark);
@@ -77,8 +77,8 @@ function minimumNow(level: Level): number {
 }
 
 /**
- * Lends seats of levels that do not need them to those that do, by what each needed since the last time. Exempt requests
- * run in any case, so what they used is taken off first; if that leaves too little, everybody gets less.
+ * Lends seats of levels that do not need them to levels that do, by their demand since the last adjustment. Exempt requests run
+ * in any case, so their seats are subtracted first; if that leaves too few, every level gets less.
  */
 export function adjustSeats(levels: readonly Level[], options: AdjustmentOptions): void {
   const { nominalSum, serverSeats, now, metrics } = options;
@@ -111,7 +111,7 @@ function divide(levels: readonly Level[], nominalSum: number, metrics: FlowMetri
   const minimumSum = limited.reduce((sum, { limits }) => sum + limits.minimum, 0);
   const nowSum = limited.reduce((sum, level) => sum + minimumNow(level), 0);
   if (remaining <= nowSum) {
-    // Too little for what everybody must get now: each gets as much on top of what it cannot lend as there is for all.
+    // Too few seats for all current minimums: each level gets the same part of the difference above the seats that it cannot lend.
     const part = remaining <= minimumSum ? 0 : (remaining - minimumSum) / (nowSum - minimumSum);
     for (const level of limited) {
       const { minimum } = level.limits;
@@ -127,7 +127,7 @@ function divide(levels: readonly Level[], nominalSum: number, metrics: FlowMetri
     upper: level.limits.maximum,
   }));
   const allocation = allocate(remaining, wishes);
-  // Without a solution everybody keeps what they have.
+  // Without a solution every level keeps its seats.
   if (allocation === undefined) return seats;
   metrics.fairFraction(allocation.fraction);
   for (const [at, level] of limited.entries())

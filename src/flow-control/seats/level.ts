@@ -6,7 +6,7 @@ import { DemandIntegral, type DemandSummary } from '../queueing/demand.ts';
 import { type QueueingPolicy, QueueSet } from '../queueing/queue-set.ts';
 import { MAX_SEATS } from '../request-cost.ts';
 
-/** A priority level at work: its configuration, its queues, and how many seats it has at the moment. */
+/** A priority level at work: its configuration, its queues, and its current seats. */
 export class Level {
   readonly queues: QueueSet;
   readonly demand: DemandIntegral;
@@ -14,11 +14,11 @@ export class Level {
   readonly recorder: LevelRecorder;
   config: PriorityLevel;
   limits: LevelLimits = { nominal: 0, minimum: 0, maximum: 0 };
-  /** What adjustment last gave it. */
+  /** From the last adjustment. */
   seats = 0;
   /** The most that one request may take. */
   widest = MAX_SEATS;
-  /** Its object is gone; it goes as soon as its last request has ended. */
+  /** Its object was deleted; the level is removed when its last request has ended. */
   retired = false;
 
   constructor(config: PriorityLevel, clock: FlowClock, metrics: FlowMetrics) {
@@ -33,7 +33,7 @@ export class Level {
     return this.config.queuing ?? 'refuse';
   }
 
-  /** `denominator`: what usage is measured against where a level has no seats. */
+  /** `denominator`: usage is measured against it when the level has no seats. */
   setSeats(seats: number, denominator: number): void {
     this.seats = seats;
     this.queues.configure(this.policy, seats);
@@ -43,10 +43,10 @@ export class Level {
   }
 }
 
-/** How slowly a wish for seats is forgotten: of a peak, half is left after five minutes of adjustments every ten seconds. */
+/** How slowly demand decays: half of a peak is left after five minutes of adjustments every ten seconds. */
 const SMOOTHING = 0.977;
 
-/** What a level has needed. Rises at once, sinks slowly. */
+/** The demand of a level. Rises at once, falls slowly. */
 class DemandStatistics {
   average = 0;
   deviation = 0;

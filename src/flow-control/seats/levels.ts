@@ -22,17 +22,17 @@ export class Levels {
     this.#serverSeats = options.serverSeats;
   }
 
-  /** By name. Retired ones are among them: their requests still run. */
+  /** By name, with the retired ones whose requests still run. */
   get all(): ReadonlyMap<string, Level> {
     return this.#levels;
   }
 
-  /** Those that requests may be sent to. */
+  /** The levels that new requests may use. */
   get current(): ReadonlyMap<string, Level> {
     return new Map([...this.#levels].filter(([, { retired }]) => !retired));
   }
 
-  /** Levels keep their queues as long as they exist. One that was deleted stays until its last request has ended. */
+  /** Levels keep their queues as long as they exist. A deleted level stays until its last request has ended. */
   configure(configs: readonly PriorityLevel[]): void {
     const levels = new Map<string, Level>();
     for (const config of [...MANDATORY_LEVELS, ...configs]) levels.set(config.name, this.#take(config));
@@ -46,7 +46,7 @@ export class Levels {
     this.adjust();
   }
 
-  /** Lends and returns seats, by what was needed since the last time. */
+  /** Lends and returns seats, by the demand since the last adjustment. */
   adjust(): void {
     adjustSeats([...this.#levels.values()], {
       nominalSum: this.#nominalSum,
@@ -68,8 +68,8 @@ export class Levels {
 const WIDEST_PART = 0.15;
 
 /**
- * Divides the server's seats among the levels by their shares, rounding up, and says how much of it each may lend and
- * borrow. Answers the sum, which is a little more than the server's seats.
+ * Divides the server's seats among the levels by their shares, rounding up, and sets how many seats each may lend and borrow.
+ * Returns the sum, which is a little more than the server's seats.
  */
 function assignLimits(levels: readonly Level[], serverSeats: number): number {
   const shareSum = levels.reduce((sum, { config }) => sum + config.shares, 0);
@@ -88,7 +88,7 @@ function assignLimits(levels: readonly Level[], serverSeats: number): number {
   return nominalSum;
 }
 
-/** A flow can hold as many requests at the heads of queues as its hand has cards; all of them must find room. */
+/** A flow can have a request at the head of each queue in its hand; seats must suffice for all of them. */
 function widestOf(nominal: number, handSize: number): number {
   const widest = Math.min(Math.ceil(nominal * WIDEST_PART), Math.floor(nominal / handSize), MAX_SEATS);
   return Math.max(widest, 1);

@@ -1,6 +1,7 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import { toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { badRequest } from '../../api/status.ts';
 import { decodeObject } from '../../codec/decode.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import { toSeen, toStorage } from '../../registry/conversion.ts';
@@ -11,7 +12,7 @@ import type { Candidate } from './hook-list.ts';
  * Objects as a webhook knows them: in the version its rule matched, and through a subresource's own kind. Plugins work on the
  * stored form of the whole object; this is the way there and back.
  */
-export function seen(
+export function toWebhookForm(
   { definition, subresource, operation }: AdmissionAttributes,
   { served }: Pick<Candidate, 'served'>,
   object: ApiObject | undefined,
@@ -33,7 +34,7 @@ export function seen(
  * A patched object in the form that is stored. Of what is written through a view, only that counts which the view may change.
  * @throws DecodeError when a field has a value of the wrong type
  */
-export function fromSeen(
+export function fromWebhookForm(
   attributes: AdmissionAttributes & { readonly object: ApiObject },
   { served, kind }: Pick<Candidate, 'served' | 'kind'>,
   patched: { readonly value: JsonObject; readonly types: TypeLibrary },
@@ -62,4 +63,20 @@ function typed(
   apiVersion: string,
 ): ApiObject {
   return { kind, apiVersion, metadata: isObject(metadata) ? metadata : {}, ...rest };
+}
+
+/**
+ * A patch does not move an object to another namespace.
+ * @throws StatusError 400
+ */
+export function keepNamespace(
+  { definition, namespace, operation }: AdmissionAttributes,
+  object: ApiObject,
+): void {
+  if (operation === 'CONNECT') return;
+  const given = object.metadata.namespace ?? '';
+  const wanted = definition.namespaced ? namespace : '';
+  if (given !== '' && given !== wanted)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  if (wanted !== '') object.metadata.namespace = wanted;
 }
