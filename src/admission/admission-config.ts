@@ -20,10 +20,10 @@ const API_VERSIONS = ['k8s.io', 'cluster.io'].flatMap((domain) => [
   `apiserver.${domain}/v1alpha1`,
 ]);
 
-/** What one plugin is told: what stands in the file, or where it stands. */
+/** The configuration of one plugin: its value, or the path of its own file. */
 export type PluginConfig = { readonly value: JsonValue } | { readonly path: string };
 
-/** @throws Error that names everything that is wrong */
+/** @throws Error with all problems */
 export function parseAdmissionConfig(text: string): ReadonlyMap<AdmissionPluginName, PluginConfig> {
   const { value, duplicates } = parseYamlText(Buffer.from(text));
   const file = asObject(value);
@@ -50,7 +50,7 @@ export function parseAdmissionConfig(text: string): ReadonlyMap<AdmissionPluginN
   return configs;
 }
 
-/** `configuration` goes before `path`, as in Kubernetes. */
+/** `configuration` wins over `path`, as in Kubernetes. */
 function readPluginConfig(
   { path: file = '', configuration }: JsonObject,
   path: string,

@@ -32,9 +32,9 @@ import { validatingAdmissionPolicy } from './plugins/validating-admission-policy
 import { mutatingWebhooks, validatingWebhooks } from './plugins/webhooks.ts';
 
 /**
- * Every plugin there can be, in the order they run whatever the order of the flags (Kubernetes 1.31:
- * pkg/kubeapiserver/options/plugins.go). Those that change objects come before those that count them, and quota comes last, so
- * that nothing is counted that another plugin refuses.
+ * All plugins in the order in which they run, whatever the order of the flags (Kubernetes 1.31:
+ * pkg/kubeapiserver/options/plugins.go). Plugins that change objects come before those that count them, and quota comes last, so
+ * that no write is counted that another plugin refuses.
  */
 export const ADMISSION_PLUGINS = [
   alwaysAdmitPlugin,

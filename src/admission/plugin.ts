@@ -5,21 +5,21 @@ import type { UserInfo } from '../request/api-request.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts';
 import type { ClusterObjects } from './cluster-objects.ts';
 
-/** What most plugins are made from. A plugin that needs more names it where it describes itself. */
+/** The parts that most plugins are made from. A plugin that needs more names them in its description. */
 export interface PluginParts {
   readonly objects: ClusterObjects;
   readonly access: Access;
   isFeatureOn(gate: string): boolean;
-  /** Of the file --admission-control-config-file; undefined: the plugin's defaults. */
+  /** From the file --admission-control-config-file; undefined: the plugin's defaults. */
   readonly config: JsonValue | undefined;
 }
 
 /** A plugin as its file describes it. */
 interface PluginDescription<Name extends string, Parts> {
   readonly name: Name;
-  /** False: it is off unless --enable-admission-plugins names it. */
+  /** False: the plugin is off unless --enable-admission-plugins names it. */
   readonly isDefault: boolean;
-  /** @throws Error that says what is wrong with its configuration */
+  /** @throws Error about its configuration */
   readonly create: (parts: Parts) => AdmissionPlugin;
 }
 
@@ -48,7 +48,7 @@ export function isWriteOf<T extends ApiObject>(
   );
 }
 
-/** What a plugin throws: 403, naming the object. One whose name is yet to be made goes by what its name will begin with. */
+/** The error by which plugins refuse a write: 403 with the object's name, or the generateName of an object without one. */
 export function refusal({ definition, name, object }: AdmissionAttributes, why: string): StatusError {
   const generateName = object?.metadata.generateName;
   return forbidden(
@@ -58,14 +58,14 @@ export function refusal({ definition, name, object }: AdmissionAttributes, why: 
   );
 }
 
-/** Several reasons at once, each told once. Empty: there is none to refuse. */
+/** Refuses for several reasons, each named once. Does nothing when there are none. */
 export function refuseFor(attributes: AdmissionAttributes, reasons: readonly string[]): void {
   const [first, ...others] = new Set(reasons);
   if (first === undefined) return;
   throw refusal(attributes, others.length === 0 ? first : `[${[first, ...others].join(', ')}]`);
 }
 
-/** A right that a plugin asks about, beside the one to make the request itself. */
+/** A right that a plugin asks for, in addition to the right to the request itself. */
 export interface Right {
   readonly verb: string;
   readonly group: string;
@@ -77,6 +77,6 @@ export interface Right {
 }
 
 export interface Access {
-  /** Why the user does not have the right, which may be for no given reason: ''. Undefined: it is theirs. */
+  /** Why the user lacks the right; '' without a reason. Undefined: the user has the right. */
   whyNot(user: UserInfo, right: Right): Promise<string | undefined>;
 }

@@ -16,7 +16,7 @@ import type {
 import type { StorageClass } from '../api/types/storage/v1.ts';
 import type { ClusterObjects, FollowedObjects } from './cluster-objects.ts';
 
-/** The resources that more than one plugin looks at, with the types of their objects. */
+/** Resources that several plugins use, with the types of their objects. */
 
 export const CLAIMS: ResourceOf<PersistentVolumeClaim> = { group: '', resource: 'persistentvolumeclaims' };
 export const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
@@ -42,7 +42,7 @@ export const POLICY_BINDINGS: ResourceOf<ValidatingAdmissionPolicyBinding> = {
   resource: 'validatingadmissionpolicybindings',
 };
 
-/** Finds objects by name among those that are followed, and asks the store only for those that are not among them. */
+/** Finds objects by name in the cache, and asks the store only for those that the cache lacks. */
 export class ObjectLookup<T extends ApiObject> {
   readonly #objects: ClusterObjects;
   readonly #resource: ResourceOf<T>;
@@ -54,7 +54,7 @@ export class ObjectLookup<T extends ApiObject> {
     this.#followed = objects.follow(resource);
   }
 
-  /** At once where the object is at hand, as it nearly always is; `use` gets undefined when there is none. */
+  /** No promise when the object is in the cache, as it nearly always is. `use` gets undefined when there is no object. */
   with(namespace: string, name: string, use: (object: T | undefined) => void): Promise<void> | undefined {
     const object = this.#followed.get(namespace, name);
     if (object === undefined) return this.#objects.find(this.#resource, namespace, name).then(use);

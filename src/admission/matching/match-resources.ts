@@ -31,7 +31,7 @@ export interface MatchCriteria {
   readonly excluded: readonly ResourceRule[];
   readonly namespaceSelector: Selector;
   readonly objectSelector: Selector;
-  /** Rules match a resource by any of the names it has. */
+  /** Whether rules match a resource by any of its names. */
   readonly equivalent: boolean;
 }
 
@@ -50,7 +50,7 @@ export const requestedOf = ({ definition, version }: AdmissionAttributes): Resou
   kind: definition.kind,
 });
 
-/** Whether requests are matched by criteria, and as which resource (Kubernetes: admission/plugin/policy/matching). */
+/** Matches requests with criteria, and finds the resource as which they match (Kubernetes: admission/plugin/policy/matching). */
 export class RequestMatcher {
   readonly #namespaces: Namespaces;
   readonly #equivalentsOf: EquivalentsOf;
@@ -65,7 +65,7 @@ export class RequestMatcher {
     criteria: MatchCriteria,
     attributes: AdmissionAttributes,
   ): ResourceVersion | undefined | Promise<ResourceVersion | undefined> {
-    // Rules first: they are what most requests fail, and need nothing looked up.
+    // Rules first: most requests fail them, and they need no lookup.
     const matched = this.matchRules(criteria, attributes);
     if (matched === undefined || !objectSelected(criteria.objectSelector, attributes)) return undefined;
     const selected = this.#namespaces.selected(criteria.namespaceSelector, attributes);
@@ -82,7 +82,7 @@ export class RequestMatcher {
     );
   }
 
-  /** By rules alone. Without any, everything that is not excluded matches. */
+  /** Matches by rules alone. Without rules, everything that is not excluded matches. */
   matchRules(criteria: MatchCriteria, attributes: AdmissionAttributes): ResourceVersion | undefined {
     const { rules, excluded, equivalent } = criteria;
     if (this.#find(excluded, equivalent, attributes) !== undefined) return undefined;
@@ -129,7 +129,7 @@ const isNamespace = ({ definition }: AdmissionAttributes): boolean =>
 export const namespaceOf = (attributes: AdmissionAttributes): string =>
   isNamespace(attributes) ? attributes.name : attributes.namespace;
 
-/** Namespaces as selectors and expressions see them. */
+/** The namespaces, for selectors and expressions. */
 export class Namespaces {
   readonly #objects: ClusterObjects;
   readonly #followed: FollowedObjects<Namespace>;
@@ -139,7 +139,7 @@ export class Namespaces {
     this.#followed = objects.follow(NAMESPACES);
   }
 
-  /** One that was made a moment ago is asked for. @throws StatusError 404 */
+  /** Asks the store for a namespace that is not in the cache yet. @throws StatusError 404 */
   async get(name: string): Promise<Namespace> {
     const namespace = this.#followed.get('', name) ?? (await this.#objects.find(NAMESPACES, '', name));
     if (namespace === undefined) throw notFound(NAMESPACES, name);
@@ -147,7 +147,7 @@ export class Namespaces {
   }
 
   /**
-   * A namespace that is being written is judged by the labels it is about to have; what is in no namespace is always selected
+   * A namespace that is being written is selected by its new labels; an object without a namespace is always selected
    * (Kubernetes: admission/plugin/webhook/predicates/namespace). @throws StatusError 404
    */
   selected(selector: Selector, attributes: AdmissionAttributes): boolean | Promise<boolean> {
@@ -163,7 +163,7 @@ export class Namespaces {
   }
 }
 
-/** Either state of the object will do (Kubernetes: admission/plugin/webhook/predicates/object). */
+/** Either the old or the new object must match (Kubernetes: admission/plugin/webhook/predicates/object). */
 export const objectSelected = (selector: Selector, { object, old }: AdmissionAttributes): boolean =>
   selector.length === 0 ||
   [object, old].some((one) => one !== undefined && matchesLabels(selector, one.metadata.labels ?? {}));

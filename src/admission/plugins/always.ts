@@ -1,7 +1,7 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { describePlugin, refusal } from '../plugin.ts';
 
-/** For command lines that name it: it lets everything pass (Kubernetes: plugin/pkg/admission/admit). */
+/** Does nothing, for command lines that name it (Kubernetes: plugin/pkg/admission/admit). */
 export const alwaysAdmit: AdmissionPlugin = { name: 'AlwaysAdmit', operations: [] };
 
 export const alwaysAdmitPlugin = describePlugin({
@@ -10,10 +10,10 @@ export const alwaysAdmitPlugin = describePlugin({
   create: () => alwaysAdmit,
 });
 
-/** The server's own writes; without them it could not start. */
+/** The server's own writes pass, because it could not start without them. */
 const SERVER = 'system:apiserver';
 
-/** Nothing is written, for tests of clients (Kubernetes: plugin/pkg/admission/deny). */
+/** Refuses all other writes, for tests of clients (Kubernetes: plugin/pkg/admission/deny). */
 export const alwaysDeny: AdmissionPlugin = {
   name: 'AlwaysDeny',
   operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],

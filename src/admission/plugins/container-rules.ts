@@ -8,7 +8,7 @@ import { CONTAINER_LISTS, podSpecOf, specOf } from './pod-specs.ts';
 
 const ALWAYS = 'Always';
 
-/** Nobody uses an image that is on a node without being allowed to pull it (Kubernetes: plugin/pkg/admission/alwayspullimages). */
+/** Makes nodes pull images always, so that no pod uses a cached image without the right to pull it (Kubernetes: alwayspullimages). */
 export const alwaysPullImages: AdmissionPlugin = {
   name: 'AlwaysPullImages',
   operations: ['CREATE', 'UPDATE'],
@@ -19,7 +19,7 @@ export const alwaysPullImages: AdmissionPlugin = {
       for (const container of spec[list] ?? []) container.imagePullPolicy = ALWAYS;
     for (const { image } of spec.volumes ?? []) if (image !== undefined) image.pullPolicy = ALWAYS;
   },
-  /** Whatever else changed the pod may have set it back. Kubernetes answers several refusals as one unknown error. */
+  /** A later plugin may have set the policy back. Kubernetes answers several refusals as one unknown error. */
   validate: (attributes) => {
     const spec = lookedAt(attributes);
     if (spec === undefined) return;
@@ -71,7 +71,7 @@ export const alwaysPullImagesPlugin = describePlugin({
   create: () => alwaysPullImages,
 });
 
-/** Without --allow-privileged no container may be privileged, in pods and in templates of pods. */
+/** Without --allow-privileged, refuses privileged containers in pods and in templates of pods. */
 export const refusePrivileged: AdmissionPlugin = {
   name: 'PrivilegedContainers',
   operations: ['CREATE', 'UPDATE'],
@@ -79,7 +79,7 @@ export const refusePrivileged: AdmissionPlugin = {
     const found = podSpecOf(attributes, attributes.object);
     if (found === undefined || !hasPrivileged(found.spec)) return;
     const before = podSpecOf(attributes, attributes.old)?.spec;
-    // An object from a time when it was allowed can still be labelled, finished and deleted.
+    // An object that was privileged before can still be labelled, finished and deleted.
     if (before !== undefined && hasPrivileged(before)) return;
     const errors = CONTAINER_LISTS.flatMap((list) =>
       privilegedIn(found.spec[list] ?? [], `${found.path}.${list}`),

@@ -2,7 +2,7 @@ import type { AdmissionPlugin } from '../admission.ts';
 import { describePlugin, isWriteOf, refusal } from '../plugin.ts';
 import { SERVICES } from '../resources.ts';
 
-/** No service gets external addresses that it does not have already (Kubernetes: network/denyserviceexternalips). */
+/** Refuses new external addresses of services (Kubernetes: network/denyserviceexternalips). */
 export const denyExternalIps: AdmissionPlugin = {
   name: 'DenyServiceExternalIPs',
   operations: ['CREATE', 'UPDATE'],

@@ -15,8 +15,8 @@ const EVENTS: ResourceOf<Event> = { group: '', resource: 'events' };
 const MAX_KEY_CHARS = 500;
 
 /**
- * Refuses events that come faster than the limits, so that a flood of them does not fill the storage. Those of
- * events.k8s.io are not counted, because they are of another kind (Kubernetes: plugin/pkg/admission/eventratelimit).
+ * Refuses events that exceed the limits, so that a flood of them does not fill the storage. Events of events.k8s.io are not
+ * counted, because they are of another kind (Kubernetes: plugin/pkg/admission/eventratelimit).
  */
 export function createEventRateLimit(limits: readonly Limit[], nowMs: () => number): AdmissionPlugin {
   const takers = limits.map((limit) => createTaker(limit, nowMs));
@@ -32,14 +32,14 @@ export function createEventRateLimit(limits: readonly Limit[], nowMs: () => numb
   };
 }
 
-/** No word of when to come again, as in Kubernetes: events are for dropping. */
+/** Without Retry-After, as in Kubernetes: clients drop refused events. */
 function tooMany(reached: readonly string[]): StatusError {
   const [first = '', ...others] = new Set(reached);
   const why = others.length === 0 ? first : `[${[first, ...others].join(', ')}]`;
   return new StatusError({ code: 429, reason: 'TooManyRequests', message: `Too many requests: ${why}` });
 }
 
-/** Answers why not, or undefined. */
+/** Takes a token. Returns the reason of a refusal, or undefined. */
 type Taker = (attributes: WriteOf<Event>) => string | undefined;
 
 function createTaker({ type, perSecond, burst, cacheSize }: Limit, nowMs: () => number): Taker {
@@ -55,7 +55,7 @@ function createTaker({ type, perSecond, burst, cacheSize }: Limit, nowMs: () => 
   };
 }
 
-/** Callers choose what is in a key, and long ones could fill the memory. */
+/** Keys have a bounded length, because callers choose their parts and long keys could fill the memory. */
 const toSlot = (key: string): string =>
   key.length <= MAX_KEY_CHARS ? key : createHash('sha256').update(key).digest('base64');
 
@@ -79,20 +79,20 @@ export const eventRateLimit = describePlugin({
 
 const TYPES = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const;
 
-/** What shares a bucket: all events, those of a namespace, of a user, or of a source about an object. */
+/** The events that share a bucket: all, those of a namespace, of a user, or of a source about an object. */
 export type LimitType = (typeof TYPES)[number];
 
 export interface Limit {
   readonly type: LimitType;
   readonly perSecond: number;
   readonly burst: number;
-  /** Buckets that are remembered; those used last. */
+  /** How many recently used buckets are remembered. */
   readonly cacheSize: number;
 }
 
 const API_VERSIONS = ['k8s.io', 'cluster.io'].map((domain) => `eventratelimit.admission.${domain}/v1alpha1`);
 const DEFAULT_CACHE_SIZE = 4096;
-/** The cache sets its room aside at once: 8 MB for these. Fields are of 32 bits, and would fill the memory. */
+/** The cache allocates its memory at once, 8 MB for this many. The field allows 32 bits, which would exhaust the memory. */
 const MAX_CACHE_SIZE = 2 ** 20;
 
 /**
@@ -104,7 +104,7 @@ const MAX_CACHE_SIZE = 2 ** 20;
  *     burst: 100
  *     cacheSize: 2000
  *
- * @throws Error that names everything that is wrong, as it is without limits
+ * @throws Error with all problems; a configuration without limits is one
  */
 export function readLimits(config: JsonValue | undefined): Limit[] {
   const file = asObject(config);
@@ -145,7 +145,7 @@ function readLimit(limit: JsonObject, path: string, problems: FieldError[]): Lim
 }
 
 /**
- * So many at once as there are tokens in the bucket, which fills up again with so many a second (Go: x/time/rate).
+ * A token bucket: holds `burst` tokens and gains `perSecond` each second (Go: x/time/rate).
  *
  *   const bucket = new TokenBucket({ perSecond: 1, burst: 2, nowMs: 0 });
  *   bucket.take(0) && bucket.take(0)  // true
@@ -165,7 +165,7 @@ class TokenBucket {
     this.#atMs = nowMs;
   }
 
-  /** False when there is none. Times never go back. */
+  /** False when the bucket is empty. `nowMs` never goes back. */
   take(nowMs: number): boolean {
     const refilled = ((nowMs - this.#atMs) / 1000) * this.#perSecond;
     this.#tokens = Math.min(this.#burst, this.#tokens + refilled);

@@ -16,16 +16,16 @@ import { PODS } from '../resources.ts';
 
 interface ImagePolicyParts {
   readonly config: Omit<ImagePolicyConfig, 'kubeConfigFile'>;
-  /** Sends a review and answers the one that came back. @throws Error, also for an answer that is not 2xx */
+  /** Sends a review and returns the answered one. @throws Error, also for an answer that is not 2xx */
   readonly post: (review: JsonObject, signal: AbortSignal) => Promise<JsonValue>;
-  /** Whether what `post` threw may pass. */
+  /** Whether an error of `post` may pass. */
   readonly isTransient: (error: unknown) => boolean;
   readonly nowMs?: () => number;
-  /** Waits between tries; tests wait for nothing. */
+  /** Waits between tries; tests do not wait. */
   readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Kubernetes: apiserver, util/webhook: tries, the waits between them, the time each has; the answers kept. */
+/** Kubernetes' figures (apiserver, util/webhook): tries, waits between them, time of each try, number of cached answers. */
 const TRIES = 5;
 const WAIT_FACTOR = 1.5;
 const TIMEOUT_MS = 30_000;
@@ -35,9 +35,9 @@ const NOTES = 'imagepolicywebhook.image-policy.k8s.io/';
 const NEVER = new AbortController().signal;
 
 /**
- * Another server decides which images pods may run (Kubernetes: plugin/pkg/admission/imagepolicy). A pod that is let in
- * because that server does not answer is marked in the audit log alone: what Kubernetes writes into the pod at this point is
- * not stored either.
+ * Lets another server decide which images pods may run (Kubernetes: plugin/pkg/admission/imagepolicy). A pod that is let in
+ * because that server does not answer is marked in the audit log alone: the annotation that Kubernetes adds to the pod at this
+ * point is not stored either.
  */
 export function createImagePolicy(parts: ImagePolicyParts): AdmissionPlugin {
   const policy = new ImagePolicy(parts);
@@ -81,9 +81,9 @@ class ImagePolicy {
     );
   }
 
-  /** Undefined: nobody answered, which the configuration takes for a yes. @throws StatusError 403 when it does not */
+  /** Undefined: no answer came, and the configuration allows that. @throws StatusError 403 when it does not */
   async #review(spec: JsonObject, attributes: AdmissionAttributes): Promise<ReviewStatus | undefined> {
-    // Of one length: annotations can be long, and callers choose them.
+    // A digest, because callers choose the annotations, which can be long.
     const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
@@ -133,14 +133,14 @@ export const imagePolicy = describePlugin({
 const KIND = 'ImageReview';
 const API_VERSION = 'imagepolicy.k8s.io/v1alpha1';
 
-/** What a webhook said of some images. */
+/** The webhook's verdict about some images. */
 interface ReviewStatus {
   readonly allowed: boolean;
   readonly reason: string;
   readonly auditAnnotations: readonly (readonly [key: string, value: string])[];
 }
 
-/** What is asked of a pod: of the ephemeral containers, where these are what is written, else of all the others. */
+/** The question about a pod: its ephemeral containers in a write of these, otherwise all other containers. */
 function toReviewSpec({ object, subresource, namespace }: WriteOf<Pod>): JsonObject {
   const { containers: main, initContainers, ephemeralContainers } = object?.spec ?? {};
   const written = subresource === '' ? [...(main ?? []), ...(initContainers ?? [])] : ephemeralContainers;
@@ -148,7 +148,7 @@ function toReviewSpec({ object, subresource, namespace }: WriteOf<Pod>): JsonObj
   const annotations = Object.entries(object?.metadata.annotations ?? {}).filter(([key]) =>
     key.includes('.image-policy.k8s.io/'),
   );
-  // In an order that does not depend on who wrote the pod: what is asked is the key to what was answered before.
+  // Sorted, because the question is the key of cached answers.
   const sorted = annotations.sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     ...(containers.length === 0 ? {} : { containers }),
@@ -186,12 +186,12 @@ function parseReviewStatus(answer: JsonValue): ReviewStatus {
 interface ImagePolicyConfig {
   /** Path of a client configuration that leads to the webhook. */
   readonly kubeConfigFile: string;
-  /** How long answers are believed. 0: they are not kept. */
+  /** How long answers are cached. 0: not at all. */
   readonly allowTtlMs: number;
   readonly denyTtlMs: number;
-  /** Before the second try; before each one after that half as long again. */
+  /** The wait before the second try; each further wait is half as long again. */
   readonly retryBackoffMs: number;
-  /** What a webhook that does not answer decides. */
+  /** The decision when the webhook does not answer. */
   readonly defaultAllow: boolean;
 }
 
@@ -199,7 +199,7 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
 interface Range {
-  /** Of what is written in the file. */
+  /** The unit of the number in the file. */
   readonly unitMs: number;
   readonly defaultMs: number;
   readonly most: string;
@@ -222,7 +222,7 @@ const FIELDS = ['kubeConfigFile', 'allowTTL', 'denyTTL', 'retryBackoff', 'defaul
  *     retryBackoff: 500    # milliseconds
  *     defaultAllow: false
  *
- * @throws Error that says what is wrong
+ * @throws Error about the first problem
  */
 export function readImagePolicyConfig(config: JsonValue | undefined): ImagePolicyConfig {
   if (config === undefined) throw new Error('ImagePolicyWebhook configuration: no config specified');
@@ -261,7 +261,7 @@ function readMs(policy: JsonObject, name: string, range: Range, problems: FieldE
   return ms;
 }
 
-/** `2h0m0s`, `-2ms`, as Go writes them; of whole milliseconds. */
+/** A duration of whole milliseconds as Go writes it: `2h0m0s`, `-2ms`. */
 function goDuration(ms: number): string {
   const sign = ms < 0 ? '-' : '';
   const size = Math.abs(ms);

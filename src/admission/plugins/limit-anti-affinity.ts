@@ -5,7 +5,7 @@ import { PODS } from '../resources.ts';
 
 const HOSTNAME = 'kubernetes.io/hostname';
 
-/** A pod may keep others off its node, but not off a zone (Kubernetes: plugin/pkg/admission/antiaffinity). */
+/** Pods may keep others off their node, but not off a zone (Kubernetes: plugin/pkg/admission/antiaffinity). */
 export const limitAntiAffinity: AdmissionPlugin = {
   name: 'LimitPodHardAntiAffinityTopology',
   operations: ['CREATE', 'UPDATE'],

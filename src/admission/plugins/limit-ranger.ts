@@ -23,8 +23,8 @@ import { CLAIMS, PODS } from '../resources.ts';
 const LIMIT_RANGES: ResourceOf<LimitRange> = { group: '', resource: 'limitranges' };
 
 /**
- * The LimitRanges of a namespace: what containers get that do not say, and the least and most that containers, pods and claims
- * may ask for (Kubernetes: plugin/pkg/admission/limitranger).
+ * Applies the LimitRanges of a namespace: defaults for containers, and the least and most that containers, pods and claims may
+ * ask for (Kubernetes: plugin/pkg/admission/limitranger).
  */
 export function createLimitRanger(objects: ClusterObjects): AdmissionPlugin {
   const limitRanges = objects.follow(LIMIT_RANGES);
@@ -45,7 +45,7 @@ export function createLimitRanger(objects: ClusterObjects): AdmissionPlugin {
   };
 }
 
-/** What is held against each limit; undefined: limits are not about such writes. */
+/** The check of a write against each limit; undefined: limits do not apply to the write. */
 function checkOf(attributes: AdmissionAttributes): ((limit: Limit) => string[]) | undefined {
   const pod = newPod(attributes);
   if (pod !== undefined) return (limit) => podViolations(limit, pod);
@@ -53,11 +53,11 @@ function checkOf(attributes: AdmissionAttributes): ((limit: Limit) => string[]) 
   return claim && ((limit) => claimViolations(limit, claim));
 }
 
-/** Containers cannot come, go or change in a pod that is there, so only new pods are looked at. */
+/** Limits apply to new pods only, because the containers of an existing pod cannot come, go or change their requests. */
 const newPod = (attributes: AdmissionAttributes): Pod | undefined =>
   attributes.operation === 'CREATE' && isWriteOf(attributes, PODS) ? attributes.object : undefined;
 
-/** Claims may grow. */
+/** Claims are also checked on updates, because they may grow. */
 const stayingClaim = (attributes: AdmissionAttributes): PersistentVolumeClaim | undefined =>
   isWriteOf(attributes, CLAIMS) && attributes.old?.metadata.deletionTimestamp === undefined
     ? attributes.object
@@ -98,7 +98,7 @@ export const limitRanger = describePlugin({
 
 const ANNOTATION = 'kubernetes.io/limit-ranger';
 
-/** Gives the containers of a pod what a LimitRange says for those that do not say; an annotation tells what was given. */
+/** Gives the containers of a pod the defaults of a LimitRange, and names them in an annotation. */
 function giveDefaults(pod: Pod, limitRange: LimitRange): void {
   const defaults = defaultsOf(limitRange);
   const { containers, initContainers } = pod.spec ?? {};
@@ -127,7 +127,7 @@ function defaultsOf({ spec }: LimitRange): Defaults {
   return { requests: all('defaultRequest'), limits: all('default') };
 }
 
-/** Answers what was given, as the annotation tells it. */
+/** Returns the text of the annotation about the given defaults. */
 function complete(container: Container, kind: string, defaults: Defaults): string[] {
   return (['requests', 'limits'] as const).flatMap((of) => {
     const held = container.resources?.[of] ?? {};
@@ -147,7 +147,7 @@ interface Limit {
   readonly maxLimitRequestRatio: ResourceList;
 }
 
-/** What one container, or a whole pod, asks for. */
+/** The requests and limits of one container or a whole pod. */
 interface Asked {
   readonly requests: ResourceList;
   readonly limits: ResourceList;
@@ -162,7 +162,7 @@ interface Constraint {
   readonly limit: Quantity | undefined;
 }
 
-/** What breaks the limit, in Kubernetes' words. */
+/** The violations of a limit, in Kubernetes' words. */
 function violationsOf(limit: Limit, asked: Asked): string[] {
   return [
     ...check(limit.type, limit.min, asked, belowMinimum),
@@ -171,7 +171,7 @@ function violationsOf(limit: Limit, asked: Asked): string[] {
   ];
 }
 
-/** Claims ask, and have no limits: what they ask for is measured against both ends. */
+/** Claims have requests but no limits, so their requests are checked against both minimum and maximum. */
 function claimViolationsOf(limit: Limit, requests: ResourceList): string[] {
   const asked = { requests, limits: NOTHING };
   return [
@@ -233,13 +233,13 @@ function aboveRatio({ name, type, enforced, request, limit }: Constraint): strin
 
 const WHOLE = 1_000_000_000n;
 const MILLI = 1_000_000n;
-/** Beyond it Kubernetes counts in whole units, because thousandths would overflow. */
+/** Beyond this Kubernetes compares whole units, because thousandths would overflow. */
 const MOST_IN_MILLI = 9_223_372_036_854_775n * WHOLE;
 
 const unitOf = (...quantities: readonly (Quantity | undefined)[]): bigint =>
   quantities.every((quantity) => quantity === undefined || quantity.nanos <= MOST_IN_MILLI) ? MILLI : WHOLE;
 
-/** In units, the last one begun counting as whole. */
+/** The amount in units, rounded up. */
 function amount(quantity: Quantity | undefined, unit: bigint): bigint {
   if (quantity === undefined) return 0n;
   const whole = quantity.nanos / unit;
@@ -255,14 +255,14 @@ function comparison(
   return (quantity) => Number(amount(quantity, unit) - amount(enforced, unit));
 }
 
-/** What a pod asks for, or may use at most, as the scheduler counts it (Kubernetes: pkg/api/v1/resource). */
+/** The requests or limits of a whole pod, as the scheduler counts them (Kubernetes: pkg/api/v1/resource). */
 export function podResources(
   { containers, initContainers }: PodSpec,
   of: 'requests' | 'limits',
 ): ResourceList {
   let running = NOTHING;
   for (const container of containers ?? []) running = addLists(running, resourcesOf(container, of));
-  // Those that go on running beside the others; the rest run one after the other, before the containers do.
+  // Init containers that go on running beside the others; the rest run one after the other, before the containers.
   let sidecars = NOTHING;
   let most = NOTHING;
   for (const container of initContainers ?? []) {

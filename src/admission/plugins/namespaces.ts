@@ -11,22 +11,22 @@ const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' };
 /** Namespaces that the cluster itself needs; they cannot be deleted. */
 const IMMORTAL: ReadonlySet<string> = new Set(['default', 'kube-system', 'cluster-system', 'kube-public']);
 
-/** Until then every cache has heard of a deletion. Kubernetes: forceLiveLookupTTL, and as many names. */
+/** After this time every cache has seen a deletion. Kubernetes: forceLiveLookupTTL, and as many names. */
 const DELETED_RECENTLY_MS = 30_000;
 const MAX_DELETED_RECENTLY = 100;
 
 type Namespaces = Pick<Store, 'get'>;
 
 /**
- * Nothing is written into a namespace that does not exist, nothing new into one that is being deleted, and the cluster's own
- * namespaces stay (Kubernetes: plugin/namespace/lifecycle). `now` in milliseconds.
+ * Refuses writes into a namespace that does not exist, creates in one that is being deleted, and the deletion of the cluster's
+ * own namespaces (Kubernetes: plugin/namespace/lifecycle). `now` in milliseconds.
  */
 export function createNamespaceLifecycle(store: Namespaces, now: () => number = Date.now): AdmissionPlugin {
   const deleted = new RecentlyDeleted(now);
   return {
     name: 'NamespaceLifecycle',
     operations: ['CREATE', 'UPDATE', 'DELETE'],
-    // Before anything else is looked for in the namespace.
+    // As a mutating plugin, it runs before other plugins look for objects in the namespace.
     mutate: (attributes) => check(store, deleted, attributes),
     validate: (attributes) => {
       if (attributes.operation !== 'DELETE' || !isOfNamespaces(attributes)) return;
@@ -36,10 +36,10 @@ export function createNamespaceLifecycle(store: Namespaces, now: () => number = 
   };
 }
 
-/** Namespaces that were deleted through this server a moment ago: the cache may still have them as they were. */
+/** Namespaces that were deleted through this server recently, of which the cache may still have the old state. */
 class RecentlyDeleted {
   readonly #now: () => number;
-  /** When each was deleted last, the oldest first. */
+  /** The time of each deletion, the oldest first. */
   readonly #times = new Map<string, number>();
 
   constructor(now: () => number) {
@@ -74,7 +74,7 @@ async function check(
 
 const LATEST: Freshness = { kind: 'latest' };
 
-/** The cache may be a moment behind a namespace that was just created, so only a fresh read says that there is none. */
+/** The cache may lag behind the creation of a namespace, so only a fresh read proves that it does not exist. */
 async function findNamespace(
   store: Namespaces,
   name: string,
@@ -113,7 +113,7 @@ export const namespaceLifecycle = describePlugin({
   create: ({ store }: { readonly store: Store }) => createNamespaceLifecycle(store),
 });
 
-/** Nothing is written into, or taken out of, a namespace that is not there (Kubernetes: plugin/pkg/admission/namespace/exists). */
+/** Refuses writes and deletes in a namespace that does not exist (Kubernetes: plugin/pkg/admission/namespace/exists). */
 export function createNamespaceExists(objects: ClusterObjects): AdmissionPlugin {
   const namespaces = new ObjectLookup(objects, NAMESPACES);
   return {
@@ -137,7 +137,7 @@ export const namespaceExists = describePlugin({
 /** @throws StatusError */
 export type CreateNamespace = (name: string) => Promise<void>;
 
-/** A namespace is made when something is to be in it (Kubernetes: plugin/pkg/admission/namespace/autoprovision). */
+/** Creates the namespace of a new object (Kubernetes: plugin/pkg/admission/namespace/autoprovision). */
 export function createAutoProvision(objects: ClusterObjects, create: CreateNamespace): AdmissionPlugin {
   const namespaces = objects.follow({ group: '', resource: 'namespaces' });
   return {

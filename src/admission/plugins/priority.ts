@@ -12,17 +12,17 @@ const PRIORITY_CLASSES: ResourceOf<PriorityClass> = {
   resource: 'priorityclasses',
 };
 
-/** The numbers that a class stands for. */
+/** The values of a priority class. */
 interface Priority {
   readonly value: number;
-  /** Empty: the class says nothing about it. */
+  /** Empty: the class has none. */
   readonly preemptionPolicy: string;
 }
 
 const WITHOUT_CLASS: Priority = { value: 0, preemptionPolicy: 'PreemptLowerPriority' };
 
 /**
- * Pods have the priority of the class that they name, or of the one that is the default of all; there is one default at most
+ * Gives pods the priority of the class that they name, or of the default class, and allows one default class
  * (Kubernetes: plugin/pkg/admission/priority).
  */
 export function createPriority(objects: ClusterObjects): AdmissionPlugin {
@@ -70,7 +70,7 @@ const toPriority = ({ value = 0, preemptionPolicy = '' }: PriorityClass): Priori
   preemptionPolicy,
 });
 
-/** Of several defaults, made in one moment on several servers, the lowest. */
+/** The lowest default, because several servers may have created one at the same moment. */
 function findDefault(classes: FollowedObjects<PriorityClass>): PriorityClass | undefined {
   let found: PriorityClass | undefined;
   for (const one of classes.in('')) {
@@ -80,7 +80,7 @@ function findDefault(classes: FollowedObjects<PriorityClass>): PriorityClass | u
   return found;
 }
 
-/** Nobody sets the numbers by hand: they may be there, but only as they would become. */
+/** The values may be set by hand only if they equal those of the class. */
 function setPriority(
   attributes: AdmissionAttributes,
   spec: PodSpec,
@@ -100,7 +100,7 @@ function setPriority(
   spec.preemptionPolicy = preemptionPolicy;
 }
 
-/** An update that lacks the fields which were added at the create does not mean to remove them. */
+/** An update without the fields that the create added keeps them. */
 function keepPriority(spec: PodSpec, { priority, preemptionPolicy }: PodSpec): void {
   if (priority !== undefined) spec.priority ??= priority;
   if (preemptionPolicy !== undefined) spec.preemptionPolicy ??= preemptionPolicy;

@@ -14,7 +14,7 @@ const RUNTIME_CLASSES: ResourceOf<RuntimeClass> = { group: 'node.k8s.io', resour
 type Use = (spec: PodSpec, runtimeClass: RuntimeClass | undefined) => void;
 
 /**
- * What the class of a pod's runtime costs and where it can run become the pod's own; nobody else says what it costs
+ * Copies the overhead and the scheduling rules of a runtime class into its pods; a pod cannot set another overhead
  * (Kubernetes: plugin/pkg/admission/runtimeclass).
  */
 export function createRuntimeClass(objects: ClusterObjects): AdmissionPlugin {
@@ -71,7 +71,7 @@ function checkOverhead(
   if (!areSameAmounts(spec.overhead, podFixed)) throw refusal(attributes, MISMATCH);
 }
 
-/** However they are written. */
+/** Compares amounts, not their notation. */
 function areSameAmounts(a: PodSpec['overhead'], b: PodSpec['overhead']): boolean {
   const [some, others] = [toResourceList(a), toResourceList(b)];
   return (

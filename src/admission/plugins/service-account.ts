@@ -18,8 +18,8 @@ import { isMirrorPod, specOf } from './pod-specs.ts';
 const ENFORCED = 'kubernetes.io/enforce-mountable-secrets';
 
 /**
- * Every pod runs as a service account of its namespace, which must be there; it gets that account's token and pull secrets
- * where it does not say otherwise (Kubernetes: plugin/pkg/admission/serviceaccount).
+ * Makes every pod run as an existing service account of its namespace, and gives it the account's token and pull secrets unless
+ * the pod says otherwise (Kubernetes: plugin/pkg/admission/serviceaccount).
  */
 export function createServiceAccounts(objects: ClusterObjects, waiting?: Waiting): AdmissionPlugin {
   const lookup = new AccountLookup(objects, waiting);
@@ -49,7 +49,7 @@ function fill(lookup: AccountLookup, attributes: AdmissionAttributes, pod: Pod):
   const spec = specOf(pod);
   const name = spec.serviceAccountName || DEFAULT_ACCOUNT;
   spec.serviceAccountName = name;
-  // The same under its first name.
+  // The deprecated name of the same field.
   spec.serviceAccount = name;
   return withAccount(lookup, attributes, name, (account) => {
     complete(spec, account);
@@ -77,7 +77,7 @@ function lookedAt(attributes: AdmissionAttributes): Pod | undefined {
   return isWriteOf(attributes, PODS, subresource) ? attributes.object : undefined;
 }
 
-/** At once where the account is at hand, as it nearly always is. */
+/** No promise when the account is in the cache, as it nearly always is. */
 function withAccount(
   lookup: AccountLookup,
   attributes: AdmissionAttributes,
@@ -98,7 +98,7 @@ function withAccount(
 }
 
 function complete(spec: PodSpec, account: ServiceAccount): void {
-  // The pod's wish goes before the account's.
+  // The pod's field wins over the account's.
   const mounts = spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true;
   if (mounts) mountToken(spec);
   const { imagePullSecrets: pullSecrets = [] } = account;
@@ -119,7 +119,7 @@ export const serviceAccounts = describePlugin({
   create: ({ objects }: Pick<PluginParts, 'objects'>) => createServiceAccounts(objects),
 });
 
-/** The kubelet must not come by secrets through pods that it makes up itself. @throws StatusError 403 */
+/** Mirror pods must not use accounts and secrets, because the kubelet makes them itself. @throws StatusError 403 */
 function refuseMirrorPod(attributes: AdmissionAttributes, { spec = {} }: Pod): void {
   if (spec.serviceAccountName) throw refusal(attributes, 'a mirror pod may not reference service accounts');
   if (podSecretNames(spec).length > 0) throw refusal(attributes, 'a mirror pod may not reference secrets');
@@ -130,11 +130,11 @@ function refuseMirrorPod(attributes: AdmissionAttributes, { spec = {} }: Pod): v
 
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 const VOLUME_PREFIX = 'kube-api-access-';
-/** An hour, and the seconds by which a token's age tells that it was made for a volume rather than asked for. */
+/** An hour, and 7 seconds that mark tokens made for a volume instead of on request. */
 const EXPIRATION_SECONDS = 3607;
 const MODE = 0o644;
 
-/** Gives every container the token, the authority's certificate and the namespace, except where something is mounted already. */
+/** Mounts the token, the authority's certificate and the namespace in every container that has no mount at the path. */
 function mountToken(spec: PodSpec): void {
   const lacking = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].filter(lacksMount);
   if (lacking.length === 0) return;
@@ -164,7 +164,7 @@ const tokenSources = (): ProjectedVolumeSource => ({
   ],
 });
 
-/** What a pod may not use because its account does not list it: the first thing that is found, as a reason. */
+/** The first secret that a pod uses and its account does not list, as a reason. */
 function forbiddenSecret(account: ServiceAccount, spec: PodSpec): string | undefined {
   const listed = namesOf(account.secrets);
   return (
@@ -215,7 +215,7 @@ function containerSecret(
   return undefined;
 }
 
-/** Each with what refers to it. */
+/** Each secret with the field that refers to it. */
 function secretsOf({ env, envFrom }: SomeContainer): (readonly [from: string, name: string])[] {
   return [
     ...(env ?? []).flatMap(({ name = '', valueFrom }) => {
@@ -236,20 +236,20 @@ function pullSecret(account: ServiceAccount, { imagePullSecrets }: PodSpec): str
   return `imagePullSecrets[${at}].name="${names[at]}" ${notListed(account, 'imagePullSecret')}`;
 }
 
-/** The account of pods that name none. Every namespace gets it soon after it was made. */
+/** The account of pods that name none. Every namespace gets it soon after its creation. */
 const DEFAULT_ACCOUNT = 'default';
 const ATTEMPTS_FOR_DEFAULT = 10;
 
-/** How a lookup passes time; tests pass it faster. */
+/** The clock of a lookup; tests use a faster one. */
 interface Waiting {
   pause(ms: number): Promise<void>;
 }
 
 const IN_TIME: Waiting = { pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) };
-/** How often the accounts that are known are looked at while waiting: cheap, and most accounts come in the first moment. */
+/** How often the cache is checked while waiting: a check is cheap, and most accounts arrive quickly. */
 const LOOK_MS = 10;
 
-/** Finds service accounts, also those of namespaces so new that their account is still being made. */
+/** Finds service accounts, also in new namespaces, whose account is still being created. */
 class AccountLookup {
   readonly #objects: ClusterObjects;
   readonly #accounts: FollowedObjects<ServiceAccount>;
@@ -265,7 +265,7 @@ class AccountLookup {
     return this.#accounts.get(namespace, name);
   }
 
-  /** Asks the store once; for the default account, for as long as Kubernetes does: nine pauses of 100 to 200 ms. */
+  /** Asks the store once; waits for the default account as long as Kubernetes does: nine pauses of 100 to 200 ms. */
   async seek(namespace: string, name: string): Promise<ServiceAccount | undefined> {
     const attempts = name === DEFAULT_ACCOUNT ? ATTEMPTS_FOR_DEFAULT : 1;
     const intervalMs = 100 + Math.floor(Math.random() * 100);

@@ -21,7 +21,7 @@ export function createCertificateApproval(access: Access): AdmissionPlugin {
     operations: ['UPDATE'],
     validate: (attributes) => {
       if (!isWriteOf(attributes, SIGNING_REQUESTS, 'approval')) return undefined;
-      // The signer as it is stored: the caller cannot choose another in the same breath.
+      // The stored signer: the caller cannot choose another one in the same write.
       const signer = attributes.old?.spec?.signerName ?? '';
       const why = `user not permitted to approve requests with signerName "${signer}"`;
       return refuseUnless(access, attributes, { verb: 'approve', signer, why });
@@ -46,7 +46,7 @@ export function createCertificateSigning(access: Access): AdmissionPlugin {
   };
 }
 
-/** To say which certificates a signer's clients may trust, a user needs the right to `attest` for it. */
+/** To write the trust bundle of a signer, a user needs the right to `attest` for it. */
 export function createTrustBundleAttest(access: Access): AdmissionPlugin {
   return {
     name: 'ClusterTrustBundleAttest',
@@ -62,7 +62,7 @@ export function createTrustBundleAttest(access: Access): AdmissionPlugin {
   };
 }
 
-/** The garbage collector's changes, and those that change nothing. */
+/** Changes of the garbage collector, and writes without a change. */
 const isHousekeeping = (object: ClusterTrustBundle, old: ClusterTrustBundle | undefined): boolean =>
   old !== undefined &&
   equalExcept(object, old, ['metadata']) &&
@@ -106,7 +106,7 @@ export const trustBundleAttest = describePlugin({
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 const MASTERS = 'system:masters';
 
-/** Nobody becomes a master of the cluster by a request for a certificate (Kubernetes: certificates/subjectrestriction). */
+/** Refuses certificate requests for the group system:masters (Kubernetes: certificates/subjectrestriction). */
 export const certificateSubject: AdmissionPlugin = {
   name: 'CertificateSubjectRestriction',
   operations: ['CREATE'],
@@ -114,7 +114,7 @@ export const certificateSubject: AdmissionPlugin = {
     if (!isWriteOf(attributes, SIGNING_REQUESTS)) return;
     const { signerName, request = '' } = attributes.object?.spec ?? {};
     if (signerName !== CLIENT_SIGNER) return;
-    // That it can be read has been validated.
+    // Validation has parsed the request already.
     const { subject } = readCertificationRequest(request ?? '');
     if (!subject.organizations.includes(MASTERS)) return;
     throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);

@@ -13,7 +13,7 @@ const DEFAULT_STORAGE_ANNOTATIONS = [
   'storageclass.beta.kubernetes.io/is-default-class',
 ];
 
-/** A claim that names no storage class gets the default one, if there is one (Kubernetes: storage/storageclass/setdefault). */
+/** Gives a claim without a storage class the default one, if there is one (Kubernetes: storage/storageclass/setdefault). */
 export function createDefaultStorageClass(objects: ClusterObjects): AdmissionPlugin {
   const classes = objects.follow(STORAGE_CLASSES);
   return {
@@ -23,7 +23,7 @@ export function createDefaultStorageClass(objects: ClusterObjects): AdmissionPlu
       if (!isWriteOf(attributes, CLAIMS) || attributes.object === undefined) return;
       const { object } = attributes;
       const { spec = {} } = object;
-      // An empty name is a choice too: no class.
+      // An empty name is a choice, too: it means no class.
       if (
         spec.storageClassName !== undefined ||
         object.metadata.annotations?.[CLASS_ANNOTATION] !== undefined
@@ -44,10 +44,10 @@ export const defaultStorageClass = describePlugin({
 const INGRESSES: ResourceOf<Ingress> = { group: 'networking.k8s.io', resource: 'ingresses' };
 const CLASSES: ResourceOf<IngressClass> = { group: 'networking.k8s.io', resource: 'ingressclasses' };
 const DEFAULT_INGRESS_ANNOTATIONS = ['ingressclass.kubernetes.io/is-default-class'];
-/** Where the class of an ingress stood before it had a field. */
+/** The annotation that named the class of an ingress before there was a field. */
 const INGRESS_CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
-/** An ingress that names no class gets the default one, if there is one (Kubernetes: network/defaultingressclass). */
+/** Gives an ingress without a class the default one, if there is one (Kubernetes: network/defaultingressclass). */
 export function createDefaultIngressClass(objects: ClusterObjects): AdmissionPlugin {
   const classes = objects.follow(CLASSES);
   return {
@@ -74,7 +74,7 @@ export const defaultIngressClass = describePlugin({
   create: ({ objects }: Pick<PluginParts, 'objects'>) => createDefaultIngressClass(objects),
 });
 
-/** Of the classes that an annotation makes the default, the one made last; of those made at once, the first by name. */
+/** The newest class with a default annotation; among equally old ones, the first by name. */
 function newestDefault(classes: readonly ApiObject[], annotations: readonly string[]): string | undefined {
   const isDefault = ({ metadata }: ApiObject): boolean =>
     annotations.some((name) => metadata.annotations?.[name] === 'true');
@@ -86,7 +86,7 @@ function newestDefault(classes: readonly ApiObject[], annotations: readonly stri
   return newest === undefined ? undefined : nameOf(newest);
 }
 
-/** Only bound claims grow, and only where their storage class says so (Kubernetes: storage/persistentvolume/resize). */
+/** Only bound claims may grow, and only if their storage class allows it (Kubernetes: storage/persistentvolume/resize). */
 export function createClaimResize(objects: ClusterObjects): AdmissionPlugin {
   const classes = objects.follow(STORAGE_CLASSES);
   const mayGrow = (claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean => {
@@ -125,9 +125,9 @@ export const claimResize = describePlugin({
   create: ({ objects }: Pick<PluginParts, 'objects'>) => createClaimResize(objects),
 });
 
-/** Where the class of a claim stood before it had a field. */
+/** The annotation that named the class of a claim before there was a field. */
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
-/** Empty: none. */
+/** The storage class of a claim; empty for none. */
 export const storageClassOf = ({ metadata, spec }: PersistentVolumeClaim): string =>
   metadata.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? '';

@@ -8,7 +8,7 @@ const FINALIZERS: Readonly<Record<string, string>> = table({
 });
 
 /**
- * New volumes and claims get the finalizer that keeps them while something uses them; the controllers of volumes remove it
+ * Gives new volumes and claims the finalizer that keeps them while they are in use; the controllers of volumes remove it
  * (Kubernetes: storage/storageobjectinuseprotection).
  */
 export const storageProtection: AdmissionPlugin = {

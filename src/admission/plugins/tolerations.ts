@@ -7,7 +7,7 @@ import { specOf } from './pod-specs.ts';
 
 /** How tolerations cover each other (Kubernetes: pkg/util/tolerations). */
 
-/** Both lists, without those that another one covers; of equal ones the first stays. */
+/** Joins two lists without the tolerations that another one covers; of equal ones the first stays. */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second];
   const merged: Toleration[] = [];
@@ -20,7 +20,7 @@ export function mergeTolerations(first: readonly Toleration[], second: readonly 
   return merged;
 }
 
-/** An empty list of what is allowed allows everything. */
+/** An empty `allowed` allows everything. */
 export const areAllowed = (tolerations: readonly Toleration[], allowed: readonly Toleration[]): boolean =>
   allowed.length === 0 || tolerations.every((one) => allowed.some((other) => covers(other, one)));
 
@@ -29,11 +29,11 @@ const TEXTS = ['key', 'operator', 'value', 'effect'] as const;
 const isSame = (a: Toleration, b: Toleration): boolean =>
   TEXTS.every((field) => (a[field] ?? '') === (b[field] ?? '')) && secondsOf(a) === secondsOf(b);
 
-/** Undefined: for ever. */
+/** Undefined: forever. */
 const secondsOf = ({ tolerationSeconds }: Toleration): number | undefined =>
   tolerationSeconds === undefined ? undefined : Number(tolerationSeconds);
 
-/** Whether `wide` tolerates all that `narrow` does. */
+/** Whether `wide` tolerates everything that `narrow` tolerates. */
 export function covers(wide: Toleration, narrow: Toleration): boolean {
   if (isSame(wide, narrow)) return true;
   const { key = '', operator = '', effect = '', value = '' } = wide;
@@ -62,7 +62,7 @@ interface TolerationSeconds {
 }
 
 /**
- * A pod that does not say otherwise stays for a while on a node that has become unready or unreachable (Kubernetes:
+ * Lets a pod without such tolerations stay for a while on a node that has become unready or unreachable (Kubernetes:
  * plugin/pkg/admission/defaulttolerationseconds).
  */
 function createDefaultTolerations(seconds: TolerationSeconds): AdmissionPlugin {
@@ -106,7 +106,7 @@ export const defaultTolerationSeconds = describePlugin({
 });
 
 /**
- * Nodes with special hardware are tainted by its name; pods that ask for it may go there
+ * Nodes with special hardware have a taint with its name; pods that request the hardware tolerate the taint
  * (Kubernetes: plugin/pkg/admission/extendedresourcetoleration).
  */
 export const tolerateExtendedResources: AdmissionPlugin = {
@@ -145,7 +145,7 @@ export const extendedResourceToleration = describePlugin({
 const KEY = 'node.kubernetes.io/not-ready';
 const EFFECT = 'NoSchedule';
 
-/** Nothing is placed on a node before it was found ready: who finds it so takes the taint away (Kubernetes: nodetaint). */
+/** Taints new nodes, so that no pod is placed on them until a controller finds them ready (Kubernetes: nodetaint). */
 export const taintNewNodes: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
   operations: ['CREATE'],

@@ -16,11 +16,11 @@ import { fromWebhookForm, keepNamespace, toWebhookForm } from '../webhooks/webho
 const MUTATION = 'mutation.webhook.admission.k8s.io/';
 
 /**
- * Programs of the cluster's users that change what is written, asked one after the other: each sees what those before it made
- * of the object, in the version it asked for. A patch is applied to that form, the result is decoded by its type, gets its
- * defaults and becomes the content of `attributes.object`, which stays the same object: the writer and later plugins hold it.
- * A webhook that changed something makes all plugins run once more, and of the webhooks those with reinvocationPolicy IfNeeded
- * that were asked before the change (Kubernetes: apiserver/pkg/admission/plugin/webhook/mutating).
+ * Calls mutating webhooks one after the other. Each sees the object as the ones before left it, in the version that it asked for.
+ * A patch is applied to that form; the result is decoded by its type, gets its defaults and becomes the content of
+ * `attributes.object`, which stays the same object because the writer and later plugins refer to it. A change makes all plugins
+ * run once more, and those webhooks with reinvocationPolicy IfNeeded that were called before the change (Kubernetes:
+ * apiserver/pkg/admission/plugin/webhook/mutating).
  */
 export function createMutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   const plugin = new MutatingWebhooks(new Dispatch(parts, 'mutating'));
@@ -31,14 +31,14 @@ export function createMutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   };
 }
 
-/** What happened to one write in the first round. */
+/** The record of a write's first round. */
 interface Progress {
-  /** Asked since the last change: by key. */
+  /** Keys of the webhooks that were called since the last change. */
   readonly asked: Set<string>;
-  /** To be asked again. */
+  /** Keys of the webhooks to call again. */
   readonly again: Set<string>;
   changed: boolean;
-  /** As the webhooks left it. */
+  /** The object as the webhooks left it. */
   output: ApiObject | undefined;
 }
 
@@ -94,7 +94,7 @@ class MutatingWebhooks {
     if (webhook.reinvokes) progress.asked.add(webhook.key);
   }
 
-  /** Whether the object is another one now. @throws StatusError for a patch that cannot be applied */
+  /** Returns whether the object has changed. @throws StatusError for a patch that cannot be applied */
   #apply({ patch, patchType }: Verdict, candidate: Candidate, attributes: AdmissionAttributes): boolean {
     const operations = patch === undefined ? [] : patchOf(patch);
     if (Array.isArray(operations) && operations.length === 0) return false;
@@ -115,7 +115,7 @@ class MutatingWebhooks {
     return true;
   }
 
-  /** Undefined: as it was. Decoding alone may change what plugins have put in, and that is nothing the webhook did. */
+  /** Undefined: unchanged. Decoding alone may change what plugins have added, so both states are compared after decoding. */
   #patched(
     attributes: AdmissionAttributes & { readonly object: ApiObject },
     candidate: Candidate,
@@ -142,7 +142,7 @@ function patchOf(patch: Buffer): JsonValue {
   return internally(() => parseJson(patch.toString('utf8')));
 }
 
-/** What is wrong with a patch is the webhook's mistake, not the client's. @throws StatusError */
+/** An error in a patch is the webhook's fault, not the client's. @throws StatusError */
 function internally<Result>(work: () => Result): Result {
   try {
     return work();
@@ -157,7 +157,7 @@ function replaceContent(object: ApiObject, next: ApiObject): void {
   Object.assign(object, next);
 }
 
-/** A webhook that makes a mess of who owns what does not spoil the object (endpoints/handlers/fieldmanager/admission.go). */
+/** Restores managedFields that a webhook made unreadable (endpoints/handlers/fieldmanager/admission.go). */
 function keepReadableOwners(
   { object, warn }: AdmissionAttributes,
   before: ApiObject['metadata']['managedFields'],
@@ -181,8 +181,8 @@ export const mutatingWebhooks = describePlugin({
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/round_0_index_';
 
 /**
- * Programs of the cluster's users that may refuse a write, all asked at the same time; the first refusal is the answer, once
- * all have answered (Kubernetes: apiserver/pkg/admission/plugin/webhook/validating).
+ * Calls validating webhooks at the same time; the first refusal is the answer, once all have answered (Kubernetes:
+ * apiserver/pkg/admission/plugin/webhook/validating).
  */
 export function createValidatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   const dispatch = new Dispatch(parts, 'validating');

@@ -24,9 +24,9 @@ interface Found {
   readonly versioned: VersionedCheck;
 }
 
-/** Knows which checks make up a level in a version. Checks come in the order in which violations are told. */
+/** Selects the checks of a level in a version, in the order in which violations are reported. */
 export class Evaluator {
-  /** By version; later versions are as the last one. */
+  /** By version; later versions are like the last one. */
   readonly #baseline: readonly (readonly FindViolation[])[];
   readonly #restricted: readonly (readonly FindViolation[])[];
 
@@ -76,7 +76,7 @@ export const reasonsOf = (violations: readonly Violation[]): string =>
 export const detailsOf = (violations: readonly Violation[]): string =>
   violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ');
 
-/** In the order in which violations are told: each level by its ids (Kubernetes: pod-security-admission, policy/). */
+/** In the order of reports: each level by its ids (Kubernetes: pod-security-admission, policy/). */
 export const ALL_CHECKS: readonly Check[] = [
   appArmorProfile,
   capabilitiesBaseline,

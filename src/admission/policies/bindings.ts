@@ -7,7 +7,7 @@ import type { AdmissionAttributes, AdmissionOperation } from '../admission.ts';
 import { namespaceOf, type ResourceVersion, requestedOf } from '../matching/match-resources.ts';
 import type { Rights } from './rights.ts';
 
-/** An object of the stored version in another. */
+/** Converts an object from the stored version. */
 export type ConvertTo = (object: ApiObject, resource: ResourceVersion) => ApiObject;
 
 const OPTIONS: Readonly<Record<AdmissionOperation, string>> = {
@@ -17,7 +17,7 @@ const OPTIONS: Readonly<Record<AdmissionOperation, string>> = {
   CONNECT: '',
 };
 
-/** What expressions see of a request that a policy matched; each object is converted once. */
+/** The variables of expressions about a matched request; each object is converted once. */
 export class RequestBindings {
   readonly #attributes: AdmissionAttributes;
   readonly #convert: ConvertTo;
@@ -73,7 +73,7 @@ export class RequestBindings {
   }
 }
 
-/** Who owns a namespace and its fields is not shown. */
+/** The namespace without its owners and managed fields. */
 function visibleOf({
   spec = {},
   status = {},

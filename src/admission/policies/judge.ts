@@ -5,7 +5,7 @@ import type { Compiled } from '../../cel/program.ts';
 import type { Policy, Validation } from './policy.ts';
 import type { Rights } from './rights.ts';
 
-/** What a policy says of a request: why not, for each validation that does not hold, and what is to be audited. */
+/** A policy's judgement of a request: a failure for each validation that does not hold, and the audit annotations. */
 interface Judgement {
   readonly failures: readonly Failure[];
   readonly annotations: readonly { readonly key: string; readonly value: string }[];
@@ -38,7 +38,7 @@ export async function judge(policy: Policy, given: Bindings, rights: Rights): Pr
   }
 }
 
-/** Undefined: all are met. '': one is not. Else what kept them from being told. @throws BudgetError */
+/** Undefined: all conditions are met. '': one is not met. Otherwise the errors. @throws BudgetError */
 async function unmetConditions(
   { conditions, variables }: Policy,
   given: Bindings,
@@ -70,7 +70,7 @@ async function validate(policy: Policy, given: Bindings, rights: Rights): Promis
   return failures;
 }
 
-/** Of a validation that does not hold: its own words, made or fixed, or else the expression. */
+/** The text about a validation that does not hold: its messageExpression, its message, or the expression. */
 async function refusalText(
   { check, messageExpression, message, reason }: Validation,
   messages: Evaluation,
@@ -119,11 +119,11 @@ async function annotate(
   return { annotations: published, errors };
 }
 
-/** All expressions of one kind, of one policy for one binding (Kubernetes: apis/cel, RuntimeCELCostBudget). */
+/** Budget for all expressions of one kind of one policy for one binding (Kubernetes: apis/cel, RuntimeCELCostBudget). */
 const BUDGET = 10_000_000;
 const CONDITIONS_BUDGET = 2_500_000;
 
-/** Others get a turn when expressions have run for so long. */
+/** Expressions yield the event loop after this time. */
 const TURN_MS = 10;
 
 type Outcome = { readonly value: unknown } | { readonly error: string };

@@ -14,14 +14,14 @@ import { type Access, isWriteOf, type Right, type WriteOf } from '../plugin.ts';
 import type { FindKind } from '../plugins/owner-references.ts';
 import { POLICIES, POLICY_BINDINGS } from '../resources.ts';
 
-/** Who may do what, for expressions that ask. */
+/** Answers expressions that ask about rights. */
 export interface RightsOracle {
   decide(user: UserInfo, question: Question): Promise<AuthorizerAnswer>;
 }
 
 /**
- * Answers to what the expressions of one request ask. Expressions never wait: one that asks something new stops, and runs anew
- * when the answer is there. Each run gets at least one answer further.
+ * The answers to the questions of one request's expressions. Expressions are synchronous: one that asks a new question stops, and
+ * runs again when the answer is known. Each run gets at least one answer further.
  */
 export class Rights {
   readonly #oracle: RightsOracle;
@@ -34,7 +34,7 @@ export class Rights {
     this.#user = user;
   }
 
-  /** Fails, and is then open. */
+  /** A question without an answer throws, and becomes the open one. */
   readonly ask: Ask = (question) => {
     const key = JSON.stringify(question);
     const answer = this.#answers.get(key);
@@ -66,8 +66,8 @@ export class Rights {
 }
 
 /**
- * Expressions read parameters on behalf of whoever wrote them, so that only those may name parameters who may read them
- * (Kubernetes: registry/admissionregistration, the strategies of policies and bindings). Holds whatever plugins are on.
+ * Naming parameters in a policy or binding needs the right to read them, because expressions show their contents (Kubernetes:
+ * registry/admissionregistration, the strategies of policies and bindings). Holds whatever plugins are on.
  */
 export class ParamRights implements AdmissionPlugin {
   readonly name = 'ParamRights';
@@ -113,7 +113,7 @@ export class ParamRights implements AdmissionPlugin {
     });
   }
 
-  /** What cannot be told is everything. */
+  /** An unknown kind needs the right to all resources. */
   #resourceOf(paramKind: ParamKind | undefined): Pick<Right, 'group' | 'version' | 'resource'> {
     if (paramKind === undefined) return { group: '*', version: '*', resource: '*' };
     const { apiVersion = '', kind = '' } = paramKind;
@@ -134,6 +134,6 @@ export class ParamRights implements AdmissionPlugin {
   }
 }
 
-/** As Go prints who somebody is. */
+/** A user as Go prints it. */
 const goUser = ({ username, uid, groups }: UserInfo): string =>
   `&{${username} ${uid} [${groups.join(' ')}] map[]}`;

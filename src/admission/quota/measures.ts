@@ -33,12 +33,12 @@ const POD_NAMES: ReadonlySet<string> = new Set([
   ...COMPUTE.flatMap((name) => [`requests.${name}`, `limits.${name}`]),
 ]);
 
-/** Where these are limited every container must say what it wants of them. It was so once, and has to stay so. */
+/** When these are limited every container must state its amount, for compatibility with the first quotas. */
 const MUST_BE_SAID: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 );
 
-/** Pods and what they ask for, until they have ended. */
+/** Pods and their requests and limits, until they have ended. */
 const measurePods: Measure<Pod> = {
   resource: PODS,
   operations: ['CREATE'],
@@ -73,7 +73,7 @@ const says = (container: Container, name: string): boolean =>
 const namesOf = (containers: readonly Container[]): string =>
   [...new Set(containers.map(({ name = '' }) => name))].sort().join(',');
 
-/** What is limited can only be exceeded by the overhead; what is not stays without a limit. */
+/** Adds the overhead to resources that have a limit; the others stay without one. */
 function addOverhead(limits: ResourceList, overhead: ResourceList): ResourceList {
   return addLists(limits, new Map([...overhead].filter(([name]) => (limits.get(name)?.nanos ?? 0n) > 0n)));
 }
@@ -89,7 +89,7 @@ function computeUsage(requests: ResourceList, limits: ResourceList): ResourceLis
   return usage;
 }
 
-/** Or should have by now: what is stuck on a lost node must not keep others from being started. */
+/** Also true for a pod that should have ended by now: a pod that is stuck on a lost node must not use up the quota. */
 function hasEnded({ metadata, status }: Pod, now: Date): boolean {
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
@@ -116,7 +116,7 @@ function isInScope(selector: ScopeSelector, { spec = {} }: Pod): boolean {
   }
 }
 
-/** It ends by itself. */
+/** Whether the pod ends by itself. */
 const isBounded = ({ activeDeadlineSeconds }: PodSpec): boolean =>
   activeDeadlineSeconds !== undefined && activeDeadlineSeconds >= 0;
 
@@ -143,7 +143,7 @@ const looksAcrossNamespaces = ({ podAffinity, podAntiAffinity }: Affinity = {}):
 const SERVICE_COUNT = countName(SERVICES);
 const SERVICE_NAMES = [SERVICE_COUNT, 'services', 'services.nodeports', 'services.loadbalancers'];
 
-/** Services, the node ports that they take or are about to be given, and load balancers. */
+/** Services, the node ports that they have or will get, and load balancers. */
 const measureServices: Measure<Service> = {
   resource: SERVICES,
   operations: ['CREATE', 'UPDATE'],
@@ -152,7 +152,7 @@ const measureServices: Measure<Service> = {
     const { type, ports = [], allocateLoadBalancerNodePorts } = spec;
     const isBalanced = type === 'LoadBalancer';
     const takesPorts = type === 'NodePort' || isBalanced;
-    // Where none are given out by themselves, only those count that are asked for.
+    // Without automatic node ports, only requested ones count.
     const isAsked = isBalanced && allocateLoadBalancerNodePorts === false;
     const taken = isAsked ? ports.filter(({ nodePort = 0 }) => nodePort !== 0) : ports;
     return new Map([
@@ -170,7 +170,7 @@ const STORAGE = 'requests.storage';
 const OF_CLASS = '.storageclass.storage.k8s.io/';
 const WHOLE = 1_000_000_000n;
 
-/** Claims and the storage they ask for, altogether and by storage class: `gold.storageclass.storage.k8s.io/requests.storage`. */
+/** Claims and their storage, in total and by storage class: `gold.storageclass.storage.k8s.io/requests.storage`. */
 const measureClaims: Measure<PersistentVolumeClaim> = {
   resource: CLAIMS,
   operations: ['CREATE', 'UPDATE'],
@@ -192,7 +192,7 @@ const measureClaims: Measure<PersistentVolumeClaim> = {
   },
 };
 
-/** In whole bytes, because a quota's numbers are. */
+/** Rounded up to whole bytes, as the numbers of quotas are. */
 function storageOf({ spec }: PersistentVolumeClaim): Quantity | undefined {
   const asked = spec?.resources?.requests?.storage;
   const quantity = asked === undefined ? undefined : parseQuantity(asked);
@@ -209,7 +209,7 @@ const OLD_NAMES: ReadonlySet<string> = new Set([
   'secrets',
 ]);
 
-/** Objects of which quotas know no more than how many there are. */
+/** Objects that quotas only count. */
 function measureCount(resource: GroupResource): Measure {
   const isOld = resource.group === '' && OLD_NAMES.has(resource.resource);
   const names = [countName(resource), ...(isOld ? [resource.resource] : [])];
@@ -222,7 +222,7 @@ function measureCount(resource: GroupResource): Measure {
   };
 }
 
-/** What nobody counts: requests that are not stored, and events. */
+/** Resources that quotas do not count: requests that are not stored, and events. */
 const UNCOUNTED: Readonly<Record<string, readonly string[]>> = table({
   '': ['bindings', 'componentstatuses', 'events'],
   'events.k8s.io': ['events'],

@@ -5,7 +5,7 @@ import { parseQuantity, type Quantity } from '../../object/quantity.ts';
 import { NOTHING, type ResourceList, toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionOperation } from '../admission.ts';
 
-/** A ResourceQuota as it is enforced: by its status, which a controller copies from the spec together with what is used. */
+/** A ResourceQuota as it is enforced: by its status, into which a controller copies the spec together with the usage. */
 export interface Quota {
   readonly name: string;
   readonly hard: ResourceList;
@@ -46,16 +46,16 @@ export function only(list: ResourceList, isWanted: (name: string) => boolean): R
   return entries.length === 0 ? NOTHING : new Map(entries);
 }
 
-/** How the objects of one resource, which are of type `T`, are counted (Kubernetes: apiserver/pkg/quota/v1, pkg/quota/v1/evaluator). */
+/** Measures the objects of one resource, which are of type `T` (Kubernetes: apiserver/pkg/quota/v1, pkg/quota/v1/evaluator). */
 export interface Measure<T extends ApiObject = ApiObject> {
   readonly resource: ResourceOf<T>;
   readonly operations: readonly AdmissionOperation[];
-  /** Whether a quota's limit of this name is one of these objects. */
+  /** Whether a limit of this name concerns these objects. */
   counts(name: string): boolean;
   usage(object: T, now: Date): ResourceList;
-  /** What an object must say where these names are limited; undefined: it says it all. */
+  /** The amounts that an object lacks when these names are limited; undefined for none. */
   missing?(names: readonly string[], object: T): string | undefined;
-  /** Absent: scopes are of other resources. */
+  /** Absent: scopes do not apply to the resource. */
   isInScope?(selector: ScopeSelector, object: T): boolean;
 }
 

@@ -20,7 +20,7 @@ import {
 } from './review.ts';
 import type { Webhook } from './webhook.ts';
 
-/** A webhook could not be asked, or what it answered is none: the failurePolicy decides what becomes of the write. */
+/** A webhook could not be called, or its answer is invalid; failurePolicy decides about the write. */
 export class CallError extends Error {
   constructor(webhook: Webhook, why: string, options?: ErrorOptions) {
     super(`failed calling webhook ${JSON.stringify(webhook.name)}: ${why}`, options);
@@ -34,13 +34,14 @@ interface Callee {
   readonly mutating: boolean;
 }
 
-/** A longer answer is an error; it is as much as a request may carry. */
+/** A longer answer is an error. The same bound holds for requests. */
 const MAX_ANSWER_BYTES = 3 * 1024 * 1024;
 
 /**
- * Asks a webhook, tells its warnings and notes. Messages are Kubernetes' (admission/plugin/webhook/{mutating,validating}).
+ * Calls a webhook and passes on its warnings and audit annotations. Messages are Kubernetes'
+ * (admission/plugin/webhook/{mutating,validating}).
  * @throws CallError
- * @throws StatusError when it refuses the write, or cannot be asked in a dry run
+ * @throws StatusError when the webhook refuses the write, or must not be called in a dry run
  */
 export async function callWebhook(
   callee: Callee,
@@ -117,14 +118,14 @@ function transportText(error: unknown, url: string): string {
 
 const LEAST_FAILURE = 400;
 
-/** What the client gets is what the webhook said, with the name of the webhook before it (admission/plugin/webhook/errors). */
+/** The webhook's status, with the name of the webhook in front of its message (admission/plugin/webhook/errors). */
 export function toRefusal({ name }: Webhook, status: Status = {}): StatusError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
   const { message = '', reason = '', code = 0, details } = status;
   const why = message || reason;
   return new StatusError({
     code: Math.max(code, LEAST_FAILURE),
-    // Any word a webhook likes; clients know some of them.
+    // A webhook may send any word; clients know some of them.
     reason: reason as StatusReason,
     message: why === '' ? `${denied} without explanation` : `${denied}: ${why}`,
     ...(details === undefined ? {} : { details }),
@@ -133,7 +134,7 @@ export function toRefusal({ name }: Webhook, status: Status = {}): StatusError {
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What clients of Kubernetes say of an answer that is no success (apimachinery/pkg/api/errors, NewGenericServerResponse). */
+/** Kubernetes' texts for answers that are no success (apimachinery/pkg/api/errors, NewGenericServerResponse). */
 const TEXTS: Readonly<Record<number, string>> = {
   400: 'the server rejected our request for an unknown reason',
   401: 'the server has asked for the client to provide credentials',
@@ -146,10 +147,10 @@ const TEXTS: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** Codes for which the other server's own words are told. */
+/** Codes whose message includes the other server's text. */
 const QUOTED: ReadonlySet<number> = new Set([403, 406, 415]);
 
-/** Undefined: the answer is a success and to be read. */
+/** Undefined: the answer is a success. */
 export function answerProblem({ code, body, contentType }: Answer): string | undefined {
   if (code >= 200 && code <= 206) return undefined;
   const told = statusMessage(body);
@@ -164,7 +165,7 @@ export function answerProblem({ code, body, contentType }: Answer): string | und
     : `the server responded with the status code ${code} but did not return more information`;
 }
 
-/** Of a body that is a Status. */
+/** The message of a body that is a Status. */
 function statusMessage(body: Buffer): string | undefined {
   try {
     const value = JSON.parse(body.toString('utf8')) as JsonValue;

@@ -9,8 +9,8 @@ import type { AdmissionAttributes } from '../admission.ts';
 import type { Candidate } from './hook-list.ts';
 
 /**
- * Objects as a webhook knows them: in the version its rule matched, and through a subresource's own kind. Plugins work on the
- * stored form of the whole object; this is the way there and back.
+ * The form in which a webhook gets an object: in the version that its rule matched, or as the kind of a subresource. Plugins work
+ * on the stored form of the whole object; these functions convert between the two.
  */
 export function toWebhookForm(
   { definition, subresource, operation }: AdmissionAttributes,
@@ -19,19 +19,19 @@ export function toWebhookForm(
 ): JsonObject | null {
   if (object === undefined) return null;
   if (operation === 'CONNECT') {
-    // Options of a connection are no objects and have no metadata.
+    // The options of a connection are no object and have no metadata.
     const { metadata: _, ...options } = object;
     return options;
   }
   const found = definition.subresources.find(({ name }) => name === subresource);
-  // What is posted to an action is no form of the resource.
+  // The body of an action is no form of the resource.
   if (found?.access === 'action') return object;
   const isView = found?.access === 'view' && found.type !== definition.storage.type;
   return isView ? found.read(object) : toSeen(object, served);
 }
 
 /**
- * A patched object in the form that is stored. Of what is written through a view, only that counts which the view may change.
+ * A patched object in the stored form. Through a view, only the fields of the view change.
  * @throws DecodeError when a field has a value of the wrong type
  */
 export function fromWebhookForm(
@@ -66,7 +66,7 @@ function typed(
 }
 
 /**
- * A patch does not move an object to another namespace.
+ * A patch must not move an object to another namespace.
  * @throws StatusError 400
  */
 export function keepNamespace(

@@ -13,11 +13,11 @@ import { type ResourceRule, readRules } from '../matching/resource-rules.ts';
 
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
-/** One webhook of a configuration (admissionregistration.k8s.io/v1), as it is used. */
+/** One webhook of a configuration (admissionregistration.k8s.io/v1), parsed. */
 export interface Webhook {
   readonly configuration: string;
   readonly name: string;
-  /** Tells it from all others: a name may occur in several configurations. */
+  /** Unique, unlike the name, which may occur in several configurations. */
   readonly key: string;
   readonly client: ClientConfig;
   readonly rules: readonly ResourceRule[];
@@ -30,11 +30,11 @@ export interface Webhook {
   readonly sideEffects: string;
   readonly timeoutMs: number;
   readonly reviewVersions: readonly string[];
-  /** Of mutating webhooks. */
+  /** For mutating webhooks. */
   readonly reinvokes: boolean;
 }
 
-/** Where a webhook is called: at a URL, or at a service of the cluster. */
+/** The address of a webhook: a URL, or a service of the cluster. */
 export interface ClientConfig {
   readonly url: string;
   readonly service: ServiceReference | undefined;
@@ -52,7 +52,7 @@ export interface ServiceReference {
 const DEFAULT_PORT = 443;
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
-/** In the order they are called: by the name of the configuration, then as they stand in it. */
+/** In calling order: by the name of the configuration, then in the order of its list. */
 export const toWebhooks = (configurations: readonly WebhookConfiguration[]): Webhook[] =>
   [...configurations]
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
@@ -93,7 +93,7 @@ function toClientConfig({ url = '', service, caBundle = '' }: WebhookClientConfi
   };
 }
 
-/** What is in no certificate vouches for nobody; nothing at all would mean whom the host trusts. */
+/** A bundle without certificates trusts nobody; an empty text would mean the host's authorities. */
 const NOBODY = '# no certificate\n';
 
 function toAuthorities(caBundle: string): string {
@@ -107,7 +107,7 @@ interface MatchCondition {
   readonly expression: string;
 }
 
-/** What expressions see. `object` and `oldObject` are null where there is none. */
+/** The variables of expressions. `object` and `oldObject` are null when there is none. */
 interface ConditionVariables {
   readonly object: JsonValue;
   readonly oldObject: JsonValue;
@@ -133,7 +133,7 @@ function programOf(condition: MatchCondition): CelProgram {
   return compiled;
 }
 
-/** One that is false decides, whatever became of the others (Kubernetes: admission/plugin/webhook/matchconditions). */
+/** One false condition decides, even if others failed (Kubernetes: admission/plugin/webhook/matchconditions). */
 export function evaluateConditions(
   conditions: readonly MatchCondition[],
   { object, oldObject, request }: ConditionVariables,

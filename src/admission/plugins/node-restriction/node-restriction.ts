@@ -16,15 +16,15 @@ import {
 import { checkEviction, checkPod, checkPodStatus, checkToken } from './pods.ts';
 
 interface NodeRestrictionParts extends Pick<WritingNode, 'objects' | 'recoversExpansion'> {
-  /** The node that a user is; '' for one that does not say which, undefined for whoever is none. */
+  /** The name of the node that a user is; '' for a node without a name, undefined for other users. */
   readonly nodeOf: (user: UserInfo) => string | undefined;
 }
 
 type Check = (attributes: AdmissionAttributes, writing: WritingNode) => Promise<void> | void;
 
 /**
- * Holds nodes to what is theirs: themselves, the pods that run on them, and what these need. It sees to what the Node
- * authorizer cannot, because it does not see what requests carry (Kubernetes: plugin/pkg/admission/noderestriction).
+ * Restricts nodes to their own objects: themselves, the pods that run on them, and the objects that these need. It checks the
+ * bodies of requests, which the Node authorizer does not see (Kubernetes: plugin/pkg/admission/noderestriction).
  */
 export function createNodeRestriction({ nodeOf, ...parts }: NodeRestrictionParts): AdmissionPlugin {
   const check = (attributes: AdmissionAttributes): Promise<void> | void => {
@@ -43,7 +43,7 @@ export function createNodeRestriction({ nodeOf, ...parts }: NodeRestrictionParts
     name: 'NodeRestriction',
     operations: ['CREATE', 'UPDATE', 'DELETE'],
     mutate: check,
-    // What is deleted is not mutated, so that this is the only call for it.
+    // Deletes have no mutating phase, so they are checked here.
     validate: (attributes) => (attributes.operation === 'DELETE' ? check(attributes) : undefined),
   };
 }

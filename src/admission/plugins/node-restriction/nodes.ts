@@ -6,7 +6,7 @@ import { isWriteOf, refusal, type WriteOf } from '../../plugin.ts';
 import { NODES } from '../../resources.ts';
 import type { WritingNode } from './own-objects.ts';
 
-/** A node writes itself alone, and not what would bring other pods, or the secrets of a configuration, to it. */
+/** A node may write only itself, and no fields that would bring it other pods or the secrets of a configuration. */
 export function checkNode(attributes: AdmissionAttributes, { node }: WritingNode): void {
   if (attributes.name !== node)
     throw refusal(
@@ -47,7 +47,7 @@ function whyNotUpdate(node: string, object: Node | undefined, old: Node | undefi
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Labels that agents have always told of their nodes (Kubernetes: kubelet, pkg/apis/well_known_labels.go). */
+/** Labels that node agents set on their nodes (Kubernetes: kubelet, pkg/apis/well_known_labels.go). */
 const OF_AGENTS: ReadonlySet<string> = new Set([
   'kubernetes.io/hostname',
   'topology.kubernetes.io/zone',
@@ -63,10 +63,10 @@ const OF_AGENTS: ReadonlySet<string> = new Set([
 ]);
 const AGENT_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 const CLUSTER_DOMAINS = ['kubernetes.io', 'k8s.io'];
-/** Labels by which administrators keep workloads to some nodes. */
+/** The domain of labels by which administrators restrict workloads to some nodes. */
 const RESTRICTED_DOMAIN = 'node-restriction.kubernetes.io';
 
-/** Labels that are not as before, and not a node's to change. Sorted. */
+/** Changed labels that a node must not change, sorted. */
 function refusedLabels(labels: Labels = {}, before: Labels = {}): string[] {
   const keys = new Set([...Object.keys(labels), ...Object.keys(before)]);
   return [...keys].filter((key) => labels[key] !== before[key] && !isOwn(key)).sort();

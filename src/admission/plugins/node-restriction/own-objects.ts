@@ -13,7 +13,7 @@ import { CLAIMS, SIGNING_REQUESTS } from '../../resources.ts';
 
 const RESOURCE_SLICES: ResourceOf<ResourceSlice> = { group: 'resource.k8s.io', resource: 'resourceslices' };
 
-/** Objects of which each node has its own. */
+/** Checks of objects that belong to one node each. */
 
 const LEASES = 'kube-node-lease';
 const NODE_SIGNERS = ['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-client-kubelet'];
@@ -33,7 +33,7 @@ export function checkCsiNode(attributes: AdmissionAttributes, { node }: WritingN
 const writtenName = ({ operation, name, object }: AdmissionAttributes): string =>
   operation === 'CREATE' ? (object?.metadata.name ?? '') : name;
 
-/** Other writes are the authorizer's, which knows the slices that are there, but neither new ones nor those of a collection. */
+/** Checks creates and deletes of collections; the authorizer checks other writes, because it knows the existing slices. */
 export function checkResourceSlice(attributes: AdmissionAttributes, { node }: WritingNode): void {
   if (!isWriteOf(attributes, RESOURCE_SLICES)) return;
   const { operation, object, old } = attributes;
@@ -44,7 +44,7 @@ export function checkResourceSlice(attributes: AdmissionAttributes, { node }: Wr
     throw refusal(attributes, 'can only delete ResourceSlice with the same NodeName as the requesting node');
 }
 
-/** A node asks for certificates of its own name. What else is in a request is its signer's to check. */
+/** A node may ask for certificates of its own name. The signer checks the rest of a request. */
 export function checkCertificateRequest(attributes: AdmissionAttributes, { node }: WritingNode): void {
   if (attributes.operation !== 'CREATE' || !isWriteOf(attributes, SIGNING_REQUESTS)) return;
   const { signerName = '', request } = attributes.object?.spec ?? {};
@@ -69,7 +69,7 @@ function commonNameOf(request: string, attributes: AdmissionAttributes): string 
 const OWN = ['capacity', 'conditions'];
 const RECOVERY = ['allocatedResourceStatuses', 'allocatedResources'];
 
-/** A node tells how large a volume has become that it has made larger. */
+/** A node may only report the size of a volume that it has enlarged. */
 export function checkClaim(attributes: AdmissionAttributes, { node, recoversExpansion }: WritingNode): void {
   if (!isWriteOf(attributes, CLAIMS, 'status')) throw refusal(attributes, 'may only update PVC status');
   const { operation, object, old } = attributes;
@@ -83,14 +83,14 @@ export function checkClaim(attributes: AdmissionAttributes, { node, recoversExpa
   );
 }
 
-/** Without what a node may change, and without what the server keeps beside it. */
+/** The claim without the fields that a node may change, and without those that the server keeps. */
 function withoutOwn(claim: PersistentVolumeClaim | undefined, own: readonly string[]): JsonObject {
   const { resourceVersion: _, managedFields: __, ...metadata } = claim?.metadata ?? {};
   const status = Object.entries(claim?.status ?? {}).filter(([name]) => !own.includes(name));
   return { ...claim, metadata, status: Object.fromEntries(status) };
 }
 
-/** `spec.volumeName`, two levels deep: enough to find what it was. */
+/** The paths of changed fields, two levels deep, such as `spec.volumeName`. */
 function changedFields(before: JsonObject, after: JsonObject, path = ''): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names
@@ -104,7 +104,7 @@ function changedFields(before: JsonObject, after: JsonObject, path = ''): string
 
 const fieldsOf = (value: JsonObject[string]): JsonObject => (isObject(value) ? value : {});
 
-/** The node that writes, and what its writes are checked by. A check that finds a write to be none of its business refuses it. */
+/** The writing node and the parts that checks need. A check refuses writes that it does not expect. */
 export interface WritingNode {
   readonly node: string;
   readonly objects: ClusterObjects;

@@ -13,12 +13,12 @@ import type { WritingNode } from './own-objects.ts';
 
 const MIRROR = 'kubernetes.io/config.mirror';
 
-/** In the singular: that is how those say it who look objects up by name (client-go: listers). */
+/** Names the kind in the singular, as client-go's listers do. */
 const noSuch = (kind: string, name: string): StatusError => notFound({ group: '', resource: kind }, name);
 
 const nodeNameOf = (pod: Pod | undefined): string => pod?.spec?.nodeName ?? '';
 
-/** A node makes pods only as mirrors of those that it has from a file, and deletes only those that run on it. */
+/** A node may create only mirrors of its static pods, and delete only pods that run on it. */
 export function checkPod(attributes: WriteOf<Pod>, writing: WritingNode): Promise<void> | void {
   const { node } = writing;
   const { operation, old } = attributes;
@@ -59,7 +59,7 @@ function checkMirrorPod(attributes: WriteOf<Pod>, writing: WritingNode): Promise
   return checkOwnerAndReferences(attributes, writing, owner);
 }
 
-/** What is wrong with the owner that a mirror pod names, which has to be its node. */
+/** Why the owner of a mirror pod is invalid; it must be the pod's node. */
 function whyNotOwner(owner: OwnerReference | undefined, node: string): string | undefined {
   if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node)
     return 'can only create pods with an owner reference set to itself';
@@ -82,7 +82,7 @@ async function checkOwnerAndReferences(
   checkReferences(attributes, node);
 }
 
-/** A node tells how the pods fare that run on it, and no more than that. */
+/** A node may write only the status of pods that run on it. */
 export function checkPodStatus(attributes: WriteOf<Pod>, { node }: WritingNode): void {
   const { operation, object, old } = attributes;
   if (operation !== 'UPDATE') throw refusal(attributes, `unexpected operation ${goQuote(operation)}`);
@@ -125,8 +125,8 @@ async function checkEvicted(
 }
 
 /**
- * A mirror pod refers to nothing: a node may read what its pods refer to, and must not come by more through pods that it
- * makes itself. @throws StatusError 403
+ * A mirror pod must refer to no other object: a node may read what its pods refer to, so its own pods would give it access to
+ * more. @throws StatusError 403
  */
 function checkReferences(attributes: WriteOf<Pod>, node: string): void {
   const { spec = {} } = attributes.object ?? {};
@@ -135,7 +135,7 @@ function checkReferences(attributes: WriteOf<Pod>, node: string): void {
     throw refusal(attributes, `node ${goQuote(node)} can not create pods that reference ${first.what}`);
 }
 
-/** In the order in which they are told. */
+/** In the order in which they are reported. */
 const REFERENCES: readonly { readonly what: string; readonly isIn: (spec: PodSpec) => boolean }[] = [
   { what: 'a service account', isIn: ({ serviceAccountName = '' }) => serviceAccountName !== '' },
   { what: 'secrets', isIn: (spec) => podSecretNames(spec).length > 0 },
@@ -154,12 +154,12 @@ const REFERENCES: readonly { readonly what: string; readonly isIn: (spec: PodSpe
   },
 ];
 
-/** Of the subresource `token`. */
+/** The bodies of the subresource `token`. */
 const TOKEN_REQUESTS: ResourceOf<TokenRequest> = { group: '', resource: 'serviceaccounts' };
 
 /**
- * A node asks for tokens of its pods' accounts only, and only for tokens that end with the pod. A token is bound to one object
- * at most, so that this keeps a node from binding one to another node, too.
+ * A node may ask only for tokens of its pods' accounts that end with the pod. A token is bound to at most one object, so this also
+ * keeps a node from binding one to another node.
  */
 export function checkToken(attributes: AdmissionAttributes, writing: WritingNode): Promise<void> | void {
   if (attributes.operation !== 'CREATE' || !isWriteOf(attributes, TOKEN_REQUESTS, 'token')) return undefined;

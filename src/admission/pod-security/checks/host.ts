@@ -11,7 +11,7 @@ import {
   sorted,
 } from '../check.ts';
 
-/** What pods share with the node they are on. */
+/** Checks of what pods share with their node. */
 
 export const hostNamespaces: Check = {
   id: 'hostNamespaces',
@@ -62,7 +62,7 @@ export const hostPorts: Check = {
       find: ({ containers }) => {
         const bad = containers.filter((container) => hostPortsOf(container).length > 0);
         if (bad.length === 0) return undefined;
-        // In the order of their texts: 80 comes after 443.
+        // Sorted as texts: 80 comes after 443.
         const ports = sorted(bad.flatMap(hostPortsOf));
         const use = bad.length === 1 ? 'uses' : 'use';
         const what = `${plural('hostPort', ports.length)} ${ports.join(', ')}`;
@@ -93,7 +93,7 @@ export const windowsHostProcess: Check = {
 
 const mountOf = ({ context }: CheckedContainer): string => context.procMount ?? 'Default';
 
-/** Runtimes hide parts of /proc from containers, and are to go on doing so. */
+/** Runtimes hide parts of /proc from containers; pods must not undo that. */
 export const procMount: Check = {
   id: 'procMount',
   level: 'baseline',
@@ -111,7 +111,7 @@ export const procMount: Check = {
   ],
 };
 
-/** Those that are the pod's alone, so that no other pod of its node feels them. */
+/** Kernel parameters that affect only the pod itself. */
 const SAFE_1_0 = [
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',

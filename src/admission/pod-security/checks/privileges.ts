@@ -10,7 +10,7 @@ import {
   sorted,
 } from '../check.ts';
 
-/** Containers that rule the node they are on. */
+/** Privileged containers control their node. */
 export const privileged: Check = {
   id: 'privileged',
   level: 'baseline',
@@ -37,7 +37,7 @@ const findEscalation: FindViolation = ({ containers }) => {
   };
 };
 
-/** Processes that get more rights than their parents, by files that change their user. The field came with 1.8. */
+/** Processes must not get more rights than their parents, by files that change the user. The field came with 1.8. */
 export const allowPrivilegeEscalation: Check = {
   id: 'allowPrivilegeEscalation',
   level: 'restricted',
@@ -47,7 +47,7 @@ export const allowPrivilegeEscalation: Check = {
   ],
 };
 
-/** What runtimes give containers anyway, without NET_RAW. */
+/** The capabilities that runtimes give by default, without NET_RAW. */
 const DEFAULTS: ReadonlySet<string> = new Set([
   'AUDIT_WRITE',
   'CHOWN',
@@ -69,7 +69,7 @@ const BIND_SERVICE: ReadonlySet<string> = new Set(['NET_BIND_SERVICE']);
 const listOf = ({ context }: CheckedContainer, list: 'add' | 'drop'): readonly string[] =>
   context.capabilities?.[list] ?? [];
 
-/** Undefined: nobody adds what is not allowed. */
+/** Undefined: no container adds a forbidden capability. */
 function describeAdded(
   containers: readonly CheckedContainer[],
   allowed: ReadonlySet<string>,
@@ -112,7 +112,7 @@ const findUnrestricted: FindViolation = ({ containers }) => {
 
 const overrides = [capabilitiesBaseline.id];
 
-/** All are given up; the one that opens ports below 1024 may be taken again. */
+/** All capabilities must be dropped; only the one for ports below 1024 may be added again. */
 export const capabilitiesRestricted: Check = {
   id: 'capabilities_restricted',
   level: 'restricted',
@@ -138,7 +138,7 @@ const findRoot: FindViolation = ({ context, containers, hasOwnUsers }) => {
   return { reason: NOT_NON_ROOT, detail: `pod or ${who} must set securityContext.runAsNonRoot=true` };
 };
 
-/** The pod, or each container, has to say that it is not root. */
+/** The pod or each container must state that it does not run as root. */
 export const runAsNonRoot: Check = {
   id: 'runAsNonRoot',
   level: 'restricted',

@@ -14,13 +14,13 @@ import {
   type Violation,
 } from '../check.ts';
 
-/** Where profiles were named before 1.30, and still may be. */
+/** The annotations that named profiles before 1.30, and still may. */
 const ANNOTATION_PREFIX = 'container.apparmor.security.beta.kubernetes.io/';
 
 const isAllowedAppArmor = (profile: string): boolean =>
   profile === '' || profile === 'runtime/default' || profile.startsWith('localhost/');
 
-/** The type of profile that a securityContext wants and must not; undefined: it wants none, or may. */
+/** The forbidden type of profile in a securityContext; undefined for none. */
 function badTypeIn({ appArmorProfile }: SharedContext): string | undefined {
   if (appArmorProfile === undefined) return undefined;
   const { type = '' } = appArmorProfile;
@@ -46,14 +46,14 @@ const find: FindViolation = ({ context, containers, annotations }) => {
   };
 };
 
-/** A container may choose a profile of its node, but not go without one. */
+/** A container may choose a profile of its node, but must have one. */
 export const appArmorProfile: Check = {
   id: 'appArmorProfile',
   level: 'baseline',
   versions: [{ since: 0, find }],
 };
 
-/** Before 1.19, annotations named the profiles. */
+/** Annotations named the profiles before 1.19. */
 const POD_ANNOTATION = 'seccomp.security.alpha.kubernetes.io/pod';
 const CONTAINER_PREFIX = 'container.seccomp.security.alpha.kubernetes.io/';
 
@@ -74,7 +74,7 @@ const findAnnotations: FindViolation = ({ annotations, containers }) => {
   return { reason: 'seccompProfile', detail: `forbidden ${what} ${forbidden.join(', ')}` };
 };
 
-/** The type of profile that a securityContext asks for; undefined: it says nothing. */
+/** The type of profile in a securityContext; undefined for none. */
 const typeIn = ({ seccompProfile }: SharedContext): string | undefined =>
   seccompProfile && (seccompProfile.type ?? '');
 
@@ -115,7 +115,7 @@ function findMissing({ context, containers }: CheckedPod): Violation | undefined
 
 const overrides = [seccompBaseline.id];
 
-/** A profile has to be asked for, by the pod or by each container. */
+/** The pod or each container must ask for a profile. */
 export const seccompRestricted: Check = {
   id: 'seccompProfile_restricted',
   level: 'restricted',
@@ -161,7 +161,7 @@ const findBeyond =
     };
   };
 
-/** Types for containers only, and users and roles of nobody's choosing. */
+/** Only types for containers are allowed, and no choice of user or role. */
 export const seLinuxOptions: Check = {
   id: 'seLinuxOptions',
   level: 'baseline',

@@ -15,7 +15,7 @@ const ALLOWED: readonly VolumeType[] = [
   'secret',
 ];
 
-/** Those that are told by name, the first of them that a volume has. */
+/** Volume types that reports name; a volume is named by its first one. */
 const RESTRICTED: readonly VolumeType[] = [
   'hostPath',
   'gcePersistentDisk',
@@ -58,7 +58,7 @@ const find: FindViolation = ({ spec }) => {
   };
 };
 
-/** Volumes of this cluster's own making, or that somebody with more rights has made. */
+/** Only volumes that the cluster makes itself, or that a user with more rights has made. */
 export const restrictedVolumes: Check = {
   id: 'restrictedVolumes',
   level: 'restricted',
