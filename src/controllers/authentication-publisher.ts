@@ -10,7 +10,7 @@ const NAMESPACE = 'kube-system';
 const NAME = 'extension-apiserver-authentication';
 const ATTEMPTS = 5;
 
-/** What servers behind this one must know to believe it, as config map data. */
+/** The data by which servers behind this one verify its requests, for a config map. */
 export interface PublishedAuthentication {
   /** Bundles of certificates in PEM form, by key. */
   readonly bundles: Readonly<Record<string, string>>;
@@ -19,8 +19,8 @@ export interface PublishedAuthentication {
 }
 
 /**
- * Keeps kube-system/extension-apiserver-authentication, from which API servers behind the aggregator learn whose certificates
- * and headers to believe. Servers of one cluster may have authorities of their own: each adds its own to what is there.
+ * Maintains kube-system/extension-apiserver-authentication, from which API servers behind the aggregator learn which certificates
+ * and headers to trust. Servers of one cluster may have authorities of their own, and each adds its own to the existing ones.
  * @throws StatusError
  */
 export async function publishAuthentication(

@@ -5,7 +5,7 @@ import { ControllerIdentity } from './identity.ts';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
 
-/** Namespaces every cluster has. kube-system and cluster-system are the same thing to two dialects, and both exist. */
+/** The namespaces of every cluster. kube-system and cluster-system are the names of two dialects, and both exist. */
 export const SYSTEM_NAMESPACES = [
   'default',
   'kube-system',
@@ -14,7 +14,7 @@ export const SYSTEM_NAMESPACES = [
   'kube-node-lease',
 ];
 
-/** Creates what a cluster cannot be without, once; what is there already stays as it is. */
+/** Creates the missing system namespaces; existing ones are not changed. */
 export async function bootstrapNamespaces(registry: Registry, writer: ObjectWriter): Promise<void> {
   await Promise.all(
     SYSTEM_NAMESPACES.map(async (name) => {

@@ -1,6 +1,6 @@
 import type { DeleteOptions } from '../verbs/writing/deletion.ts';
 
-/** How controllers delete: what they are sure of, with all that belongs to it. */
+/** The options with which controllers delete objects, at once and with their dependents. */
 export const DELETE_NOW: DeleteOptions = {
   gracePeriodSeconds: undefined,
   propagationPolicy: 'Background',

@@ -15,29 +15,29 @@ import { ControllerIdentity } from './identity.ts';
 const NAMESPACES = { group: '', resource: 'namespaces' };
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 300_000;
-/** How many namespaces are looked at at once: a cluster may come with thousands that lack the object. */
+/** Namespaces that are checked at once: a cluster may have thousands that lack the object. */
 const AT_ONCE = 16;
-/** Servers see a new namespace at the same moment. They look after a short time each of its own, and most find it done. */
+/** All servers see a new namespace at the same moment. Each waits for a random time, so that most find the object created. */
 const SPREAD_MS = 20;
 
-/** What every namespace has. */
+/** An object that every namespace has. */
 export interface NamespaceObject<T extends ApiObject = ApiObject> {
   readonly resource: ResourceOf<T>;
   readonly name: string;
   create(): T;
-  /** What it should be instead; undefined: it may stay. `fully`: also where it only has become old. */
+  /** The corrected object; undefined: `current` may stay. `fully`: also replaces an object that is only outdated. */
   mend(current: T, fully: boolean): T | undefined;
 }
 
-/** Of one namespace. What becomes due while it is being done is done once more. */
+/** The work for one namespace. Work that becomes due while it runs makes it run once more. */
 interface Task {
   due: boolean;
   fully: boolean;
 }
 
 /**
- * Sees to it that every active namespace has an object, as controllers of a controller manager do, so that a cluster without
- * one is complete. All servers do so, and a controller manager may as well: whoever comes second finds it there.
+ * Gives every active namespace an object, as a controller manager would, so that a cluster without one is complete. All servers
+ * and a controller manager may do so at the same time: the later ones find the object there.
  */
 export class EveryNamespace {
   readonly #object: NamespaceObject;
@@ -50,7 +50,7 @@ export class EveryNamespace {
 
   constructor(options: {
     object: NamespaceObject;
-    /** Who writes, as managed fields name it. */
+    /** The field manager of the writes. */
     manager: string;
     store: Store;
     registry: Registry;
@@ -68,7 +68,7 @@ export class EveryNamespace {
     this.#context = (namespace) => ({ ...identity.context(definition, namespace), ownership: 'track' });
   }
 
-  /** Of one namespace, at once. @throws StatusError, StorageError */
+  /** Creates or corrects the object in one namespace now. @throws StatusError, StorageError */
   async ensure(namespace: string, fully = true): Promise<void> {
     if (!(await this.#isActive(namespace))) return;
     const current = await this.#read(namespace);
@@ -77,7 +77,7 @@ export class EveryNamespace {
       await this.#writer.create(this.#context(namespace), this.#object.create());
     } catch (error) {
       if (!isSettled(error)) throw error;
-      // Whoever came first may have made it wrong; as nothing happens to it after that, nobody would look at it again.
+      // The writer that came first may have made a wrong object. No later event would cause another check, so it is checked now.
       const theirs = await this.#read(namespace, { kind: 'latest' });
       if (theirs !== undefined) await this.#mend(theirs, fully);
     }
@@ -116,7 +116,7 @@ export class EveryNamespace {
     void this.#untilDone(namespace, begun, signal).finally(() => this.#tasks.delete(namespace));
   }
 
-  /** What is refused is asked for again, less and less often: by then somebody may have made room in a quota. */
+  /** Repeats a refused write at growing intervals, because a quota may have room by then. */
   async #untilDone(namespace: string, task: Task, signal: AbortSignal): Promise<void> {
     let retryMs = RETRY_MS;
     while (task.due && !signal.aborted) {
@@ -165,7 +165,7 @@ export class EveryNamespace {
 
 const isActive = ({ fields }: Entry): boolean => fields['status.phase'] === 'Active';
 
-/** Somebody else made it meanwhile, or the namespace is going or gone. */
+/** Whether another writer has created the object, or the namespace is being deleted. */
 function isSettled(error: unknown): boolean {
   if (!(error instanceof StatusError)) return false;
   const { reason, details } = error.status;

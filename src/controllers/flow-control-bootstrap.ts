@@ -18,13 +18,13 @@ import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { DELETE_NOW } from './delete-now.ts';
 import { ControllerIdentity } from './identity.ts';
 
-/** The field manager under which Kubernetes' own servers keep these objects. */
+/** The field manager under which Kubernetes' servers write these objects. */
 const MANAGER = 'api-priority-and-fairness-config-producer-v1';
 const PERIOD_MS = 60_000;
 
 /**
- * Creates the flow schemas and priority levels that a cluster comes with, and keeps them: once a minute what is missing
- * is created again, and what nobody has taken over is brought up to date. Several servers may do so at once.
+ * Creates the flow schemas and priority levels of a fresh cluster, and maintains them: once a minute it creates the missing ones
+ * and updates those that no operator has taken over. Several servers may do so at once.
  */
 export class FlowControlBootstrap {
   readonly #store: Store;
@@ -104,7 +104,7 @@ function find(registry: Registry, resource: string): ResourceDefinition {
 
 const OTHERS_CAME_FIRST: ReadonlySet<string | undefined> = new Set(['AlreadyExists', 'Conflict', 'NotFound']);
 
-/** Whatever another writer did meanwhile is looked at the next time. */
+/** Ignores conflicts with other writers; the next round sees their result. */
 async function settle(write: () => Promise<unknown>): Promise<void> {
   try {
     await write();

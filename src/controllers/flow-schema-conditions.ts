@@ -18,8 +18,8 @@ const PERIOD_MS = 60_000;
 const RETRY_MS = 1000;
 
 /**
- * Tells in the status of each flow schema whether its priority level exists (condition Dangling). A schema without one is
- * not used, and nobody would know why.
+ * Writes into the status of each flow schema whether its priority level exists (condition Dangling). A schema without a level is
+ * not used, and the condition tells why.
  */
 export class FlowSchemaConditions {
   readonly #store: Store;
@@ -90,7 +90,7 @@ export class FlowSchemaConditions {
   }
 }
 
-/** Without its time. */
+/** The condition without its time. */
 function conditionOf(schema: FlowSchema, levels: ReadonlySet<string>): FlowSchemaCondition {
   const { level } = parseFlowSchema(schema);
   const what = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)}`;

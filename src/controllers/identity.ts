@@ -11,7 +11,7 @@ const APISERVER: UserInfo = {
   extra: {},
 };
 
-/** Makes the contexts of writes that no request asked for; `name` is the user agent and field manager in history. */
+/** Makes the contexts of the server's own writes; `name` is their user agent and field manager. */
 export class ControllerIdentity {
   readonly #name: string;
 

@@ -9,8 +9,8 @@ const NAMESPACE = 'kube-system';
 const NAME = 'kube-apiserver-legacy-service-account-token-tracking';
 
 /**
- * Notes since when the use of service account tokens in secrets is recorded. A controller manager deletes those that were not
- * used for a year, and must know that nobody was looking before.
+ * Records the day from which the use of service account tokens in secrets is tracked. A controller manager deletes tokens that
+ * were not used for a year, and must know since when their use is known.
  * @throws StatusError
  */
 export async function noteTokenTracking(registry: Registry, writer: ObjectWriter, now: Date): Promise<void> {
@@ -24,7 +24,7 @@ export async function noteTokenTracking(registry: Registry, writer: ObjectWriter
   try {
     await writer.update(context, NAME, { apply: (found) => (isDate(found) ? found : begin(found)), create });
   } catch (error) {
-    // Another server was faster, and says the same.
+    // Another server was faster, and recorded the same.
     if (!(error instanceof StatusError) || error.status.code !== 409) throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { ControllerIdentity } from './identity.ts';
 
-/** Creates the priority classes that parts of the cluster itself have; those that are there stay as they are. @throws StatusError */
+/** Creates the missing priority classes of system components; existing ones are not changed. @throws StatusError */
 export async function bootstrapPriorities(registry: Registry, writer: ObjectWriter): Promise<void> {
   const definition = registry.findStorage({ group: 'scheduling.k8s.io', resource: 'priorityclasses' });
   if (definition === undefined) throw new Error('the registry has no priority classes');

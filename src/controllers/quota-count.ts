@@ -7,7 +7,7 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Store } from '../storage/store.ts';
 import { endTurn } from '../util/end-turn.ts';
 
-/** How many objects are read before others get their turn. */
+/** How many objects are read before the event loop is yielded. */
 const STRIDE = 100;
 
 export interface CountedResource {
@@ -15,7 +15,7 @@ export interface CountedResource {
   readonly measure: Measure;
 }
 
-/** The resources whose objects limits of these names are of. */
+/** The resources whose objects these limits count. */
 export function resourcesCountedBy(
   names: readonly string[],
   definitions: readonly ResourceDefinition[],
@@ -28,7 +28,7 @@ export function resourcesCountedBy(
   });
 }
 
-/** What a quota's namespace uses of what it limits, all objects counted. A limit on what nobody counts has no usage. */
+/** Counts the usage of a quota's namespace over all objects. A limit that no measure counts has no usage. */
 export async function countUsage(
   store: Store,
   quota: ResourceQuota,

@@ -4,13 +4,13 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 import type { ObjectWriter } from '../verbs/writing/writer.ts';
 import { ControllerIdentity } from './identity.ts';
 
-/** Writes the status of quotas, for those who charge and for who computes anew. */
+/** Writes the status of quotas, for admission, which charges, and for the controller, which counts. */
 export class StoredQuotas implements QuotaLedger {
   readonly #writer: () => ObjectWriter;
   readonly #definition: ResourceDefinition;
   readonly #identity = new ControllerIdentity('resource-quota');
 
-  /** `writer` is asked for when it is needed: it has the plugin that has this. */
+  /** `writer` is called on use, because the writer itself needs the plugin that uses this class. */
   constructor(definition: ResourceDefinition, writer: () => ObjectWriter) {
     this.#definition = definition;
     this.#writer = writer;
@@ -24,7 +24,7 @@ export class StoredQuotas implements QuotaLedger {
     return this.change(namespace, name, (quota) => ({ ...quota.status, used: used(quota) }));
   }
 
-  /** `status` may answer what is there already; then nothing is written. */
+  /** `status` may return the current status; then nothing is written. */
   async change(
     namespace: string,
     name: string,

@@ -21,7 +21,7 @@ interface RoleBootstrapOptions {
 type Reconcile = (existing: ApiObject | undefined, expected: ApiObject) => Reconciliation;
 
 /**
- * Gives the cluster the roles and bindings every Kubernetes cluster has, and gives back what they lack. All at once: the
+ * Creates the roles and bindings that every Kubernetes cluster has, and restores their default rights. All at once, so that the
  * writes share a few batches.
  */
 export async function bootstrapRoles(options: RoleBootstrapOptions): Promise<void> {
@@ -48,7 +48,7 @@ interface Ensuring extends RoleBootstrapOptions {
   readonly reconcile: Reconcile;
 }
 
-/** Another server may be doing the same: the second finds it done. */
+/** Another server may do the same at the same time; the second one finds it done. */
 async function ensure(options: Ensuring, expected: ApiObject): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
