@@ -1,14 +1,13 @@
 import { alwaysAdmitPlugin, alwaysDenyPlugin } from './plugins/always.ts';
-import { alwaysPullImagesPlugin } from './plugins/container-rules.ts';
 import { denyServiceExternalIps } from './plugins/deny-external-ips.ts';
 import { eventRateLimit } from './plugins/event-rate-limit.ts';
 import { imagePolicy } from './plugins/image-policy.ts';
-import { limitAntiAffinityPlugin } from './plugins/limit-anti-affinity.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
 import { namespaceAutoProvision, namespaceExists, namespaceLifecycle } from './plugins/namespaces.ts';
 import { nodeRestriction } from './plugins/node-restriction/node-restriction.ts';
 import { ownerReferencesPermission } from './plugins/owner-references.ts';
 import { podNodeSelector } from './plugins/pod-node-selector.ts';
+import { alwaysPullImagesPlugin, limitAntiAffinityPlugin } from './plugins/pod-rules.ts';
 import { podSecurity } from './plugins/pod-security.ts';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction.ts';
 import { priority } from './plugins/priority.ts';
@@ -21,8 +20,12 @@ import {
   certificateSubjectRestriction,
   trustBundleAttest,
 } from './plugins/signer-rights.ts';
-import { claimResize, defaultIngressClass, defaultStorageClass } from './plugins/storage-classes.ts';
-import { storageProtectionPlugin } from './plugins/storage-protection.ts';
+import {
+  claimResize,
+  defaultIngressClass,
+  defaultStorageClass,
+  storageProtectionPlugin,
+} from './plugins/storage.ts';
 import {
   defaultTolerationSeconds,
   extendedResourceToleration,

@@ -4,10 +4,11 @@ import { parseStored } from '../codec/stored-object.ts';
 import {
   type BootstrapObjects,
   FLOW_CONTROL_GROUP,
+  isAbandoned,
   MANDATORY,
+  revise,
   SUGGESTED,
-} from '../flow-control/bootstrap/objects.ts';
-import { isAbandoned, revise } from '../flow-control/bootstrap/revise.ts';
+} from '../flow-control/bootstrap.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
 import { toResourceVersion } from '../storage/revision.ts';

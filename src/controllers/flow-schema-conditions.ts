@@ -2,7 +2,7 @@ import type { ResourceOf } from '../api/names.ts';
 import { StatusError } from '../api/status.ts';
 import type { FlowSchema, FlowSchemaCondition } from '../api/types/flowcontrol/v1.ts';
 import { parseStored } from '../codec/stored-object.ts';
-import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap/objects.ts';
+import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap.ts';
 import { parseFlowSchema } from '../flow-control/config/flow-schema.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Store } from '../storage/store.ts';

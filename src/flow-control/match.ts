@@ -1,6 +1,6 @@
 import { canonicalGroup } from '../api/dialect.ts';
 import type { ResourceTarget, UserInfo } from '../request/api-request.ts';
-import { MANDATORY } from './bootstrap/objects.ts';
+import { MANDATORY } from './bootstrap.ts';
 import {
   bySchemaOrder,
   type FlowSchema,

@@ -1,6 +1,5 @@
 import { internalError, StatusError } from '../api/status.ts';
-import type { Auditor } from '../audit/auditor.ts';
-import type { RequestAudit } from '../audit/request-audit.ts';
+import type { Auditor, RequestAudit } from '../audit/auditor.ts';
 import type { Verdict } from '../authz/authorizer.ts';
 import type { ApiRequest, AuthenticatedRequest } from '../request/api-request.ts';
 import type { ApiResponse, BytesResponse, StreamResponse, TunnelResponse } from '../request/api-response.ts';

@@ -6,9 +6,9 @@ import { type PluginConfig, parseAdmissionConfig } from '../admission/admission-
 import { type AdmissionPluginName, findPlugin } from '../admission/all-plugins.ts';
 import { StoredClusterObjects } from '../admission/cluster-objects.ts';
 import type { Access } from '../admission/plugin.ts';
-import { refusePrivileged } from '../admission/plugins/container-rules.ts';
 import type { CreateNamespace } from '../admission/plugins/namespaces.ts';
 import type { FindKind } from '../admission/plugins/owner-references.ts';
+import { refusePrivileged } from '../admission/plugins/pod-rules.ts';
 import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
 import { ParamRights } from '../admission/policies/rights.ts';
 import type { WebhookNeeds } from '../admission/webhooks/dispatch.ts';

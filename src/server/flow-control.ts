@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { GroupResource } from '../api/names.ts';
 import { FlowControlBootstrap } from '../controllers/flow-control-bootstrap.ts';
 import { FlowSchemaConditions } from '../controllers/flow-schema-conditions.ts';
-import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap/objects.ts';
+import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap.ts';
 import { parseFlowSchema } from '../flow-control/config/flow-schema.ts';
 import { ObjectIndex } from '../flow-control/config/object-index.ts';
 import { parsePriorityLevel } from '../flow-control/config/priority-level.ts';

@@ -1,9 +1,8 @@
 import type { Hono } from 'hono';
-import { createHealthPages, type HealthCheck } from '../diagnostics/health.ts';
+import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/health.ts';
 import { createFlagPages, createMetricPages } from '../diagnostics/pages.ts';
 import { HeapSampler } from '../diagnostics/pprof/heap.ts';
 import { Contention, createProfilePages, createSnapshotPages } from '../diagnostics/pprof/pages.ts';
-import { Startup } from '../diagnostics/startup.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
 import { retryLater } from '../http/drain.ts';
 import { type HttpServer, listen } from '../http/server.ts';

@@ -1,4 +1,4 @@
-import type { StartupCheck } from '../diagnostics/startup.ts';
+import type { StartupCheck } from '../diagnostics/health.ts';
 import type { ServerOptions } from '../options/options.ts';
 
 /** What a server does between opening its port and being ready. */

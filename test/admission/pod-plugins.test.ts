@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AdmissionChain } from '../../src/admission/admission.ts';
 import { alwaysAdmit, alwaysDeny } from '../../src/admission/plugins/always.ts';
-import { alwaysPullImages } from '../../src/admission/plugins/container-rules.ts';
-import { limitAntiAffinity } from '../../src/admission/plugins/limit-anti-affinity.ts';
+import { alwaysPullImages, limitAntiAffinity } from '../../src/admission/plugins/pod-rules.ts';
 import { taintNewNodes, tolerateExtendedResources } from '../../src/admission/plugins/tolerations.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, refusalOf, toObject } from '../kit/admission.ts';

@@ -4,8 +4,8 @@ import {
   createClaimResize,
   createDefaultIngressClass,
   createDefaultStorageClass,
-} from '../../src/admission/plugins/storage-classes.ts';
-import { storageProtection } from '../../src/admission/plugins/storage-protection.ts';
+  storageProtection,
+} from '../../src/admission/plugins/storage.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHealthPages, type HealthCheck } from '../../src/diagnostics/health.ts';
+import { createHealthPages, type HealthCheck, Startup } from '../../src/diagnostics/health.ts';
 
 const EVERYWHERE = ['healthz', 'livez', 'readyz'] as const;
 
@@ -61,4 +61,18 @@ test('a check is read by itself, with the reason for whoever may read it', async
   expect(failures).toEqual(['disk']);
   for (const path of ['/livez/disk', '/livez/poststarthook', '/livez/poststarthook/rbac'])
     expect((await ask(path)).code, path).toBe(404);
+});
+
+test('a start that takes long is alive for its grace period, and ready when it is done', () => {
+  let now = 0;
+  const startup = new Startup([{ name: 'poststarthook/slow', step: 'slow' }], 1000, () => now);
+  const of = (endpoint: string) =>
+    startup.checks().find(({ endpoints }) => endpoints.some((one) => one === endpoint));
+  expect(() => of('livez')?.check()).not.toThrow();
+  expect(() => of('readyz')?.check()).toThrow('not finished');
+  now = 1000;
+  expect(() => of('livez')?.check()).toThrow('not finished');
+  startup.finished('slow');
+  expect(() => of('livez')?.check()).not.toThrow();
+  expect(() => of('readyz')?.check()).not.toThrow();
 });

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../src/api/object-meta.ts';
-import { MANDATORY, SUGGESTED } from '../../src/flow-control/bootstrap/objects.ts';
+import { MANDATORY, SUGGESTED } from '../../src/flow-control/bootstrap.ts';
 import { type FlowSchema, parseFlowSchema } from '../../src/flow-control/config/flow-schema.ts';
 import { type PriorityLevel, parsePriorityLevel } from '../../src/flow-control/config/priority-level.ts';
 import type { AdmittedTurn, FlowClock, FlowRequest, Turn } from '../../src/flow-control/flow-control.ts';

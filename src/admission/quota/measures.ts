@@ -20,7 +20,7 @@ import {
 import { matchesLabels } from '../../object/selectors.ts';
 import { table } from '../../util/table.ts';
 import { podResources, resourcesOf } from '../plugins/limit-ranger.ts';
-import { storageClassOf } from '../plugins/storage-classes.ts';
+import { storageClassOf } from '../plugins/storage.ts';
 import { CLAIMS, PODS, SERVICES } from '../resources.ts';
 import { amount, countName, type Measure, ONE, type ScopeSelector, ZERO } from './quota.ts';
 

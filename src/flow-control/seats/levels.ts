@@ -1,4 +1,4 @@
-import { MANDATORY } from '../bootstrap/objects.ts';
+import { MANDATORY } from '../bootstrap.ts';
 import { type PriorityLevel, parsePriorityLevel } from '../config/priority-level.ts';
 import type { FlowClock } from '../flow-control.ts';
 import type { FlowMetrics } from '../metrics.ts';

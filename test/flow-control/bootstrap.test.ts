@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { toStoredJson } from '../../src/codec/stored-object.ts';
-import { AUTO_UPDATE, MANDATORY, SUGGESTED } from '../../src/flow-control/bootstrap/objects.ts';
-import { isAbandoned, revise } from '../../src/flow-control/bootstrap/revise.ts';
+import { AUTO_UPDATE, isAbandoned, MANDATORY, revise, SUGGESTED } from '../../src/flow-control/bootstrap.ts';
 import { bySchemaOrder, parseFlowSchema } from '../../src/flow-control/config/flow-schema.ts';
 import { ObjectIndex } from '../../src/flow-control/config/object-index.ts';
 import { parsePriorityLevel } from '../../src/flow-control/config/priority-level.ts';

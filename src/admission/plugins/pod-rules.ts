@@ -1,4 +1,4 @@
-import { type FieldError, invalid, unknownError } from '../../api/status.ts';
+import { type FieldError, forbidden, invalid, unknownError } from '../../api/status.ts';
 import type { Container, EphemeralContainer, Pod, PodSpec } from '../../api/types/core/v1.ts';
 import { forbiddenField, notSupported } from '../../object/field-errors.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
@@ -101,3 +101,27 @@ const privilegedIn = (containers: readonly SomeContainer[], path: string): Field
       ? [forbiddenField(`${path}[${at}].securityContext.privileged`, 'disallowed by cluster policy')]
       : [],
   );
+
+const HOSTNAME = 'kubernetes.io/hostname';
+
+/** Pods may keep others off their node, but not off a zone (Kubernetes: plugin/pkg/admission/antiaffinity). */
+export const limitAntiAffinity: AdmissionPlugin = {
+  name: 'LimitPodHardAntiAffinityTopology',
+  operations: ['CREATE', 'UPDATE'],
+  validate: (attributes) => {
+    if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return;
+    const { object, definition } = attributes;
+    const { requiredDuringSchedulingIgnoredDuringExecution: terms = [] } =
+      object.spec?.affinity?.podAntiAffinity ?? {};
+    const wrong = terms.find(({ topologyKey }) => topologyKey !== HOSTNAME);
+    if (wrong === undefined) return;
+    const why = `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wrong.topologyKey ?? ''} but only key ${HOSTNAME} is allowed`;
+    throw forbidden(definition, object.metadata.name ?? '', why);
+  },
+};
+
+export const limitAntiAffinityPlugin = describePlugin({
+  name: 'LimitPodHardAntiAffinityTopology',
+  isDefault: false,
+  create: () => limitAntiAffinity,
+});
