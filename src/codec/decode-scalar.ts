@@ -43,8 +43,10 @@ export function decodeScalar(value: JsonValue, kind: ScalarKind): JsonValue | un
 }
 
 function decodeInt64(value: JsonValue): number | bigint | undefined {
-  if (Number.isSafeInteger(value)) return value as number;
-  if (typeof value === 'number') return Number.isInteger(value) ? decodeInt64(BigInt(value)) : undefined;
+  if (typeof value === 'number') {
+    if (Number.isSafeInteger(value)) return value;
+    return Number.isInteger(value) ? decodeInt64(BigInt(value)) : undefined;
+  }
   return typeof value === 'bigint' && isInt64(value) ? value : undefined;
 }
 

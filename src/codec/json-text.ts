@@ -236,7 +236,7 @@ function noteKey(frame: Frame, key: string, found: Set<string>): void {
   frame.keys?.add(key);
 }
 
-/** Of what the frame is at: `spec.containers[0].image`. */
+/** The path of the value at which the frame stands: `spec.containers[0].image`. */
 function pathOf(frame: Frame | undefined): string {
   if (frame === undefined) return '';
   const { path, keys, index, key } = frame;

@@ -154,9 +154,10 @@ class Discovery {
       );
     if (match === null) return this.#plain(request, other());
     const [, domain, version = 'v2'] = match;
-    const apiVersion = `${dialectGroup('apidiscovery.k8s.io', domain as Dialect)}/${version}`;
+    const group = dialectGroup('apidiscovery.k8s.io', domain === 'cluster.io' ? 'cluster.io' : 'k8s.io');
+    const apiVersion = `${group}/${version}`;
     const document = this.#aggregated(apiVersion, groups);
-    const contentType = `application/json;g=${dialectGroup('apidiscovery.k8s.io', domain as Dialect)};v=${version};as=APIGroupDiscoveryList`;
+    const contentType = `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
     return withEtag(request, document, contentType);
   }
 

@@ -32,7 +32,7 @@ function pathItem(writer: PathWriter, types: TypeLibrary, item: Item): JsonObjec
     toOperation(writer, item, method),
   ]);
   return {
-    ...(Object.fromEntries(operations) as JsonObject),
+    ...Object.fromEntries(operations),
     parameters: [
       parameter(writer, 'name', 'string', 'path'),
       ...(served.definition.namespaced ? [parameter(writer, 'namespace', 'string', 'path')] : []),

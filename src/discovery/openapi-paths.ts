@@ -141,7 +141,7 @@ function pathItem(writer: PathWriter, served: ServedResource, item: Item): JsonO
     METHODS[operation],
     toOperation(writer, served, item, operation),
   ]);
-  return { ...(Object.fromEntries(operations) as JsonObject), parameters };
+  return { ...Object.fromEntries(operations), parameters };
 }
 
 function toOperation(
@@ -232,7 +232,7 @@ function v3Body(
     ...withParameters(parameters),
     requestBody: {
       ...requiredFor(operation),
-      content: Object.fromEntries(types.map((type) => [type, { schema }])) as JsonObject,
+      content: Object.fromEntries(types.map((type) => [type, { schema }])),
     },
   };
 }

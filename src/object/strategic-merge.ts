@@ -191,7 +191,8 @@ function place(
   let next = 0;
   for (const item of listed) {
     for (; next < others.length; next += 1) {
-      const other = others[next] as JsonValue;
+      const other = others[next];
+      if (other === undefined) break;
       const [a, b] = [oldPlace(other), oldPlace(item)];
       if (a < 0 || b < 0 || a > b) break;
       out.push(other);

@@ -1,5 +1,6 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { asObject } from '../../object/config-fields.ts';
 import { Pace } from '../../util/end-turn.ts';
 
 /**
@@ -77,8 +78,7 @@ export const map =
   (number: number, body: Body): Body =>
   (value) => {
     const writer = Writer.create();
-    for (const pair of Object.entries(value as JsonObject))
-      one(number, entry(body))(writer, pair as JsonValue);
+    for (const pair of Object.entries(asObject(value))) one(number, entry(body))(writer, pair as JsonValue);
     return writer.finish();
   };
 
@@ -98,7 +98,7 @@ export async function mapInTurns(number: number, body: Body, value: JsonObject):
 export function message(fields: Readonly<Record<string, Field>>, extensions = 0): Body {
   return (value) => {
     const writer = Writer.create();
-    for (const [key, item] of Object.entries(value as JsonObject)) {
+    for (const [key, item] of Object.entries(asObject(value))) {
       if (item === undefined || item === null) continue;
       const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
       if (field !== undefined) field(writer, item);
@@ -113,6 +113,6 @@ export const either =
   (choose: (value: JsonObject) => Field): Body =>
   (value) => {
     const writer = Writer.create();
-    choose(value as JsonObject)(writer, value);
+    choose(asObject(value))(writer, value);
     return writer.finish();
   };

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { asObject } from '../../object/config-fields.ts';
 import {
   any,
   type Body,
@@ -16,8 +17,8 @@ import {
 
 /** OpenAPI v3 documents as protobuf (package openapi.v3), with the fields that this server's documents have. */
 export async function encodeOpenApiV3(document: JsonObject): Promise<Uint8Array> {
-  const paths = await mapInTurns(1, path, document.paths as JsonObject);
-  const schemas = await mapInTurns(1, schema, (document.components as JsonObject).schemas as JsonObject);
+  const paths = await mapInTurns(1, path, asObject(document.paths));
+  const schemas = await mapInTurns(1, schema, asObject(asObject(document.components).schemas));
   const body = message(
     {
       openapi: text(1),

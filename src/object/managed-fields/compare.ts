@@ -14,7 +14,7 @@ import {
 } from './shape.ts';
 import { everythingIn } from './whole-set.ts';
 
-/** What a write did to an object. */
+/** The fields that a write changed. */
 export interface Changes {
   /** Fields that are new or have another value. */
   readonly written: FieldSet;

@@ -179,8 +179,8 @@ export interface OwnedFields {
 }
 
 /**
- * Takes out of a merged object what its manager applied before and does not apply any more, unless someone else owns it.
- * `last` is what it applied before; `owners` come with the version of `last` first.
+ * Removes from a merged object the fields that its manager applied before and no longer applies, unless another owner has them.
+ * `last`: the fields applied before; the first of `owners` is in the version of `last`.
  */
 export function prune(
   merged: JsonObject,

@@ -121,7 +121,8 @@ interface Bucket {
 
 /** Replaces the owners of a bucket by one that owns the fields of all. */
 function emptyInto(kept: readonly Owner[], { owners }: Bucket): Owner[] {
-  const last = owners[owners.length - 1] as Owner;
+  const last = owners.at(-1);
+  if (last === undefined) return [...kept];
   const one: Owner = { ...last, manager: OLD_UPDATES, subresource: '' };
   const fields = owners.map((owner) => owner.fields);
   return withOwner(kept, { ...one, fields: unionOf([fieldsOwnedBy(kept, one), ...fields]) });

@@ -85,7 +85,7 @@ export interface Part {
 
 const partsOfTypes = new WeakMap<MessageSchema, Map<string, Part>>();
 
-/** What a type declares is looked up once: making path elements anew doubles the time it takes to compare two objects. */
+/** Declared fields are looked up once: making their path elements anew doubles the time of comparing two objects. */
 export function partOf(shape: Shape & { kind: 'struct' | 'map' }, key: string): Part {
   if (shape.kind === 'map') return { element: fieldElement(key), shape: shape.values, declared: false };
   let parts = partsOfTypes.get(shape.schema);

@@ -36,7 +36,7 @@ export interface OwnedVersion {
   convertBack(object: JsonObject): JsonObject;
 }
 
-/** A write by someone, as ownership sees it. */
+/** The facts about a write that decide about ownership. */
 export interface Writing {
   /** '' is written down as `unknown`. */
   readonly manager: string;
@@ -45,13 +45,13 @@ export interface Writing {
   readonly version: OwnedVersion;
   /** Fields that this way of writing cannot change. */
   readonly reset: FieldSet;
-  /** Undefined for a version that does not exist any more: what is owned in it is forgotten. */
+  /** Undefined for a version that no longer exists; the owners in it are forgotten. */
   findVersion(apiVersion: string): OwnedVersion | undefined;
   /** RFC 3339 in whole seconds. */
   readonly now: string;
 }
 
-/** Nobody owns what only the server writes. */
+/** Fields that only the server writes have no owner. */
 const SERVER_FIELDS = setOf(
   ['apiVersion'],
   ['kind'],
