@@ -130,7 +130,7 @@ test('a refusal without a reason is told as one', async () => {
   expect(await refusalOf(backend.plugin(), pod({ containers: good }))).toBe(why);
 });
 
-test('what the webhook notes is recorded, of a refusal and of a remembered answer too', async () => {
+test('audit annotations of the webhook are recorded, also for refusals and cached answers', async () => {
   const backend = new Backend();
   backend.notes = { broker: 'yes', 'not a key': 'x' };
   const plugin = backend.plugin();

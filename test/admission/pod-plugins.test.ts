@@ -42,7 +42,7 @@ describe('AlwaysPullImages', () => {
     }
   });
 
-  test('whoever sets a policy back is refused', () => {
+  test('a pod whose pull policy was set back is refused', () => {
     const why = (field: string): string =>
       `pods "it" is forbidden: spec.${field}: Unsupported value: "Never": supported values: "Always"`;
     expect(() => alwaysPullImages.validate?.(attributesOf('pods', { object: pod(images('Never')) }))).toThrow(

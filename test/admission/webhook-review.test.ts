@@ -170,7 +170,7 @@ test.each<[string, readonly string[], string | undefined]>([
   expect(credentialsFor(target, { users, pair: undefined }).authorization).toBe(expected);
 });
 
-test('who has no user of his own is called as the current one, or with the certificate of the flags', () => {
+test('a webhook without a user of its own is called as the current user, or with the certificate of the flags', () => {
   const current = as('current');
   const pair = { certificate: 'c', key: 'k' };
   expect(credentialsFor('x:1', { users: { byName: new Map(), current }, pair })).toEqual(current);

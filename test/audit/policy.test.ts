@@ -76,7 +76,7 @@ test('names, namespaces, groups of users and groups of the API each narrow a rul
   expect(levelOf(whole, 'GET /apis/apps/v1/namespaces/a/deployments/d/scale')).toBe('Metadata');
 });
 
-test('a caller whom nobody could authenticate matches no rule about users', () => {
+test('a caller who failed authentication matches no rule about users', () => {
   const rules =
     '- {level: Request, userGroups: [developers]}\n- {level: Request, users: [alice]}\n- {level: Metadata}';
   const { user: _, ...nobody } = attributes('GET /api/v1/pods');

@@ -41,7 +41,7 @@ test('whole numbers are integers, and nothing of JavaScript shows through', () =
   }
 });
 
-test('what is wrong with an expression is told in one line, in its own words', () => {
+test('the error of an expression is one line', () => {
   expect(() => evaluate('1 +')).toThrow(/^Unexpected token: EOF$/);
   expect(() => evaluate('nobody.knows')).toThrow('Unknown variable: nobody');
   expect(() => evaluate("1.matches('x')")).toThrow(/matches/);

@@ -3,7 +3,7 @@ import { DerivedCache } from '../../src/codec/derived-cache.ts';
 
 const sized = (sizeBytes: number) => ({ sizeBytes });
 
-test('what was made of an object is found again', () => {
+test('a value made from an object is found again', () => {
   const kept = new DerivedCache<{ sizeBytes: number }>(1000);
   const object = {};
   const made = sized(100);

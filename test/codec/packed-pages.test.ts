@@ -102,7 +102,7 @@ test('a packed list is the list, whatever changed since pages were packed and wh
   }
 });
 
-test('what is listed again is not packed again, and after a change only the pages about it', async () => {
+test('a repeated list packs nothing, and after a change only the changed pages', async () => {
   const collection = new Collection(2000, randomNumbers(4));
   await collection.read(collection.items);
   expect(collection.written).toBe(2000);
@@ -124,7 +124,7 @@ test('items of a history that began anew are not taken for those that had their 
   expect(packed.includes('restored')).toBe(true);
 });
 
-test('whoever stops in the middle leaves pages that are whole', async () => {
+test('a reader that stops in the middle leaves whole pages', async () => {
   const collection = new Collection(1500, randomNumbers(6));
   const { packed: start = () => [] } = await collection.body(collection.items, 'plain');
   for await (const _ of start()) break;

@@ -207,7 +207,7 @@ for (const [name, { type, object, bytes }] of Object.entries(samples)) {
   });
 }
 
-test('what is neither a schema nor its alternative is refused or dropped, as Kubernetes does', () => {
+test('a value that is neither a schema nor its alternative is refused or dropped, as in Kubernetes', () => {
   const schema = types.message(SCHEMA);
   const decode = (object: JsonObject): JsonObject => decodeObject(object, schema).object;
   expect(() => decode({ additionalProperties: 'yes' })).toThrow('boolean or JSON schema expected');

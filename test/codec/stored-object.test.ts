@@ -68,7 +68,7 @@ test('an object of any type is written as JSON.stringify writes it, whether or n
   expect(kept).toBeGreaterThan(0);
 });
 
-test('what a client writes is never taken for the place of a set', () => {
+test('text from a client is never mistaken for the place of a set', () => {
   const schema = types.message('core/v1.ConfigMap');
   const bait = '"fieldsV1":-0';
   const labels = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`example.com/label-${at}`, 'x']));

@@ -26,7 +26,7 @@ const entry = new CachedEntry(
   () => ({}),
 );
 
-test('when what a quota counts cannot be followed the run fails, and the next one follows everything anew', async () => {
+test('when a counted resource cannot be followed the run fails, and the next run follows everything again', async () => {
   const followed: string[] = [];
   const again = Promise.withResolvers<void>();
   const watch = async ({ resource }: WatchQuery, signal: AbortSignal): Promise<EventStream> => {

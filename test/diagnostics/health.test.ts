@@ -35,7 +35,7 @@ test('a page that fails lists its checks unasked, and tells the reason to the lo
   expect(failures).toEqual([['disk', broken]]);
 });
 
-test('what is excluded is not asked, and what cannot be excluded is named', async () => {
+test('an excluded check does not run, and an unknown exclusion is named', async () => {
   const failures: unknown[] = [];
   const answer = await ask('/readyz?verbose&exclude=disk&exclude=tape&exclude=card', (name) =>
     failures.push(name),
@@ -50,7 +50,7 @@ test('what is excluded is not asked, and what cannot be excluded is named', asyn
   expect(await ask('/readyz?exclude=disk')).toMatchObject({ code: 200, text: 'ok' });
 });
 
-test('a check is read by itself, with the reason for whoever may read it', async () => {
+test('the path of a single check has the reason of its failure', async () => {
   const failures: unknown[] = [];
   expect(await ask('/livez/poststarthook/rbac/roles')).toMatchObject({ code: 200, text: 'ok' });
   expect(await ask('/livez/ping?verbose')).toMatchObject({ code: 200, text: 'ok' });

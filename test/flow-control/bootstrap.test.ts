@@ -102,7 +102,7 @@ test('how much the exempt level counts is the operator’s to say', () => {
   expect(revise(mine, exempt, true)?.spec).toEqual(exempt.spec);
 });
 
-test('what an earlier release shipped and nobody took over is abandoned', () => {
+test('an object of an earlier release that no operator took over is abandoned', () => {
   const names = new Set(['system']);
   expect(isAbandoned(stored(shipped, 'true', 1), names)).toBe(false);
   const old = (mark: string | undefined) => {

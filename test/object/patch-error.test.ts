@@ -5,7 +5,7 @@ import { mergedJson, operatedJson } from '../../src/object/patch-error.ts';
 
 const LETTERS = 10_000;
 
-test('what a merge patch goes through is shown with its keys sorted, the rest as it was', () => {
+test('objects that a merge patch goes through have sorted keys, the others their own order', () => {
   const result = { kind: 'X', b: { z: 1, y: { d: 1, c: 2 } }, a: { z: 1, y: 2 }, list: [{ b: 1, a: 2 }] };
   expect(mergedJson(result, { b: { z: 1 }, list: [{ b: 1, a: 2 }] }, LETTERS)).toBe(
     '{"a":{"z":1,"y":2},"b":{"y":{"d":1,"c":2},"z":1},"kind":"X","list":[{"a":2,"b":1}]}',

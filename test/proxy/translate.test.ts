@@ -22,7 +22,7 @@ afterAll(() => {
   server.close();
 });
 
-test('a message as long as commands send is taken, and one that nobody sends ends the connection', async () => {
+test('a message as long as commands send is accepted, and a longer one ends the connection', async () => {
   const { port } = server.address() as AddressInfo;
   const client = new WebSocket(`ws://127.0.0.1:${port}/`, 'v5.channel.k8s.io');
   const closed = new Promise<number>((resolve) => client.once('close', resolve));

@@ -26,7 +26,7 @@ test('what passes is tried again after pauses that grow up to a bound, half of e
   expect(pauses).toEqual([50, 200, 300, 800, 1600, 3200, 5000, 5000]);
 });
 
-test('what does not pass is thrown at once', async () => {
+test('an error that does not pass is thrown at once', async () => {
   const failures: unknown[] = [];
   const work = persist(failing(['passing', 'lasting']), {
     signal: never,
