@@ -6,12 +6,11 @@ import { ControllerIdentity } from './identity.ts';
 
 /** Writes the status of quotas, for admission, which charges, and for the controller, which counts. */
 export class StoredQuotas implements QuotaLedger {
-  readonly #writer: () => ObjectWriter;
+  readonly #writer: ObjectWriter;
   readonly #definition: ResourceDefinition;
   readonly #identity = new ControllerIdentity('resource-quota');
 
-  /** `writer` is called on use, because the writer itself needs the plugin that uses this class. */
-  constructor(definition: ResourceDefinition, writer: () => ObjectWriter) {
+  constructor(definition: ResourceDefinition, writer: ObjectWriter) {
     this.#definition = definition;
     this.#writer = writer;
   }
@@ -30,7 +29,7 @@ export class StoredQuotas implements QuotaLedger {
     name: string,
     status: (quota: ResourceQuota) => ResourceQuotaStatus,
   ): Promise<void> {
-    await this.#writer().update(this.#identity.context(this.#definition, namespace, 'status'), name, {
+    await this.#writer.update(this.#identity.context(this.#definition, namespace, 'status'), name, {
       apply: (quota) => ({ ...quota, status: status(quota) }),
       validate: () => [],
     });

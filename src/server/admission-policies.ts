@@ -12,7 +12,7 @@ import type { Registry } from '../registry/registry.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { Entry, Store } from '../storage/store.ts';
 
-/** What policies need of the rest of the server. */
+/** The parts of the server that policies use. */
 export function policyParts(parts: {
   readonly objects: ClusterObjects;
   readonly store: Store;
@@ -43,7 +43,7 @@ const rightsBy = (authorizer: Authorizer): RightsOracle => ({
   },
 });
 
-/** The versions of a resource that are served, and other groups' names for what is stored in the same place. */
+/** The served versions of a resource, and the names that other groups have for the same stored objects. */
 function equivalentsIn(registry: Registry): EquivalentsOf {
   let known = new WeakMap<ResourceDefinition, readonly ResourceVersion[]>();
   registry.onChange(() => {

@@ -8,7 +8,7 @@ import { runTogether } from '../util/concurrency.ts';
 import type { ObjectWriter } from '../verbs/writing/writer.ts';
 
 export interface NamespaceObjects {
-  /** Resolves when the cluster's own namespaces have theirs. */
+  /** Resolves when the objects exist in the cluster's own namespaces. */
   begin(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -19,7 +19,7 @@ export function createNamespaceObjects(parts: {
   readonly registry: Registry;
   readonly writer: ObjectWriter;
   readonly logger: Logger;
-  /** What verifies the serving certificate, in PEM form. */
+  /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
 }): NamespaceObjects {
   const { logger, servingCa, ...rest } = parts;

@@ -1,8 +1,44 @@
 import { getCiphers, type SecureVersion } from 'node:tls';
-import type { SniPair, TlsSettings } from '../http/serving-tls.ts';
+import type { SniPair } from '../http/serving-tls.ts';
 import { table } from '../util/table.ts';
-import { UsageError } from './flag.ts';
-import { type FlagValues, nearestName } from './parse.ts';
+import { bothOrNeither, nearestName } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
+import { list, repeated, text, UsageError } from './flag.ts';
+
+export const tlsFlags = {
+  certFile: text('tls-cert-file', {
+    default: '',
+    meaning:
+      'default certificate (CA certificates appended); when certificate and key are missing a self-signed pair is generated into the certificate directory',
+  }),
+  keyFile: text('tls-private-key-file', { default: '', meaning: 'matching private key' }),
+  sni: repeated('tls-sni-cert-key', {
+    default: [],
+    meaning:
+      'certificate and key paths, optionally followed by a colon and domain patterns; repeatable; non-wildcard matches win over wildcards and explicit patterns win over extracted names',
+    check: sniPairs,
+  }),
+  minVersion: text('tls-min-version', {
+    default: '',
+    meaning: 'VersionTLS10, VersionTLS11, VersionTLS12 or VersionTLS13',
+    check: minVersion,
+  }),
+  ciphers: list('tls-cipher-suites', {
+    default: [],
+    meaning: 'list of suites; default is the runtime default',
+    check: ciphers,
+  }),
+};
+
+/** Certificates, and the encryption of connections. */
+export type TlsOptions = ReturnType<typeof readTls>;
+
+/** @throws UsageError */
+export function readTls(line: CommandLine) {
+  const { certFile, keyFile, sni, minVersion, ciphers } = line.valuesOf(tlsFlags);
+  bothOrNeither({ flag: tlsFlags.certFile, file: certFile }, { flag: tlsFlags.keyFile, file: keyFile });
+  return Object.freeze({ certFile, keyFile, sni, settings: { minVersion, ciphers } });
+}
 
 const VERSIONS: Readonly<Record<string, SecureVersion>> = table({
   VersionTLS10: 'TLSv1',
@@ -43,48 +79,44 @@ const SUITES: Readonly<Record<string, string>> = table({
   TLS_RSA_WITH_RC4_128_SHA: 'RC4-SHA',
 });
 
-/** Which of TLS 1.3's is used is not for an operator to choose, as in Go: naming none of them leaves all. */
+/** As in Go, operators do not choose among the suites of TLS 1.3: when they name none of them, all stay. */
 const TLS_1_3 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
-/** @throws UsageError */
-export function readTlsSettings(flags: FlagValues): TlsSettings {
-  const version = flags.string('tls-min-version');
-  const minVersion = version === '' ? 'TLSv1.2' : VERSIONS[version];
-  if (minVersion === undefined) {
-    throw new UsageError(
-      `--tls-min-version: ${JSON.stringify(version)} must be one of ${Object.keys(VERSIONS).join(', ')}`,
-    );
-  }
-  const names = flags.strings('tls-cipher-suites');
-  return { minVersion, ciphers: names.length === 0 ? undefined : toCiphers(names) };
+function minVersion(version: string, flag: string): SecureVersion {
+  const found = version === '' ? 'TLSv1.2' : VERSIONS[version];
+  if (found !== undefined) return found;
+  throw new UsageError(
+    `${flag}: ${JSON.stringify(version)} must be one of ${Object.keys(VERSIONS).join(', ')}`,
+  );
 }
 
-function toCiphers(names: readonly string[]): string {
+/** OpenSSL's list; undefined: the runtime's. */
+function ciphers(names: readonly string[], flag: string): string | undefined {
+  if (names.length === 0) return undefined;
   const available = new Set(getCiphers());
   const chosen = names.map((name) => {
     const suite = SUITES[name];
     if (suite === undefined) {
       const nearest = nearestName(name, Object.keys(SUITES));
       throw new UsageError(
-        `--tls-cipher-suites: unknown suite ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
+        `${flag}: unknown suite ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
       );
     }
     if (!available.has(suite.toLowerCase()))
-      throw new UsageError(`--tls-cipher-suites: this runtime's TLS library has no ${name}`);
+      throw new UsageError(`${flag}: this runtime's TLS library has no ${name}`);
     return suite;
   });
   const modern = chosen.some((suite) => TLS_1_3.includes(suite)) ? [] : TLS_1_3;
   return [...new Set([...modern, ...chosen])].join(':');
 }
 
-/** `cert,key` or `cert,key:name,name`. @throws UsageError */
-export function readSniPairs(flags: FlagValues): SniPair[] {
-  return flags.strings('tls-sni-cert-key').map((value) => {
+/** `cert,key` or `cert,key:name,name`. */
+function sniPairs(values: readonly string[], flag: string): readonly SniPair[] {
+  return values.map((value) => {
     const colon = value.indexOf(':');
     const files = (colon < 0 ? value : value.slice(0, colon)).split(',').map((file) => file.trim());
     const [certFile = '', keyFile = '', ...more] = files;
-    const wrong = (why: string): UsageError =>
-      new UsageError(`--tls-sni-cert-key: ${JSON.stringify(value)}: ${why}`);
+    const wrong = (why: string): UsageError => new UsageError(`${flag}: ${JSON.stringify(value)}: ${why}`);
     if (certFile === '' || keyFile === '' || more.length > 0)
       throw wrong('a certificate file and a key file belong before the colon, separated by a comma');
     const names =

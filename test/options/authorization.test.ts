@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
-import { checkExposure } from '../../src/options/exposure.ts';
+import { checkExposure } from '../../src/options/authorization.ts';
 import { UsageError } from '../../src/options/flag.ts';
 import { parseOptions } from '../../src/options/options.ts';
 
-const check = (...flags: string[]) => checkExposure(parseOptions(flags));
+const check = (...flags: string[]) => {
+  const { serving, authorization } = parseOptions(flags);
+  checkExposure(serving, authorization);
+};
 
 test.each([
   [[]],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseOptions } from '../../src/options/options.ts';
 
 test('priority and fairness is on by default, with 600 seats', () => {
-  expect(parseOptions([])).toMatchObject({
+  expect(parseOptions([]).limits).toMatchObject({
     priorityAndFairness: true,
     maxRequestsInflight: 400,
     maxMutatingRequestsInflight: 200,

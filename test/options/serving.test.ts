@@ -62,7 +62,7 @@ test('certificates for names keep their commas, and each flag is one', () => {
   const { sni } = parseOptions([
     '--tls-sni-cert-key=a.crt,a.key:*.a.test,a.test',
     '--tls-sni-cert-key=b.crt,b.key',
-  ]).serving;
+  ]).tls;
   expect(sni).toEqual([
     { certFile: 'a.crt', keyFile: 'a.key', names: ['*.a.test', 'a.test'] },
     { certFile: 'b.crt', keyFile: 'b.key', names: [] },
@@ -71,7 +71,7 @@ test('certificates for names keep their commas, and each flag is one', () => {
 
 test('cipher suites leave TLS 1.3 as it is unless one of its own is named', () => {
   const ciphers = (names: string): string | undefined =>
-    parseOptions([`--tls-cipher-suites=${names}`]).serving.tls.ciphers;
+    parseOptions([`--tls-cipher-suites=${names}`]).tls.settings.ciphers;
   expect(ciphers('TLS_RSA_WITH_AES_128_GCM_SHA256')?.split(':')).toEqual([
     'TLS_AES_128_GCM_SHA256',
     'TLS_AES_256_GCM_SHA384',
@@ -79,7 +79,7 @@ test('cipher suites leave TLS 1.3 as it is unless one of its own is named', () =
     'AES128-GCM-SHA256',
   ]);
   expect(ciphers('TLS_AES_256_GCM_SHA384')).toBe('TLS_AES_256_GCM_SHA384');
-  expect(parseOptions([]).serving.tls).toEqual({ minVersion: 'TLSv1.2', ciphers: undefined });
+  expect(parseOptions([]).tls.settings).toEqual({ minVersion: 'TLSv1.2', ciphers: undefined });
 });
 
 test('label values come from file and flag, and the flag wins', () => {
@@ -100,10 +100,10 @@ test('label values come from file and flag, and the flag wins', () => {
 test('both names of the component may emulate the one version, and the reported version is free', () => {
   expect(() => parseOptions(['--emulated-version=cluster=1.31'])).not.toThrow();
   expect(() => parseOptions(['--emulated-version=kube=1.31'])).not.toThrow();
-  expect(parseOptions(['--version=v1.32.7']).reportedVersion).toBe('v1.32.7');
-  expect(parseOptions([]).reportedVersion).toBeUndefined();
+  expect(parseOptions(['--version=v1.32.7']).observability.reportedVersion).toBe('v1.32.7');
+  expect(parseOptions([]).observability.reportedVersion).toBeUndefined();
 });
 
 test('master-count is an old name of what lease does', () => {
-  expect(parseOptions(['--endpoint-reconciler-type=master-count']).serving.endpointReconciler).toBe('lease');
+  expect(parseOptions(['--endpoint-reconciler-type=master-count']).services.endpointReconciler).toBe('lease');
 });
