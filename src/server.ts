@@ -9,7 +9,7 @@ import { createServing } from './server/serving.ts';
 import { createStorage, openDatabase } from './server/storage.ts';
 import { createWriting } from './server/writing.ts';
 import type { PostgresLog } from './storage/postgres/postgres.ts';
-import { unlessAborted } from './util/persist.ts';
+import { unlessAborted } from './util/pause.ts';
 
 export interface RunningServer {
   readonly port: number;

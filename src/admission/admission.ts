@@ -18,16 +18,16 @@ export interface AdmissionAttributes {
   readonly old: ApiObject | undefined;
   readonly dryRun: boolean;
   readonly user: UserInfo;
-  /** The client that waits for the write, if there is one. Webhooks are not waited for any longer when it has gone. */
+  /** The client that waits for the write, if there is one. When it has gone, webhooks are no longer awaited. */
   readonly caller?: Pick<Caller, 'signal'>;
   warn(text: string): void;
-  /** What the caller asked of the operation: CreateOptions, UpdateOptions, DeleteOptions. Made when somebody wants to see them. */
+  /** The caller's CreateOptions, UpdateOptions or DeleteOptions, made on demand. */
   options?(): JsonObject;
   /** Adds to the request's audit event, if one is recorded. The first value of a key stays. */
   annotate(key: string, value: string): void;
 }
 
-/** Asks for all plugins once more: one that comes late has changed what earlier ones looked at. */
+/** Asks for a second run of all plugins, because a late plugin has changed the object after earlier ones saw it. */
 export type Reinvocation = 'reinvoke' | undefined;
 
 /** @see --enable-admission-plugins. A plugin refuses by throwing a StatusError. */
@@ -38,7 +38,7 @@ export interface AdmissionPlugin {
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
 }
 
-/** Runs the plugins in their fixed order. Plugins that have nothing to do cost one array entry less: they are left out here. */
+/** Runs the plugins in their fixed order. Plugins without work for an operation are left out beforehand. */
 export class AdmissionChain {
   #mutating: ReadonlyMap<AdmissionOperation, readonly AdmissionPlugin[]> | undefined;
   #validating: ReadonlyMap<AdmissionOperation, readonly AdmissionPlugin[]> | undefined;
@@ -69,8 +69,7 @@ export class AdmissionChain {
 }
 
 /**
- * Whether a plugin asks for another round. Most have nothing to wait for, and a turn of the queue for each would cost more than
- * what they do.
+ * Whether a plugin asks for another round. Most plugins are synchronous, and awaiting each would cost more than its work.
  */
 async function mutateOnce(
   plugins: readonly AdmissionPlugin[],

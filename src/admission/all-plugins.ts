@@ -1,40 +1,43 @@
-import { alwaysAdmitPlugin } from './plugins/always-admit.ts';
-import { alwaysDenyPlugin } from './plugins/always-deny.ts';
-import { alwaysPullImagesPlugin } from './plugins/always-pull-images.ts';
-import { certificateSubjectRestriction } from './plugins/certificate-subject.ts';
-import { claimResize } from './plugins/claim-resize.ts';
-import { defaultIngressClass } from './plugins/default-ingress-class.ts';
-import { defaultStorageClass } from './plugins/default-storage-class.ts';
-import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.ts';
+import { alwaysAdmitPlugin, alwaysDenyPlugin } from './plugins/always.ts';
 import { denyServiceExternalIps } from './plugins/deny-external-ips.ts';
-import { eventRateLimit } from './plugins/event-rate-limit/event-rate-limit.ts';
-import { extendedResourceToleration } from './plugins/extended-resource-toleration.ts';
-import { imagePolicy } from './plugins/image-policy/image-policy.ts';
-import { limitAntiAffinityPlugin } from './plugins/limit-anti-affinity.ts';
-import { limitRanger } from './plugins/limit-ranger/limit-ranger.ts';
-import { mutatingWebhooks } from './plugins/mutating-webhooks.ts';
-import { namespaceAutoProvision } from './plugins/namespace-auto-provision.ts';
-import { namespaceExists } from './plugins/namespace-exists.ts';
-import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
+import { eventRateLimit } from './plugins/event-rate-limit.ts';
+import { imagePolicy } from './plugins/image-policy.ts';
+import { limitRanger } from './plugins/limit-ranger.ts';
+import { namespaceAutoProvision, namespaceExists, namespaceLifecycle } from './plugins/namespaces.ts';
 import { nodeRestriction } from './plugins/node-restriction/node-restriction.ts';
 import { ownerReferencesPermission } from './plugins/owner-references.ts';
 import { podNodeSelector } from './plugins/pod-node-selector.ts';
+import { alwaysPullImagesPlugin, limitAntiAffinityPlugin } from './plugins/pod-rules.ts';
 import { podSecurity } from './plugins/pod-security.ts';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction.ts';
 import { priority } from './plugins/priority.ts';
 import { resourceQuota } from './plugins/resource-quota.ts';
 import { runtimeClass } from './plugins/runtime-class.ts';
-import { serviceAccounts } from './plugins/service-account/service-account.ts';
-import { certificateApproval, certificateSigning, trustBundleAttest } from './plugins/signer-rights.ts';
-import { storageProtectionPlugin } from './plugins/storage-protection.ts';
-import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';
+import { serviceAccounts } from './plugins/service-account.ts';
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  trustBundleAttest,
+} from './plugins/signer-rights.ts';
+import {
+  claimResize,
+  defaultIngressClass,
+  defaultStorageClass,
+  storageProtectionPlugin,
+} from './plugins/storage.ts';
+import {
+  defaultTolerationSeconds,
+  extendedResourceToleration,
+  taintNodesByCondition,
+} from './plugins/tolerations.ts';
 import { validatingAdmissionPolicy } from './plugins/validating-admission-policy.ts';
-import { validatingWebhooks } from './plugins/validating-webhooks.ts';
+import { mutatingWebhooks, validatingWebhooks } from './plugins/webhooks.ts';
 
 /**
- * Every plugin there can be, in the order they run whatever the order of the flags (Kubernetes 1.31:
- * pkg/kubeapiserver/options/plugins.go). Those that change objects come before those that count them, and quota comes last, so
- * that nothing is counted that another plugin refuses.
+ * All plugins in the order in which they run, whatever the order of the flags (Kubernetes 1.31:
+ * pkg/kubeapiserver/options/plugins.go). Plugins that change objects come before those that count them, and quota comes last, so
+ * that no write is counted that another plugin refuses.
  */
 export const ADMISSION_PLUGINS = [
   alwaysAdmitPlugin,
@@ -73,7 +76,7 @@ export const ADMISSION_PLUGINS = [
   alwaysDenyPlugin,
 ] as const;
 
-export type DescribedPlugin = (typeof ADMISSION_PLUGINS)[number];
+type DescribedPlugin = (typeof ADMISSION_PLUGINS)[number];
 export type AdmissionPluginName = DescribedPlugin['name'];
 
 export const PLUGIN_NAMES: readonly AdmissionPluginName[] = ADMISSION_PLUGINS.map(({ name }) => name);

@@ -4,25 +4,25 @@ import type { Followed } from '../storage/follower.ts';
 import { ObjectReader, toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent, Store } from '../storage/store.ts';
 
-/** What plugins know of the cluster beside the write they look at. Nobody may change an object received from here. */
+/** Gives plugins the other objects of the cluster. They must not be changed. */
 export interface ClusterObjects {
-  /** All objects of a resource of which there are few: at hand without waiting. Asked for while the plugins are made. */
+  /** All objects of a small resource, available without waiting. To be called while the plugins are made. */
   follow<T extends ApiObject>(resource: ResourceOf<T>): FollowedObjects<T>;
-  /** One of a resource of which there may be many, or that may have been made a moment ago on another server. */
+  /** One object of a large resource, or one that another server may just have created. */
   find<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T | undefined>;
 }
 
-/** The objects of one resource, which are of type `T`, as new as the watch cache. An object is parsed when somebody first looks at it. */
+/** The objects of one resource, which are of type `T`, as new as the watch cache. An object is parsed on first use. */
 export class FollowedObjects<T extends ApiObject = ApiObject> implements Followed {
   readonly #namespaces = new Map<string, Map<string, Lazy<T>>>();
   #changes = 0;
 
-  /** Rises with every change: what was made from the objects is as they are while this is as it was. */
+  /** Rises with every change. A value made from the objects is current while this number stays the same. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Of resources without namespaces, `namespace` is empty. */
+  /** `namespace` is empty for resources without namespaces. */
   get(namespace: string, name: string): T | undefined {
     return this.#namespaces.get(namespace)?.get(name)?.object;
   }
@@ -82,7 +82,7 @@ export class StoredClusterObjects implements ClusterObjects {
     this.#reader = new ObjectReader(store);
   }
 
-  /** What a Follower has to feed. */
+  /** The indexes that a Follower must feed. */
   get sources(): Source[] {
     return [...this.#followed.values()];
   }

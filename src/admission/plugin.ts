@@ -1,26 +1,82 @@
-import type { JsonValue } from '../api/object-meta.ts';
-import type { Access } from './access.ts';
-import type { AdmissionPlugin } from './admission.ts';
+import type { ResourceOf } from '../api/names.ts';
+import type { ApiObject, JsonValue } from '../api/object-meta.ts';
+import { forbidden, type StatusError } from '../api/status.ts';
+import type { UserInfo } from '../request/api-request.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts';
 import type { ClusterObjects } from './cluster-objects.ts';
 
-/** What most plugins are made from. A plugin that needs more names it where it describes itself. */
+/** The parts that most plugins are made from. A plugin that needs more names them in its description. */
 export interface PluginParts {
   readonly objects: ClusterObjects;
   readonly access: Access;
   isFeatureOn(gate: string): boolean;
-  /** Of the file --admission-control-config-file; undefined: the plugin's defaults. */
+  /** From the file --admission-control-config-file; undefined: the plugin's defaults. */
   readonly config: JsonValue | undefined;
 }
 
 /** A plugin as its file describes it. */
-export interface PluginDescription<Name extends string, Parts> {
+interface PluginDescription<Name extends string, Parts> {
   readonly name: Name;
-  /** False: it is off unless --enable-admission-plugins names it. */
+  /** False: the plugin is off unless --enable-admission-plugins names it. */
   readonly isDefault: boolean;
-  /** @throws Error that says what is wrong with its configuration */
+  /** @throws Error about its configuration */
   readonly create: (parts: Parts) => AdmissionPlugin;
 }
 
 export const describePlugin = <const Name extends string, Parts>(
   description: PluginDescription<Name, Parts>,
 ): PluginDescription<Name, Parts> => description;
+
+/** A write whose objects are of type `T`. */
+export interface WriteOf<T extends ApiObject> extends AdmissionAttributes {
+  readonly object: T | undefined;
+  readonly old: T | undefined;
+}
+
+/**
+ * Whether the resource is written, by itself or through the named subresource. The type of the objects follows from the name
+ * of the resource here and nowhere else. A subresource that has a body of its own is named by a resource of that type.
+ */
+export function isWriteOf<T extends ApiObject>(
+  attributes: AdmissionAttributes,
+  { group, resource }: ResourceOf<T>,
+  subresource = '',
+): attributes is WriteOf<T> {
+  const { definition } = attributes;
+  return (
+    definition.resource === resource && attributes.subresource === subresource && definition.group === group
+  );
+}
+
+/** The error by which plugins refuse a write: 403 with the object's name, or the generateName of an object without one. */
+export function refusal({ definition, name, object }: AdmissionAttributes, why: string): StatusError {
+  const generateName = object?.metadata.generateName;
+  return forbidden(
+    definition,
+    name || (typeof generateName === 'string' ? generateName : '') || 'Unknown',
+    why,
+  );
+}
+
+/** Refuses for several reasons, each named once. Does nothing when there are none. */
+export function refuseFor(attributes: AdmissionAttributes, reasons: readonly string[]): void {
+  const [first, ...others] = new Set(reasons);
+  if (first === undefined) return;
+  throw refusal(attributes, others.length === 0 ? first : `[${[first, ...others].join(', ')}]`);
+}
+
+/** A right that a plugin asks for, in addition to the right to the request itself. */
+export interface Right {
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+export interface Access {
+  /** Why the user lacks the right; '' without a reason. Undefined: the user has the right. */
+  whyNot(user: UserInfo, right: Right): Promise<string | undefined>;
+}

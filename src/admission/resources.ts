@@ -1,4 +1,5 @@
 import type { ResourceOf } from '../api/names.ts';
+import type { ApiObject } from '../api/object-meta.ts';
 import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
@@ -13,8 +14,9 @@ import type {
   ServiceAccount,
 } from '../api/types/core/v1.ts';
 import type { StorageClass } from '../api/types/storage/v1.ts';
+import type { ClusterObjects, FollowedObjects } from './cluster-objects.ts';
 
-/** The resources that more than one plugin looks at, with the types of their objects. */
+/** Resources that several plugins use, with the types of their objects. */
 
 export const CLAIMS: ResourceOf<PersistentVolumeClaim> = { group: '', resource: 'persistentvolumeclaims' };
 export const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
@@ -39,3 +41,24 @@ export const POLICY_BINDINGS: ResourceOf<ValidatingAdmissionPolicyBinding> = {
   group: 'admissionregistration.k8s.io',
   resource: 'validatingadmissionpolicybindings',
 };
+
+/** Finds objects by name in the cache, and asks the store only for those that the cache lacks. */
+export class ObjectLookup<T extends ApiObject> {
+  readonly #objects: ClusterObjects;
+  readonly #resource: ResourceOf<T>;
+  readonly #followed: FollowedObjects<T>;
+
+  constructor(objects: ClusterObjects, resource: ResourceOf<T>) {
+    this.#objects = objects;
+    this.#resource = resource;
+    this.#followed = objects.follow(resource);
+  }
+
+  /** No promise when the object is in the cache, as it nearly always is. `use` gets undefined when there is no object. */
+  with(namespace: string, name: string, use: (object: T | undefined) => void): Promise<void> | undefined {
+    const object = this.#followed.get(namespace, name);
+    if (object === undefined) return this.#objects.find(this.#resource, namespace, name).then(use);
+    use(object);
+    return undefined;
+  }
+}

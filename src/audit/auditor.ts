@@ -1,11 +1,21 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
+import type { Status, StatusError } from '../api/status.ts';
+import type { ApiRequest, AuditTrail, ResourceTarget, UserInfo } from '../request/api-request.ts';
+import { type BytesResponse, gatherRest } from '../request/api-response.ts';
+import { readResponse, toBodyText } from './bodies.ts';
+import {
+  type AuditEvent,
+  AuditRecord,
+  type EventStatus,
+  type EventUser,
+  type ObjectReference,
+  sourceAddresses,
+} from './event.ts';
 import type { AuditMetrics } from './metrics.ts';
-import { findRule } from './policy/match.ts';
-import type { Policy } from './policy/policy.ts';
-import { type ReceivedRequest, type RecordingContext, RequestAudit } from './request-audit.ts';
-import type { AuditSink, LossReport } from './sink.ts';
+import { findRule, isAtLeast, type Policy, type PolicyRule, type Stage } from './policy.ts';
+import type { AuditSink, LossReport, Stored } from './sink.ts';
 
-export interface AuditorOptions {
+interface AuditorOptions {
   readonly policy: Policy;
   readonly sink: AuditSink;
   readonly types: TypeLibrary;
@@ -14,7 +24,7 @@ export interface AuditorOptions {
   readonly now: () => Date;
 }
 
-/** Decides what of a request is recorded, and knows where to. */
+/** Decides whether and how much of a request is recorded, and passes its events to the back ends. */
 export class Auditor {
   readonly #policy: Policy;
   readonly #metrics: AuditMetrics;
@@ -26,7 +36,7 @@ export class Auditor {
     this.#context = { ...context, onEvent: () => metrics.recorded() };
   }
 
-  /** Undefined for a request of which nothing is recorded. A request without a user is one that nobody could authenticate. */
+  /** Undefined for a request that is not recorded. A request without a user is one that failed authentication. */
   begin(request: ReceivedRequest): RequestAudit | undefined {
     const rule = findRule(this.#policy, request);
     this.#metrics.decided(rule?.level ?? 'None');
@@ -34,13 +44,186 @@ export class Auditor {
     return new RequestAudit(this.#context, rule, request);
   }
 
-  /** A request was refused because it could not be recorded. */
+  /** Counts a request that was refused because it could not be recorded. */
   rejected(): void {
     this.#metrics.rejected();
   }
 
-  /** Stores what is still on its way. */
+  /** Stores the remaining records. */
   close(): Promise<void> {
     return this.#context.sink.close();
   }
 }
+
+/** The context that all requests share. */
+export interface RecordingContext {
+  readonly sink: AuditSink;
+  readonly types: TypeLibrary;
+  readonly report: LossReport;
+  readonly onEvent: () => void;
+  readonly now: () => Date;
+}
+
+/** Collects the facts of one request, and makes an event for each stage that the rule wants. */
+export class RequestAudit implements AuditTrail {
+  readonly #context: RecordingContext;
+  readonly #rule: PolicyRule;
+  readonly #received: ReceivedRequest;
+  readonly #uri: string;
+  readonly #user: EventUser;
+  readonly #sourceIPs: readonly string[];
+  readonly #receivedAt: string;
+  #objectRef: ObjectReference | undefined;
+  #impersonatedUser: EventUser | undefined;
+  #annotations: Readonly<Record<string, string>> | undefined;
+  #responseStatus: EventStatus | undefined;
+  #requestObject: string | undefined;
+  #responseObject: string | undefined;
+
+  constructor(context: RecordingContext, rule: PolicyRule, request: ReceivedRequest) {
+    const { user, target, receivedAt } = request;
+    this.#context = context;
+    this.#rule = rule;
+    this.#received = request;
+    this.#uri = request.raw.url;
+    // The user and the headers may change while the request is served, so they are copied now.
+    this.#user = user === undefined ? {} : toEventUser(user);
+    this.#sourceIPs = sourceAddresses(request);
+    this.#receivedAt = toMicroTime(receivedAt);
+    this.#objectRef = target === undefined ? undefined : toReference(target);
+  }
+
+  requestObject(value: unknown): void {
+    if (this.#objectRef !== undefined) this.#objectRef = complete(this.#objectRef, value);
+    this.requestBody(value);
+  }
+
+  requestBody(value: unknown): void {
+    if (!isAtLeast(this.#rule.level, 'Request')) return;
+    this.#requestObject = toBodyText(value, this.#rule.omitManagedFields);
+  }
+
+  impersonated(user: UserInfo): void {
+    this.#impersonatedUser = toEventUser(user);
+  }
+
+  annotate(key: string, value: string): void {
+    if (this.#annotations?.[key] === undefined) this.#annotations = { ...this.#annotations, [key]: value };
+  }
+
+  /** Sets the response status. */
+  status(status: Omit<EventStatus, 'metadata'>): void {
+    this.#responseStatus = { metadata: {}, ...status };
+  }
+
+  /** Returns the response to send: a body that is made while it is sent can be read once, so recording it makes it whole. */
+  answered(response: BytesResponse): BytesResponse {
+    this.status({ code: response.code });
+    if (!this.#wantsResponse()) return response;
+    const whole = gatherRest(response);
+    try {
+      this.#responseObject = readResponse(whole, this.#rule.omitManagedFields, this.#context.types);
+    } catch (error) {
+      this.#context.report('response', error, []);
+    }
+    return whole;
+  }
+
+  refused({ status }: StatusError): void {
+    this.status(fieldsOf(status));
+    if (this.#wantsResponse()) this.#responseObject = JSON.stringify(status);
+  }
+
+  /** Passes an event of the request to the back ends. True when no event is to be stored. */
+  stage(stage: Stage): Stored {
+    if (this.#rule.omitStages.has(stage)) return true;
+    this.#context.onEvent();
+    const bodies = { requestObject: this.#requestObject, responseObject: this.#responseObject };
+    return this.#context.sink.process([new AuditRecord(this.#describe(stage), bodies)]);
+  }
+
+  #describe(stage: Stage): AuditEvent {
+    const { id, verb, userAgent } = this.#received;
+    return {
+      level: this.#rule.level,
+      auditID: id,
+      stage,
+      requestURI: this.#uri,
+      verb,
+      user: this.#user,
+      impersonatedUser: this.#impersonatedUser,
+      sourceIPs: this.#sourceIPs,
+      userAgent: userAgent === '' ? undefined : shorten(userAgent),
+      objectRef: this.#objectRef,
+      responseStatus: this.#responseStatus,
+      requestReceivedTimestamp: this.#receivedAt,
+      stageTimestamp: stage === 'RequestReceived' ? this.#receivedAt : toMicroTime(this.#context.now()),
+      annotations: this.#annotations,
+    };
+  }
+
+  #wantsResponse(): boolean {
+    return this.#rule.level === 'RequestResponse' && this.#objectRef !== undefined;
+  }
+}
+
+/** Without a user, authentication failed. */
+export type ReceivedRequest = ApiRequest & { readonly user?: UserInfo };
+
+const toEventUser = ({ username, uid, groups, extra }: UserInfo): EventUser => ({
+  username,
+  uid: orNothing(uid),
+  groups: groups.length === 0 ? undefined : groups,
+  extra: Object.keys(extra).length === 0 ? undefined : extra,
+});
+
+const toReference = (target: ResourceTarget): ObjectReference => ({
+  resource: target.resource,
+  namespace: orNothing(target.namespace),
+  name: orNothing(target.name),
+  uid: undefined,
+  apiGroup: orNothing(target.group),
+  apiVersion: target.version,
+  resourceVersion: undefined,
+  subresource: orNothing(target.subresource),
+});
+
+/** Completes a reference from the body: the path may lack the name, and always lacks uid and resourceVersion. */
+function complete(reference: ObjectReference, body: unknown): ObjectReference {
+  const { metadata } = isRecord(body) ? body : {};
+  if (!isRecord(metadata)) return reference;
+  const { namespace, name, uid, resourceVersion } = metadata;
+  return {
+    ...reference,
+    namespace: reference.namespace ?? orNothing(namespace),
+    name: reference.name ?? orNothing(name),
+    uid: orNothing(uid),
+    resourceVersion: orNothing(resourceVersion),
+  };
+}
+
+const orNothing = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+/** Only fields of bounded size. The other fields of an answer belong to its body, which the last level records. */
+function fieldsOf({ status, message, reason, details, code }: Status): Omit<EventStatus, 'metadata'> {
+  return {
+    status,
+    ...(message === undefined ? {} : { message }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(details === undefined ? {} : { details }),
+    code,
+  };
+}
+
+/** Kubernetes' bound. A user agent may be as long as all headers together. */
+const MAX_USER_AGENT = 1024;
+
+const shorten = (userAgent: string): string =>
+  userAgent.length > MAX_USER_AGENT ? `${userAgent.slice(0, MAX_USER_AGENT)}...TRUNCATED` : userAgent;
+
+/** RFC 3339 with six digits after the point, as MicroTime has them. */
+const toMicroTime = (date: Date): string => `${date.toISOString().slice(0, -1)}000Z`;
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,5 @@
-import { type Clock, systemClock } from './clock.ts';
 import type { AuditRecord } from './event.ts';
 import type { AuditSink, LossReport } from './sink.ts';
-import { Throttle } from './throttle.ts';
 
 export interface BatchOptions {
   /** Records beyond these are lost. */
@@ -11,13 +9,13 @@ export interface BatchOptions {
   readonly maxBatchWaitMs: number;
   /** Batches a second. */
   readonly throttle?: { readonly perSecond: number; readonly burst: number };
-  /** Batches under way at once. While so many are, records gather in the buffer. */
+  /** Batches under way at once. While as many are under way, records wait in the buffer. */
   readonly concurrency: number;
   readonly clock?: Clock;
   readonly report: LossReport;
 }
 
-/** Mode batch: no request waits. Records gather until they are enough, or the first has waited long enough. */
+/** Mode batch: no request waits. A batch is sent when it is full, or when its first record has waited long enough. */
 export class BatchingSink implements AuditSink {
   readonly #sink: AuditSink;
   readonly #options: BatchOptions;
@@ -96,7 +94,7 @@ export class BatchingSink implements AuditSink {
     }
   }
 
-  /** Resolves when the next batch may go. When the server ends, nothing is throttled any more. */
+  /** Resolves when the next batch may be sent. The last batches of a server are not throttled. */
   async #turn(): Promise<void> {
     while (this.#underWay.size >= this.#options.concurrency) await Promise.race(this.#underWay);
     const waitMs = this.#closed ? 0 : (this.#throttle?.take() ?? 0);
@@ -112,3 +110,47 @@ export class BatchingSink implements AuditSink {
     this.#underWay.add(sending);
   }
 }
+
+/**
+ * A token bucket: `perSecond` tokens come in, `burst` fit in. A token can be taken before it is there: the taker owns it, and must
+ * wait for the returned time.
+ */
+export class Throttle {
+  readonly #perMs: number;
+  readonly #burst: number;
+  readonly #now: () => number;
+  #tokens: number;
+  #at: number;
+
+  constructor({ perSecond, burst, now }: { perSecond: number; burst: number; now: () => number }) {
+    this.#perMs = perSecond / 1000;
+    this.#burst = burst;
+    this.#now = now;
+    this.#tokens = burst;
+    this.#at = now();
+  }
+
+  /** Milliseconds until the token may be used. */
+  take(): number {
+    const now = this.#now();
+    this.#tokens = Math.min(this.#tokens + (now - this.#at) * this.#perMs, this.#burst) - 1;
+    this.#at = now;
+    return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
+  }
+}
+
+/** The clock; tests replace it so that they need not wait. */
+export interface Clock {
+  /** Milliseconds since any moment. */
+  now(): number;
+  /** Calls `call` once, after `ms` milliseconds. Returns a function that cancels the call. */
+  after(ms: number, call: () => void): () => void;
+}
+
+const systemClock: Clock = {
+  now: () => performance.now(),
+  after: (ms, call) => {
+    const timer = setTimeout(call, ms);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,7 +1,7 @@
 import { typeName } from '../api/idl/type-name.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
+import { parseBytes } from '../codec/formats.ts';
 import { bodyFormat } from '../codec/negotiate.ts';
-import { parseBytes } from '../codec/parse-bytes.ts';
 import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
 import { parseJsonBytes } from '../object/exact-json.ts';
 import type { BytesResponse } from '../request/api-response.ts';
@@ -13,8 +13,8 @@ export function toBodyText(value: unknown, omitManagedFields: boolean): string |
 }
 
 /**
- * Undefined for what is no object: a log, a metrics page. JSON that needs no change is not parsed.
- * @throws Error for bytes that are not what they say
+ * Undefined for a response that is no object: a log, a metrics page. JSON that needs no change is not parsed.
+ * @throws Error for bytes that do not match their content type
  */
 export function readResponse(
   { chunks, contentType }: BytesResponse,
@@ -29,7 +29,7 @@ export function readResponse(
     return toBodyText(parseBytes(bytes, format, types.message(name)).value, omitManagedFields);
   }
   const text = bytes.toString().trim();
-  // Only line breaks of layout can be there: those in strings are escaped.
+  // Line breaks in the text can only be layout, because those in strings are escaped.
   if (!omitManagedFields && !text.includes('\n')) return text;
   return toBodyText(parseJsonBytes(bytes), omitManagedFields);
 }
@@ -50,7 +50,7 @@ function knownType({ apiVersion, kind }: { apiVersion: string; kind: string }, t
   throw new Error(`no type ${kind} of ${apiVersion} is known`);
 }
 
-/** Of an object, a list's items, a table's rows. Nothing else is copied, and the original is left alone. */
+/** For an object, the items of a list and the rows of a table. Copies only the changed parts; the original stays. */
 function withoutManagedFields(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const { metadata: given, items, rows, kind } = value;

@@ -1,9 +1,11 @@
 import type { Status } from '../api/status.ts';
-import type { Level, Stage } from './policy/policy.ts';
+import { parseIp } from '../object/ip.ts';
+import type { ApiRequest } from '../request/api-request.ts';
+import type { Level, Stage } from './policy.ts';
 
 /**
- * The fields of audit.k8s.io/v1 Event below kind and apiVersion, without the two bodies. Times have microseconds. What is
- * undefined is not written, but is there: objects of one shape are cheaper to make (16 µs for an event and its JSON).
+ * The fields of audit.k8s.io/v1 Event below kind and apiVersion, without the two bodies. Times have microseconds. Absent fields
+ * are present as undefined, because objects of one shape are cheaper to make (16 µs for an event and its JSON).
  */
 export interface AuditEvent {
   readonly level: Level;
@@ -44,7 +46,7 @@ export type EventStatus = Partial<Pick<Status, 'status' | 'message' | 'reason' |
   readonly metadata: Record<string, never>;
 };
 
-/** Bodies as JSON text: they were bytes, or are objects that change after. */
+/** Bodies as JSON text, because they were bytes, or are objects that change later. */
 export interface EventBodies {
   readonly requestObject?: string | undefined;
   readonly responseObject?: string | undefined;
@@ -52,7 +54,7 @@ export interface EventBodies {
 
 const TRUNCATED = 'audit.k8s.io/truncated';
 
-/** An event on its way to the back ends. Its JSON is made once, whoever asks for it. */
+/** An event on its way to the back ends, which share its JSON. */
 export class AuditRecord {
   readonly event: AuditEvent;
   readonly #bodies: EventBodies;
@@ -70,7 +72,7 @@ export class AuditRecord {
     return `{${type}${this.#fields}}`;
   }
 
-  /** What stays when the event is too large. */
+  /** The record without its bodies, for an event that is too large. */
   withoutBodies(): AuditRecord {
     const annotations = { ...this.event.annotations, [TRUNCATED]: 'true' };
     return new AuditRecord({ ...this.event, annotations }, {});
@@ -83,4 +85,31 @@ export class AuditRecord {
     if (responseObject !== undefined) fields.push(`"responseObject":${responseObject}`);
     return fields.join(',');
   }
+}
+
+/**
+ * The claimed addresses of a request, then the real one: X-Forwarded-For, X-Real-Ip, the peer's address. The client can make up
+ * all but the last (Kubernetes: apimachinery, util/net, SourceIPs).
+ */
+export function sourceAddresses({
+  headers,
+  sourceAddress,
+}: Pick<ApiRequest, 'headers' | 'sourceAddress'>): string[] {
+  const found = toText(headers['x-forwarded-for']).split(',').flatMap(readAddress);
+  for (const address of readAddress(toText(headers['x-real-ip']))) {
+    if (!found.includes(address)) found.push(address);
+  }
+  for (const address of readAddress(sourceAddress)) if (found.at(-1) !== address) found.push(address);
+  return found;
+}
+
+const toText = (header: string | string[] | undefined): string =>
+  Array.isArray(header) ? header.join(',') : (header ?? '');
+
+/** Empty for a text that is no address. An IPv4 peer on an IPv6 socket is written as IPv4. */
+function readAddress(text: string): string[] {
+  const trimmed = text.trim();
+  const address = parseIp(trimmed);
+  if (address === undefined) return [];
+  return [address.family === 4 ? address.bytes.join('.') : trimmed.toLowerCase()];
 }

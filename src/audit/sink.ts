@@ -1,20 +1,20 @@
 import type { AuditRecord } from './event.ts';
 
-/** Whether everything was stored. Known at once where nothing has to be waited for. */
+/** Whether everything was stored. No promise where nothing is awaited. */
 export type Stored = boolean | Promise<boolean>;
 
-/** Takes records somewhere. What cannot be stored is reported and counted by whoever finds out. */
+/** Stores records. The sink that fails to store a record reports and counts the loss. */
 export interface AuditSink {
   /** Never throws and never rejects. */
   process(records: readonly AuditRecord[]): Stored;
-  /** Stores what it still holds, and ends. */
+  /** Stores the remaining records, and ends. */
   close(): Promise<void>;
 }
 
-/** Tells of records that are lost. `part` names the part of the back end that lost them, in metrics too. */
+/** Reports lost records. `part` names the part of the back end that lost them, also in metrics. */
 export type LossReport = (part: string, error: unknown, records: readonly AuditRecord[]) => void;
 
-/** Every record goes to every sink, at the same time. */
+/** Passes every record to all sinks at the same time. */
 export function unite(sinks: readonly AuditSink[]): AuditSink {
   return {
     process: (records) => all(sinks.map((sink) => sink.process(records))),
@@ -24,7 +24,7 @@ export function unite(sinks: readonly AuditSink[]): AuditSink {
   };
 }
 
-/** Waited for, but a failure fails no request. */
+/** Waits for the sink, but its failures fail no request. */
 export function ignoreFailures(sink: AuditSink): AuditSink {
   return {
     process: async (records) => {

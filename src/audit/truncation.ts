@@ -1,15 +1,15 @@
 import type { AuditRecord } from './event.ts';
-import { isAtLeast } from './policy/policy.ts';
+import { isAtLeast } from './policy.ts';
 import type { AuditSink, LossReport } from './sink.ts';
 
-export interface TruncationOptions {
+interface TruncationOptions {
   readonly maxEventBytes: number;
   readonly maxBatchBytes: number;
-  /** Sizes are those of the events as they are written. */
+  /** The version in which events are written and measured. */
   readonly apiVersion: string;
 }
 
-/** An event that is too large loses its bodies; if it still is, it is lost. To stand before a buffer, which it keeps small. */
+/** Removes the bodies of events that are too large, and drops events that still are. Placed before a buffer, to keep it small. */
 export function truncateEvents(sink: AuditSink, options: TruncationOptions, report: LossReport): AuditSink {
   return {
     process: (records) => {
@@ -35,7 +35,7 @@ function truncate(
   return sizeOf(small, apiVersion) <= maxEventBytes ? small : undefined;
 }
 
-/** A batch that is too large goes as several. To stand behind a buffer, which makes the batches. */
+/** Splits batches that are too large. Placed behind the buffer that makes the batches. */
 export function splitBatches(sink: AuditSink, options: TruncationOptions): AuditSink {
   return {
     process: async (records) => {

@@ -1,4 +1,4 @@
-/** Who may come in unknown: --anonymous-auth, or `anonymous` of the authentication configuration. */
+/** Which anonymous requests are allowed: --anonymous-auth, or `anonymous` of the authentication configuration. */
 export interface AnonymousAccess {
   /** `path` is the request's, without its query. */
   allows(path: string): boolean;

@@ -1,29 +1,29 @@
 import type { ApiRequest, UserInfo } from '../request/api-request.ts';
 
-/** What a caller shows of itself. */
+/** The credentials of a request. */
 export interface Credentials extends Pick<ApiRequest, 'headers' | 'peerCertificate'> {
   /** Names and values in turn, as they were sent. */
   readonly raw: { readonly headers: readonly string[] };
-  /** For whom a token must be made; absent: for this server (--api-audiences). */
+  /** The audiences that a token must have; absent: those of this server (--api-audiences). */
   readonly audiences?: readonly string[];
 }
 
-/** Who somebody is, and what is to be said about how that was found out. */
+/** The result of authentication: the user, with warnings and audit annotations. */
 export interface Authentication {
   readonly user: UserInfo;
-  /** Which of the asked audiences the credentials are for; absent where they know no audiences (certificates). */
+  /** The requested audiences that the credentials are for; absent for credentials without audiences (certificates). */
   readonly audiences?: readonly string[];
   /** For the caller to read. */
   readonly warnings?: readonly string[];
   /** For the audit log. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** When the credentials end, in epoch milliseconds. */
+  /** When the credentials expire, in epoch milliseconds. */
   readonly expiresAtMs?: number;
 }
 
-/** Finds out who sends a request. Undefined: this one cannot tell; another may. */
+/** Finds the sender of a request. Undefined: these credentials are of another kind. */
 export interface Authenticator {
-  /** @throws Error when there are credentials of its kind and they are wrong */
+  /** @throws Error for wrong credentials of its kind */
   authenticate(credentials: Credentials): Promise<Authentication | undefined> | Authentication | undefined;
 }
 
@@ -39,8 +39,8 @@ export const ANONYMOUS: UserInfo = {
 };
 
 /**
- * The first that knows the caller decides. Wrong credentials of one kind do not matter when others are right; when none are,
- * everything that was wrong is told together. Everyone known is in system:authenticated.
+ * The first authenticator that knows the caller decides. Wrong credentials of one kind do not matter when others are right; when
+ * none are right, the errors are joined. Every known user is in system:authenticated.
  */
 export function createUnion(authenticators: readonly Authenticator[]): Authenticator {
   return {
@@ -70,7 +70,7 @@ export function joinErrors(errors: readonly unknown[]): Error {
 
 const known = new WeakMap<UserInfo, UserInfo>();
 
-/** Authenticators hand out the same object for the same caller, so its completed form is made once. */
+/** Authenticators return the same object for the same caller, so its completed form is cached. */
 function withGroup(user: UserInfo): UserInfo {
   if (user.username === ANONYMOUS_NAME) return user;
   if (user.groups.includes(AUTHENTICATED_GROUP) || user.groups.includes(UNAUTHENTICATED_GROUP)) return user;

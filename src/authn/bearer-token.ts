@@ -16,7 +16,7 @@ export function createBearerAuthenticator(
       const token = readHeader(credentials) ?? offered?.token;
       if (token === undefined) return undefined;
       const found = await check(tokens, token, credentials.audiences ?? apiAudiences);
-      // Nobody behind this server shall see the token, or answer with it as the chosen protocol.
+      // Backends must not see the token, nor choose it as the protocol.
       if (offered !== undefined) credentials.headers['sec-websocket-protocol'] = offered.others.join(',');
       return found;
     },
@@ -33,7 +33,7 @@ async function check(
   return found;
 }
 
-/** Other schemes than Bearer mean nothing here. */
+/** Other schemes than Bearer are ignored. */
 function readHeader({ headers }: Credentials): string | undefined {
   return /^ *bearer +([^ ]+)/i.exec(headers.authorization ?? '')?.[1];
 }
@@ -44,7 +44,7 @@ interface Offered {
   readonly others: readonly string[];
 }
 
-/** @throws Error when a token is offered wrongly */
+/** @throws Error for an invalid offer of a token */
 function readProtocols({ headers }: Credentials): Offered | undefined {
   const protocols = headers['sec-websocket-protocol'];
   if (protocols === undefined || !isWebsocket(headers)) return undefined;

@@ -5,9 +5,9 @@ import type { LiveObjects } from './live-objects.ts';
 import type { TokenAuthenticator } from './token.ts';
 
 /**
- * Where the secrets are. The specification's name for this namespace is cluster-system, but both exist and are two: who may write
- * secrets in one may not in the other, and what keeps tenants out (roles of controllers, of kubeadm, of policies that people
- * have) names kube-system. Whoever makes a token makes an identity, so there is one place for it and no second door.
+ * The namespace of the secrets. Its other name, cluster-system, is a separate namespace with separate rights, and the roles and
+ * policies that keep tenants out (of controllers, of kubeadm, of administrators) name kube-system. A token makes an identity, so
+ * tokens are read from this one namespace only.
  */
 const NAMESPACE = 'kube-system';
 const TYPES = ['bootstrap.kubernetes.io/token', 'bootstrap.cluster.io/token'];
@@ -16,8 +16,8 @@ const GROUP = 'system:bootstrappers';
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 
 /**
- * --enable-bootstrap-token-auth: tokens `id.secret` with which a node asks for its first certificate, each kept in a secret
- * `bootstrap-token-<id>`. Whatever is wrong with a secret, the answer is the same: nobody knows this token.
+ * --enable-bootstrap-token-auth: tokens `id.secret` with which a node asks for its first certificate, each in a secret
+ * `bootstrap-token-<id>`. An invalid secret gives the same answer as an unknown token.
  */
 export class BootstrapTokens implements TokenAuthenticator {
   readonly #objects: LiveObjects;
@@ -57,7 +57,7 @@ export class BootstrapTokens implements TokenAuthenticator {
       : undefined;
   }
 
-  /** A time that cannot be read has passed. */
+  /** An invalid time counts as passed. */
   #hasExpired(expiration: string): boolean {
     if (expiration === '') return false;
     const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(expiration) ? Date.parse(expiration) : Number.NaN;

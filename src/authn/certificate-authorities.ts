@@ -21,9 +21,9 @@ interface Remembered {
 }
 
 /**
- * Authorities in files, read again when they change. A chain is verified once a connection, and again when the authorities
- * changed or the certificate has run out. A chain that is refused is remembered, too: where a front proxy is configured,
- * everybody else's certificate is one that its authority did not sign (80 µs a request → 3).
+ * Authorities in files, reloaded when they change. A chain is verified once for each connection, and again when the authorities
+ * changed or the certificate expired. Refused chains are remembered, too: with a front proxy, the certificates of all other
+ * clients are not signed by its authority (80 µs for each request → 3).
  */
 export class CertificateAuthorities {
   readonly #remembered = new WeakMap<PeerCertificate, Remembered>();
@@ -40,7 +40,7 @@ export class CertificateAuthorities {
     return this.#files.run(signal);
   }
 
-  /** @throws Error when nobody here vouches for the chain, now and for a client */
+  /** @throws Error when no authority vouches for the chain, now and for a client */
   verify(peer: PeerCertificate): TrustedPeer {
     const authorities = this.#files.current;
     let known = this.#remembered.get(peer);
@@ -66,7 +66,7 @@ function judge(peer: PeerCertificate, authorities: Authorities): Remembered {
     return { authorities, untilMs: Math.min(...chain.map(({ notAfterMs }) => notAfterMs)), found };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // Time only ends what has begun; whatever has not may make a refused chain a good one.
+    // A refusal is final unless a certificate is not valid yet, which time may change.
     const isFinal = [...links, ...authorities].every(({ notBeforeMs }) => notBeforeMs <= nowMs);
     return { authorities, untilMs: isFinal ? Number.POSITIVE_INFINITY : 0, found: error };
   }

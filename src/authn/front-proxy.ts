@@ -3,11 +3,11 @@ import type { Authentication, Authenticator, Credentials } from './authenticator
 import type { CertificateAuthorities } from './certificate-authorities.ts';
 import { decodeExtraKey, headerEntries, headerValues } from './header-values.ts';
 
-/** The --requestheader flags: where a proxy in front of the server says whom it has authenticated. */
+/** The --requestheader flags: the headers in which a proxy in front of the server names the user that it authenticated. */
 export interface FrontProxyHeaders {
   readonly usernames: readonly string[];
   readonly groups: readonly string[];
-  /** Prefixes: what follows is the key of an extra value. */
+  /** Prefixes; the rest of the header's name is the key of an extra value. */
   readonly extra: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface FrontProxyOptions {
   readonly headers: FrontProxyHeaders;
 }
 
-/** Headers are believed only from a peer whose certificate is a proxy's; from anybody else they mean nothing. */
+/** The headers count only from a peer with a proxy's certificate; from other peers they are ignored. */
 export function createFrontProxyAuthenticator(options: FrontProxyOptions): Authenticator {
   const { authorities, allowedNames, headers } = options;
   return {
@@ -52,14 +52,14 @@ function readExtra(credentials: Credentials, prefixes: readonly string[]): Recor
   return Object.fromEntries(extra);
 }
 
-/** Names that are never handed on, whoever sends them and whether or not a proxy is configured. */
+/** Headers that are always removed, even if no proxy is configured. */
 const STANDARD: FrontProxyHeaders = {
   usernames: ['x-remote-user'],
   groups: ['x-remote-group'],
   extra: ['x-remote-extra-'],
 };
 
-/** Takes credentials off a request that has been authenticated, so that nothing further in can use or forward them. */
+/** Removes the credentials of an authenticated request, so that no inner stage can use or forward them. */
 export function createHeaderStripper(configured?: FrontProxyHeaders): (headers: IncomingHttpHeaders) => void {
   const all = configured === undefined ? [STANDARD] : [STANDARD, configured];
   const lower = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());

@@ -3,20 +3,20 @@ import { compactVerify } from 'jose';
 import type { JsonObject } from '../api/object-meta.ts';
 import { isObject } from '../object/merge-patch.ts';
 
-/** A public key, and what may be signed with it. `id` is '' when nobody named it. */
+/** A public key and its algorithms. `id` is '' for a key without an id. */
 export interface VerificationKey {
   readonly id: string;
   readonly key: KeyObject;
   readonly algorithms: readonly string[];
 }
 
-/** What a token says of itself before anybody has verified it: good for choosing who shall verify it, and nothing else. */
+/** The claims of an unverified token. To be used only to choose its verifier. */
 export interface UnverifiedToken {
   readonly issuer: string;
   readonly keyId: string;
 }
 
-/** Undefined for what is no JWS in compact form with an object inside (RFC 7515, section 3.1). */
+/** Undefined for a text that is no JWS in compact form with an object inside (RFC 7515, section 3.1). */
 export function readUnverified(token: string): UnverifiedToken | undefined {
   const parts = token.split('.');
   if (parts.length !== 3) return undefined;
@@ -39,8 +39,8 @@ function parsePart(part: string | undefined): JsonObject | undefined {
 }
 
 /**
- * The claims of a token that one of the keys has signed. The algorithm must be one of the key's: a token cannot choose `none`,
- * nor use a public key as a shared secret (RFC 8725, section 3.1).
+ * The claims of a token that one of the keys signed. The algorithm must be one of the key's, so that a token cannot choose `none`
+ * or use a public key as a shared secret (RFC 8725, section 3.1).
  * @throws Error
  */
 export async function verifyToken(token: string, keys: readonly VerificationKey[]): Promise<JsonObject> {
@@ -50,7 +50,7 @@ export async function verifyToken(token: string, keys: readonly VerificationKey[
       const claims: unknown = JSON.parse(new TextDecoder().decode(payload));
       if (isObject(claims)) return claims;
     } catch {
-      // Perhaps the next key.
+      // The next key may fit.
     }
   }
   throw new Error('invalid signature');

@@ -3,12 +3,12 @@ import { parseStored } from '../codec/stored-object.ts';
 import { ObjectReader } from '../storage/object-reader.ts';
 import type { Entry, Store } from '../storage/store.ts';
 
-/** Kinds of objects that credentials are bound to or kept in. */
+/** Kinds of objects that credentials are bound to or stored in. */
 export type LiveResource = 'serviceaccounts' | 'pods' | 'secrets' | 'nodes';
 
-/** Objects as they are now; nobody may change them. */
+/** The current objects. They must not be changed. */
 export interface LiveObjects {
-  /** With `uid`, the cache's word that there is no such object is not taken before the database has been asked. */
+  /** With `uid`, asks the database when the cache has no such object. */
   find(
     resource: LiveResource,
     key: { readonly namespace: string; readonly name: string; readonly uid?: string },
@@ -16,12 +16,12 @@ export interface LiveObjects {
 }
 
 /**
- * Reads through the watch cache, which is milliseconds behind at most: credentials end when what they are bound to does. An
- * object that another server has just created may not have arrived yet, so absence is asked for again.
+ * Reads through the watch cache, which lags by milliseconds: credentials end with the object that they are bound to. An object
+ * that another server just created may be missing in the cache, so absence is checked in the database.
  */
 export class StoredObjects implements LiveObjects {
   readonly #reader: ObjectReader;
-  /** An entry is parsed once, however many requests come with its token. */
+  /** An entry is parsed once for all requests with its token. */
   readonly #parsed = new WeakMap<Entry, ApiObject>();
 
   constructor(store: Store) {

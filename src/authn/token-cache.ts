@@ -5,9 +5,9 @@ import type { TokenAuthenticator } from './token.ts';
 
 export interface TokenCacheOptions {
   readonly tokens: TokenAuthenticator;
-  /** How long somebody stays known without being asked about again; their token's end comes first. */
+  /** How long a successful answer is cached, at most until the token expires. */
   readonly successTtlMs: number;
-  /** How long a token stays unknown. */
+  /** How long the answer for an unknown token is cached. */
   readonly failureTtlMs: number;
   readonly now?: () => number;
 }
@@ -17,12 +17,12 @@ interface Answer {
   readonly untilMs: number;
 }
 
-/** Kubernetes' cache holds as many: tokens of 5,000 nodes and the pods on them. */
+/** Kubernetes' bound: the tokens of 5,000 nodes and their pods. */
 const CAPACITY = 32 * 1024;
 
 /**
- * Remembers answers about tokens, and asks once for requests that come together. Tokens are kept as keyed digests: nobody can
- * prepare two that meet. Errors are not remembered: what was out of order may work again.
+ * Caches answers about tokens, and asks once for concurrent requests. Tokens are stored as keyed digests, so that nobody can
+ * prepare two tokens that collide. Errors are not cached, because they may pass.
  */
 export class TokenCache implements TokenAuthenticator {
   readonly #options: TokenCacheOptions;

@@ -5,7 +5,7 @@ import type { TokenAuthenticator } from './token.ts';
 
 /**
  * --token-auth-file: lines of `token,user,uid,"group1,group2"`, the groups optional. Read once, as Kubernetes does.
- * Tokens are compared by digest: how long that takes says nothing about them.
+ * Tokens are compared by digest, so that the time of a comparison reveals nothing about them.
  * @throws Error that names the line
  */
 export function readTokenFile(path: string): TokenAuthenticator {

@@ -7,13 +7,13 @@ import { intersect, type TokenAuthenticator } from './token.ts';
 export interface TokenWebhookOptions {
   /** The version sent and expected. */
   readonly version: 'v1' | 'v1beta1';
-  /** What tokens are for that the answer names no audiences of. */
+  /** The audiences of a token when the answer names none. */
   readonly apiAudiences: readonly string[];
-  /** Sends a review and answers the one that came back. @throws Error, also for an answer that is not 2xx */
+  /** Sends a review and returns the answered one. @throws Error, also for an answer that is not 2xx */
   readonly post: (review: JsonObject, signal: AbortSignal) => Promise<JsonValue>;
   readonly isTransient: (error: unknown) => boolean;
   readonly timeoutMs?: number;
-  /** Waits between tries; tests wait for nothing. */
+  /** Waits between tries; tests do not wait. */
   readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -23,7 +23,7 @@ const FIRST_WAIT_MS = 500;
 const WAIT_FACTOR = 1.5;
 const TIMEOUT_MS = 30_000;
 
-/** --authentication-token-webhook-config-file: asks another server whose token it is. */
+/** --authentication-token-webhook-config-file: asks another server for the owner of a token. */
 export class TokenWebhook implements TokenAuthenticator {
   readonly #options: TokenWebhookOptions;
 
@@ -67,7 +67,7 @@ export class TokenWebhook implements TokenAuthenticator {
 
 const NEVER = new AbortController().signal;
 
-/** @throws Error when the answer is no review of the version asked for */
+/** @throws Error when the answer is no review of the requested version */
 function toStatus(answer: JsonValue, version: string): JsonObject {
   const { kind, apiVersion, status } = isObject(answer) ? answer : {};
   const right = [`authentication.k8s.io/${version}`, `authentication.cluster.io/${version}`];
@@ -77,7 +77,7 @@ function toStatus(answer: JsonValue, version: string): JsonObject {
   return status;
 }
 
-/** @throws Error for a user without a name, who would be nobody and anybody */
+/** @throws Error for a user without a name */
 function toUser(value: JsonValue | undefined): Authentication['user'] {
   const user = isObject(value) ? value : {};
   const username = textOf(user.username);

@@ -1,10 +1,10 @@
 import { type Authentication, joinErrors } from './authenticator.ts';
 
-/** Finds out whose token it is. Undefined: not one of its kind; another may know it. */
+/** Finds the owner of a token. Undefined: the token is of another kind. */
 export interface TokenAuthenticator {
   /**
-   * `audiences`: whom the token must be for, at least one of them.
-   * @throws Error when the token is of its kind and wrong
+   * `audiences`: the token must be for at least one of them.
+   * @throws Error for a wrong token of its kind
    */
   authenticate(
     token: string,
@@ -12,7 +12,7 @@ export interface TokenAuthenticator {
   ): Promise<Authentication | undefined> | Authentication | undefined;
 }
 
-/** The first that knows a token decides; without one, all errors are told together. */
+/** The first authenticator that knows a token decides; without one, the errors are joined. */
 export function createTokenUnion(authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
   return {
     authenticate: async (token, audiences) => {
@@ -34,7 +34,7 @@ export function createTokenUnion(authenticators: readonly TokenAuthenticator[]):
 export const intersect = (some: readonly string[], others: readonly string[]): string[] =>
   some.filter((one) => others.includes(one));
 
-/** Tokens that do not say whom they are for are for this server and nobody else. */
+/** Tokens without audiences are for this server alone. */
 export function forAudiences(implicit: readonly string[], tokens: TokenAuthenticator): TokenAuthenticator {
   return {
     authenticate: async (token, asked) => {

@@ -68,7 +68,7 @@ function toPolicy(value: JsonValue): Policy {
   return everyone(readFields(asObject(spec ?? {})));
 }
 
-/** Fields it does not know are ignored, as Kubernetes does. */
+/** Unknown fields are ignored, as in Kubernetes. */
 function readFields(fields: JsonObject): Policy {
   const text = (name: string): string => {
     const value = fields[name] ?? '';
@@ -88,7 +88,7 @@ function readFields(fields: JsonObject): Policy {
   };
 }
 
-/** The form before versions: an absent subject is everyone known, an absent namespace or resource is every one. */
+/** The form without a version: an absent subject means every authenticated user, an absent namespace or resource means all. */
 function fromUnversioned(fields: JsonObject): Policy {
   const { user, group, readonly, namespace, resource } = readFields(fields);
   const all = namespace === '' && resource === '';
@@ -103,7 +103,7 @@ function fromUnversioned(fields: JsonObject): Policy {
   });
 }
 
-/** A star means everyone who is known, not strangers. */
+/** A star means every authenticated user. */
 const everyone = (policy: Policy): Policy =>
   policy.user === '*' || policy.group === '*' ? { ...policy, user: '', group: AUTHENTICATED } : policy;
 
@@ -123,7 +123,7 @@ function matches(policy: Policy, { user, verb, target, path }: AuthorizationAttr
   );
 }
 
-/** A policy that names both asks for both; one that names neither is nobody's. */
+/** A policy that names user and group needs both; one that names neither matches nobody. */
 function matchesSubject({ user, group }: Policy, { username, groups }: UserInfo): boolean {
   if (user === '' && group === '') return false;
   return (user === '' || user === username) && (group === '' || groups.includes(group));

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { AuthorizationAttributes } from './authorizer.ts';
 
-/** SubjectAccessReviews as a webhook gets and answers them. */
+/** SubjectAccessReviews, for webhooks. */
 
 export type ReviewVersion = 'v1' | 'v1beta1';
 
@@ -11,7 +11,7 @@ export interface ReviewStatus {
   readonly reason: string;
 }
 
-/** The spec of authorization.k8s.io/v1. What is empty is left out. */
+/** The spec of authorization.k8s.io/v1, without empty fields. */
 export function toReviewSpec({ user, verb, target, path }: AuthorizationAttributes): JsonObject {
   const { username, uid, groups, extra } = user;
   const { subpath: _, ...resource } = target ?? {};

@@ -3,7 +3,7 @@ import type { AuthenticatedRequest, UserInfo } from '../request/api-request.ts';
 export type Decision = 'allow' | 'deny' | 'no-opinion';
 
 /**
- * Who wants to do what: a request, or what an access review asks about. `signal` ends an authorizer's own requests early;
+ * The question to an authorizer: a request, or the content of an access review. `signal` ends an authorizer's own requests early;
  * a review may come without one.
  */
 export type AuthorizationAttributes = Pick<AuthenticatedRequest, 'user' | 'verb' | 'target' | 'path'> &
@@ -12,11 +12,11 @@ export type AuthorizationAttributes = Pick<AuthenticatedRequest, 'user' | 'verb'
 export interface Verdict {
   readonly decision: Decision;
   readonly reason: string;
-  /** What kept an authorizer from answering. An access review shows it as evaluationError; without an allow it is a 500. */
+  /** The error of an authorizer that could not answer. A review shows it as evaluationError; without an allow it makes a 500. */
   readonly error?: string;
 }
 
-/** What a user may do, as a SelfSubjectRulesReview shows it. */
+/** The rights of a user, as a SelfSubjectRulesReview shows them. */
 export interface Rules {
   readonly resourceRules: readonly {
     readonly verbs: readonly string[];
@@ -28,16 +28,16 @@ export interface Rules {
     readonly verbs: readonly string[];
     readonly nonResourceURLs: readonly string[];
   }[];
-  /** True: there is an authorizer that cannot list what it would allow. */
+  /** True: one of the authorizers cannot list its rules. */
   readonly incomplete?: boolean;
-  /** Why the list lacks something, as evaluationError. */
+  /** Why the list is incomplete, as evaluationError. */
   readonly error?: string;
 }
 
-/** Says whether a request may be served. The first authorizer of a chain with an opinion decides. */
+/** Decides whether a request may be served. The first authorizer of a chain with an opinion decides. */
 export interface Authorizer {
   authorize(attributes: AuthorizationAttributes): Promise<Verdict> | Verdict;
-  /** What the user may do in a namespace; '' asks for what holds in all of them. */
+  /** The user's rights in a namespace; '' asks for the rights in all of them. */
   rules(user: UserInfo, namespace?: string): Rules;
 }
 
@@ -53,7 +53,7 @@ const EVERYTHING: Rules = {
 /** Mode AlwaysAllow. */
 export const alwaysAllow: Authorizer = { authorize: () => ALLOW, rules: () => EVERYTHING };
 
-/** Mode AlwaysDeny: it does not allow, so that another one still may. */
+/** Mode AlwaysDeny: never allows, but another authorizer still may. */
 export const alwaysDeny: Authorizer = {
   authorize: () => ({ decision: 'no-opinion', reason: 'Everything is forbidden.' }),
   rules: () => NO_RULES,
@@ -64,8 +64,8 @@ const MASTERS = 'system:masters';
 export const isMaster = (user: UserInfo): boolean => user.groups.includes(MASTERS);
 
 /**
- * Whoever is in system:masters may do everything, in every mode: with this one first in the chain a cluster stays
- * reachable whatever its roles say. Rules reviews do not show it, as in Kubernetes.
+ * Allows members of system:masters everything, in every mode. It comes first in the chain, so that a cluster stays reachable
+ * whatever its roles say. Rules reviews do not show it, as in Kubernetes.
  */
 export const allowMasters: Authorizer = {
   authorize: ({ user }) => (isMaster(user) ? ALLOW : NO_OPINION),

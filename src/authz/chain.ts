@@ -2,8 +2,8 @@ import type { AuthorizationAttributes, Authorizer, Rules, Verdict } from './auth
 import { joinErrors } from './errors-text.ts';
 
 /**
- * Asks one authorizer after the other. The first allow or deny decides; without one the reasons and errors of all are told
- * together. Rules are the union of everybody's (Kubernetes: authorization/union).
+ * Asks one authorizer after the other. The first allow or deny decides; without one the reasons and errors of all are joined.
+ * Rules are the union of all rules (Kubernetes: authorization/union).
  */
 export function createChain(authorizers: readonly Authorizer[]): Authorizer {
   return {

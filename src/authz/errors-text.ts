@@ -1,6 +1,6 @@
 /**
- * Several errors as one text, each once: alone it stands as it is, together they stand in brackets (apimachinery,
- * util/errors, Aggregate). Undefined when there are none.
+ * Joins errors without duplicates: one stays as it is, several stand in brackets (apimachinery, util/errors, Aggregate).
+ * Undefined when there are none.
  */
 export function joinErrors(errors: readonly string[]): string | undefined {
   const distinct = [...new Set(errors)];

@@ -1,6 +1,6 @@
 /**
- * The values used last, each until its time. A Map keeps the order of insertion, so a value that is used again is put at the
- * end and the first one is the next to go.
+ * A cache of the last used values, each until it expires. A Map keeps the order of insertion, so a value that is used moves to
+ * the end, and the first one is the next to be dropped.
  */
 export class ExpiringCache<T> {
   readonly #values = new Map<string, { readonly value: T; readonly untilMs: number }>();

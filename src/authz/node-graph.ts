@@ -12,7 +12,7 @@ interface RunningPod {
   readonly uid: string;
   readonly node: string;
   readonly references: readonly Reference[];
-  /** References to claims made for the pod come with its status; all others are as immutable as the pod's node. */
+  /** Whether the pod may get more references: claims made for a pod come with its status, all others are immutable. */
   readonly mayGain: boolean;
 }
 
@@ -30,14 +30,14 @@ interface BoundVolume {
  */
 export class NodeGraph implements NodeRelations {
   readonly #pods = new Map<string, RunningPod>();
-  /** For what pods refer to: on which nodes, and for how many pods. */
+  /** For each referenced object, its nodes with the number of pods that refer to it. */
   readonly #nodesOf = new Map<Reference, Map<string, number>>();
   readonly #volumes = new Map<string, BoundVolume>();
   readonly #volumesOfSecret = new Map<Reference, Set<string>>();
-  /** Attachments and slices: the one node each belongs to. */
+  /** For each attachment and slice, its node. */
   readonly #owners = new Map<Reference, string>();
 
-  /** What has to be followed. */
+  /** The resources to follow. */
   readonly sources: readonly { readonly resource: GroupResource; readonly index: Followed }[] = [
     { resource: { group: '', resource: 'pods' }, index: this.#podIndex() },
     { resource: { group: '', resource: 'persistentvolumes' }, index: this.#volumeIndex() },
@@ -86,7 +86,7 @@ export class NodeGraph implements NodeRelations {
     if (node === '') return;
     const key = podKey(entry);
     const known = this.#pods.get(key);
-    // Status changes often; what the pod refers to does not.
+    // The status changes often, the references do not.
     if (known?.uid === entry.uid && known.node === node && !known.mayGain) return;
     this.#removePod(key);
     const pod = parseStored<Pod>(entry.json);
@@ -117,7 +117,7 @@ export class NodeGraph implements NodeRelations {
     };
   }
 
-  /** A volume that no claim is bound to concerns no node. */
+  /** A volume without a bound claim concerns no node. */
   #addVolume(entry: Entry): void {
     const { spec = {} } = parseStored<PersistentVolume>(entry.json);
     if (spec.claimRef === undefined) return;

@@ -1,4 +1,4 @@
-/** What a node may read because something on it needs it. */
+/** Kinds of objects that a node may read because its pods need them. */
 export type RelatedKind =
   | 'secret'
   | 'configmap'
@@ -9,9 +9,9 @@ export type RelatedKind =
   | 'volumeattachment'
   | 'serviceaccount';
 
-/** Tells which objects concern a node. The Node authorizer asks; NodeGraph answers from watches. */
+/** Tells the Node authorizer which objects concern a node. NodeGraph answers from watches. */
 export interface NodeRelations {
-  /** `namespace` is '' for what is cluster-scoped. */
+  /** `namespace` is '' for cluster-scoped objects. */
   isRelated(node: string, kind: RelatedKind, namespace: string, name: string): boolean;
 }
 

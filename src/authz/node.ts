@@ -25,15 +25,15 @@ const PREFIX = 'system:node:';
 const LEASES = 'kube-node-lease';
 const OWN_VERBS = ['get', 'create', 'update', 'patch', 'delete'];
 
-/** The node that a user is; undefined for other users. */
+/** The name of the node that the user is; undefined for other users. */
 export function nodeNameOf({ username, groups }: UserInfo): string | undefined {
   if (!username.startsWith(PREFIX) || !groups.includes('system:nodes')) return undefined;
   return username.slice(PREFIX.length);
 }
 
 /**
- * Mode Node: lets a node read what its pods need, write what is its own, and otherwise do what `rules` allow every node
- * (bootstrap/node-rules.ts). What a request carries is not seen here; admission sees to that (Kubernetes:
+ * Mode Node: lets a node read the objects that its pods need, write its own objects, and otherwise do what `rules` allow every
+ * node (bootstrap/node-rules.ts). Bodies of requests are not visible here; admission checks them (Kubernetes:
  * plugin/pkg/auth/authorizer/node).
  */
 export function createNodeAuthorizer(relations: NodeRelations, rules: readonly PolicyRule[]): Authorizer {
@@ -57,7 +57,7 @@ function byRules(attributes: AuthorizationAttributes, rules: readonly PolicyRule
   return rulesAllow(rules, toQuestion(attributes)) ? ALLOW : NO_OPINION;
 }
 
-/** Undefined: the resource is the same for all nodes. */
+/** Undefined: the resource is not divided among nodes. */
 function decide(
   { verb, target }: AuthorizationAttributes,
   node: string,
@@ -87,7 +87,7 @@ const DIVIDED: ReadonlyMap<string, (request: NodeRequest) => Verdict> = new Map(
   }),
 );
 
-/** Lists and watches count as reads of one object, for they come with its name. */
+/** Lists and watches count as reads of one object, because they must name it. */
 function decideRead(request: NodeRequest, kind: RelatedKind): Verdict {
   if (!['get', 'list', 'watch'].includes(request.verb)) return refuse('can only read resources of this type');
   if (request.target.subresource !== '') return refuse('cannot read subresource');
@@ -124,7 +124,7 @@ function decideToken(request: NodeRequest): Verdict {
   return decideRelated(request, 'serviceaccount');
 }
 
-/** The name of what is created is not known here. */
+/** The name of a new object is unknown here. */
 const isOwn = ({ verb, target, node }: NodeRequest): boolean => verb === 'create' || target.name === node;
 
 function decideLease(request: NodeRequest): Verdict {

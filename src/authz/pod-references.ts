@@ -1,9 +1,9 @@
 import type { PersistentVolumeSpec, Pod, SecretReference } from '../api/types/core/v1.ts';
-import { podConfigMapNames, podSecretNames } from '../object/pod-data-sources.ts';
+import { podConfigMapNames, podSecretNames } from '../object/pod-spec.ts';
 import { type Reference, type RelatedKind, toReference } from './node-relations.ts';
 
 /**
- * What pods and volumes refer to, and the node that runs them therefore may read (Kubernetes: node authorizer, graph;
+ * The objects that pods and volumes refer to, which their node may therefore read (Kubernetes: node authorizer, graph;
  * pkg/api/v1/pod, VisitPodConfigmapNames).
  */
 
@@ -33,7 +33,7 @@ const claimNames = ({ metadata, spec }: Pod): string[] =>
       : (persistentVolumeClaim?.claimName ?? ''),
   );
 
-/** A claim made from a template is known by the pod's status, once it is there. */
+/** The status of the pod names a claim made from a template, once it exists. */
 function resourceClaimNames({ spec, status }: Pod): string[] {
   const statuses = status?.resourceClaimStatuses ?? [];
   const made = new Map(
@@ -47,12 +47,12 @@ function resourceClaimNames({ spec, status }: Pod): string[] {
 /** The secrets that a node needs to mount a persistent volume. */
 export function volumeSecrets(spec: PersistentVolumeSpec): Reference[] {
   const { claimRef, azureFile, cephfs, flexVolume, iscsi, rbd, scaleIO, cinder, storageos, csi } = spec;
-  // These are in a namespace of their own, or else in that of the claim.
+  // References with a namespace of their own; without one, that of the claim.
   const beside = [
     { namespace: azureFile?.secretNamespace, name: azureFile?.secretName },
     ...[cephfs, flexVolume, iscsi, rbd, scaleIO].map((source) => source?.secretRef),
   ].map((secret) => ({ name: secret?.name, namespace: secret?.namespace || claimRef?.namespace }));
-  // These have their namespace beside them in any case. Of a CSI volume's secrets, some are the controller's alone.
+  // References that always have a namespace. Some secrets of a CSI volume are for the controller alone, and not here.
   const placed: (Partial<SecretReference> | undefined)[] = [
     cinder?.secretRef,
     storageos?.secretRef,

@@ -21,38 +21,38 @@ import { ExpiringCache } from './expiring-cache.ts';
 export interface WebhookOptions {
   /** The version sent and expected. */
   readonly version: ReviewVersion;
-  /** How long to believe an allow and anything else, in milliseconds. 0: not at all. */
+  /** How long an allow, and any other answer, is cached in milliseconds. 0: not at all. */
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
   /** For each try. */
   readonly timeoutMs: number;
-  /** What a failure decides. */
+  /** The decision when the webhook fails. */
   readonly onFailure: Exclude<Decision, 'allow'>;
-  /** Sends a review and answers the one that came back. @throws Error, also for an answer that is not 2xx */
+  /** Sends a review and returns the answered one. @throws Error, also for an answer that is not 2xx */
   readonly post: (review: JsonObject, signal: AbortSignal) => Promise<JsonValue>;
-  /** Whether what `post` threw may pass: a lost connection, 429, 500, 504, or an answer that asks to come again. */
+  /** Whether an error of `post` may pass: a lost connection, 429, 500, 504, or an answer with Retry-After. */
   readonly isTransient?: (error: unknown) => boolean;
   /**
-   * Match conditions: whether the webhook is to be asked, given the spec of a v1 review.
+   * Match conditions: whether to call the webhook, given the spec of a v1 review.
    * @throws Error when one failed and none was false; then `onFailure` decides
    */
   readonly matches?: (spec: JsonObject) => Promise<boolean> | boolean;
   readonly now?: () => number;
-  /** Waits between tries; tests wait for nothing. */
+  /** Waits between tries; tests do not wait. */
   readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Numbers of Kubernetes (apiserver, plugin/pkg/authorizer/webhook): tries and the waits between them, cached answers. */
+/** Kubernetes' figures (apiserver, plugin/pkg/authorizer/webhook): tries, waits between them, cached answers. */
 const TRIES = 5;
 const FIRST_WAIT_MS = 500;
 const WAIT_FACTOR = 1.5;
 const CACHED_ANSWERS = 8192;
-/** Questions whose parts, which callers choose, are longer are not cached: they could fill the memory. */
+/** Longer questions are not cached, because callers choose their parts and could fill the memory. */
 const MAX_CACHED_CHARS = 10_000;
 
 const NEVER = new AbortController().signal;
 
-/** Mode Webhook: asks another server, and remembers its answers. */
+/** Mode Webhook: asks another server, and caches its answers. */
 export class WebhookAuthorizer implements Authorizer {
   readonly #options: WebhookOptions;
   readonly #answers: ExpiringCache<ReviewStatus>;
@@ -73,7 +73,7 @@ export class WebhookAuthorizer implements Authorizer {
     }
   }
 
-  /** Nobody can ask a webhook what it would allow. */
+  /** A webhook cannot list its rules. */
   rules(): Rules {
     return {
       ...NO_RULES,

@@ -1,7 +1,7 @@
 /**
- * What an expression may cost, so that no text can keep the server busy: about one for each step, and one for each ten
- * characters or items that are made or gone through (Kubernetes: apis/cel, PerCallLimit). Expressions run without ever waiting, so that
- * one counter serves them all.
+ * Bounds the cost of expressions, so that no expression can keep the server busy: about one for each step, and one for each ten
+ * characters or items that are made or visited (Kubernetes: apis/cel, PerCallLimit). Expressions run synchronously, so one
+ * counter serves all of them.
  */
 export class OutOfBudget extends Error {
   constructor() {
@@ -10,13 +10,13 @@ export class OutOfBudget extends Error {
   }
 }
 
-/** Of one expression. Kubernetes holds it to be a tenth of a second. */
+/** Limit for one expression, which Kubernetes estimates at a tenth of a second. */
 export const CALL_LIMIT = 1_000_000;
 const SIZE_PER_COST = 10;
 
 let left = Number.POSITIVE_INFINITY;
 
-/** One for all: whoever swallows it gets it again at the next step, and a trace takes longer than a step. */
+/** Shared: an expression that swallows it meets it again at the next step, and making a stack trace takes longer than a step. */
 const OUT_OF_BUDGET = new OutOfBudget();
 
 /** @throws OutOfBudget */
@@ -34,7 +34,7 @@ export interface Spent<Result> {
 }
 
 /**
- * Runs may be nested: an inner one has a budget of its own and costs the outer one nothing, its caller adds it up.
+ * Runs may be nested: an inner run has a budget of its own and costs the outer one nothing; its caller adds the costs up.
  * @throws OutOfBudget also when the expression swallowed it, as `||` may
  */
 export function withBudget<Result>(limit: number, run: () => Result): Spent<Result> {

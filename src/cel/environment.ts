@@ -1,17 +1,16 @@
 import { Environment } from '@marcbachmann/cel-js';
-import { registerFunctions } from './functions.ts';
+import { LRUCache } from 'lru-cache';
+import { RE2JS } from 're2js';
+import { spendOnSize } from './budget.ts';
 import { registerAddresses } from './libraries/addresses.ts';
 import { AUTHORIZER, registerAuthorizer } from './libraries/authorizer.ts';
-import { registerFormats } from './libraries/formats.ts';
-import { registerLists } from './libraries/lists.ts';
-import { registerOptionals } from './libraries/optionals.ts';
-import { registerPresence } from './libraries/presence.ts';
+import { registerFormats, registerUrls } from './libraries/formats.ts';
+import { registerLists, registerSets } from './libraries/lists.ts';
+import { registerOptionals, registerPresence } from './libraries/optionals.ts';
 import { registerQuantities } from './libraries/quantities.ts';
-import { registerSets } from './libraries/sets.ts';
 import { registerTexts } from './libraries/texts.ts';
-import { registerUrls } from './libraries/urls.ts';
 
-/** Of what an administrator writes; more is a mistake or an attack. */
+/** Limits for expressions of administrators; larger ones are a mistake or an attack. */
 const LIMITS = {
   maxAstNodes: 100_000,
   maxDepth: 250,
@@ -21,7 +20,7 @@ const LIMITS = {
 
 let base: Environment | undefined;
 
-/** All that expressions of Kubernetes 1.31 may use (cel/environment, base), to be cloned for each set of variables. */
+/** Everything that expressions of Kubernetes 1.31 may use (cel/environment, base), to be cloned for each set of variables. */
 export function createEnvironment(): Environment {
   base ??= [
     registerFunctions,
@@ -43,7 +42,7 @@ export function createEnvironment(): Environment {
   return base.clone();
 }
 
-/** Types whose values may be held against null, as those of Kubernetes' checker may. */
+/** Types whose values may be compared with null, as in Kubernetes' checker. */
 const NULLABLE = [
   'google.protobuf.Timestamp',
   'google.protobuf.Duration',
@@ -57,3 +56,64 @@ const NULLABLE = [
 
 const registerNulls = (environment: Environment): Environment =>
   NULLABLE.reduce((one, type) => one.registerOperator(`${type} == null: bool`, () => false), environment);
+
+/**
+ * Functions of Kubernetes' expressions that the library lacks. Patterns are Go's and match in linear time: the library's `matches`
+ * uses JavaScript's regular expressions, which a text can keep busy forever, so its calls are redirected here under another
+ * name. The name has the same length, so that positions in error messages stay true.
+ */
+export const MATCHES = 'matches';
+export const LINEAR_MATCHES = 'reMatch';
+
+const patterns = new LRUCache<string, RE2JS>({ max: 500 });
+
+function compile(pattern: string): RE2JS {
+  const known = patterns.get(pattern);
+  if (known !== undefined) return known;
+  const compiled = RE2JS.compile(pattern);
+  patterns.set(pattern, compiled);
+  return compiled;
+}
+
+function matches(text: string, pattern: string): boolean {
+  spendOnSize(text.length * Math.ceil(pattern.length / 4));
+  return compile(pattern).matcher(text).find();
+}
+
+function findAll(text: string, pattern: string, most: number): string[] {
+  spendOnSize(text.length * Math.ceil(pattern.length / 4));
+  const matcher = compile(pattern).matcher(text);
+  const found: string[] = [];
+  while ((most < 0 || found.length < most) && matcher.find()) found.push(matcher.group() ?? '');
+  return found;
+}
+
+function replaceFirst(text: string, from: string, to: string, count: bigint): string {
+  const parts = text.split(from);
+  spendOnSize(text.length + parts.length * to.length);
+  if (count < 0n) return parts.join(to);
+  const changed = Number(count);
+  return parts.reduce((joined, part, at) => joined + (at <= changed ? to : from) + part);
+}
+
+function registerFunctions(environment: Environment): Environment {
+  return environment
+    .registerFunction(`string.${LINEAR_MATCHES}(string): bool`, matches)
+    .registerFunction(`${LINEAR_MATCHES}(string, string): bool`, matches)
+    .registerFunction('string.find(string): string', (text: string, pattern: string) => {
+      const [first = ''] = findAll(text, pattern, 1);
+      return first;
+    })
+    .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) =>
+      findAll(text, pattern, -1),
+    )
+    .registerFunction(
+      'string.findAll(string, int): list<string>',
+      (text: string, pattern: string, most: bigint) => findAll(text, pattern, Number(most)),
+    )
+    .registerFunction('string.charAt(int): string', (text: string, at: bigint) => [...text][Number(at)] ?? '')
+    .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
+      replaceFirst(text, from, to, -1n),
+    )
+    .registerFunction('string.replace(string, string, int): string', replaceFirst);
+}

@@ -1,15 +1,15 @@
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { spend } from './budget.ts';
 
-/** A value of a type of our own, which knows what equals it. */
-export interface Comparable {
+/** A value of a type that is defined here and compares itself. */
+interface Comparable {
   equals(other: unknown): boolean;
 }
 
 /**
  * Whether two values are equal (cel-spec, langdef, section Equality): numbers by value whatever their types, maps whatever
- * their order, and values of different types never. The library goes by the type of a list's or map's first item, which is not
- * enough for what comes from JSON.
+ * their order, and values of different types never. The library goes by the type of the first item of a list or map, which is
+ * not enough for values from JSON.
  */
 export function celEqual(a: unknown, b: unknown): boolean {
   spend(1);
@@ -59,7 +59,7 @@ function equalOptionals(a: Optional, b: Optional): boolean {
   return celEqual(a.value(), b.value());
 }
 
-/** Maps of JSON are Maps, those that an expression writes are objects. */
+/** Maps from JSON are Maps, maps that an expression writes are objects. */
 type AnyMap = ReadonlyMap<unknown, unknown> | Readonly<Record<string, unknown>>;
 
 export const isMap = (value: unknown): value is AnyMap =>
@@ -75,7 +75,7 @@ export function hasKey(map: AnyMap, key: unknown): boolean {
   return Object.hasOwn(map, String(key instanceof UnsignedInt ? key.valueOf() : key));
 }
 
-export const valueAt = (map: AnyMap, key: unknown): unknown =>
+const valueAt = (map: AnyMap, key: unknown): unknown =>
   map instanceof Map ? map.get(key) : hasKey(map, key) ? Reflect.get(map, String(key)) : undefined;
 
 export const entriesOf = (map: AnyMap): Iterable<readonly [unknown, unknown]> =>

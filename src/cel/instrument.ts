@@ -4,11 +4,11 @@ import { celContains, celEqual, isMap, sizeOfMap } from './equality.ts';
 type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
 type Handle = (left: unknown, right: unknown, node: unknown, evaluator: unknown) => unknown;
 
-/** What we need to know of a node of the library's syntax trees. */
+/** The fields of the library's syntax nodes that are used here. */
 export interface SyntaxNode {
   readonly op: string;
   readonly args: unknown;
-  /** Where it begins, in characters. */
+  /** Offset of the node in characters. */
   readonly pos?: number;
   readonly meta: {
     readonly alternate?: SyntaxNode;
@@ -22,8 +22,8 @@ export interface SyntaxNode {
 const isNode = (value: unknown): value is SyntaxNode =>
   typeof value === 'object' && value !== null && 'setMeta' in value && 'op' in value;
 
-/** Every node below one, itself included; parts that macros put in the place of others too. */
-export function nodesOf(root: unknown): Set<SyntaxNode> {
+/** A node and every node below it, including those that macros put in place of others. */
+function nodesOf(root: unknown): Set<SyntaxNode> {
   const found = new Set<SyntaxNode>();
   const seen = new Set<unknown>();
   const visit = (value: unknown): void => {
@@ -41,8 +41,8 @@ export function nodesOf(root: unknown): Set<SyntaxNode> {
 }
 
 /**
- * Makes each step of a checked expression cost, and equality what the specification says. A node can be given another way to
- * evaluate it, which is how the library itself expands macros.
+ * Charges for each step of a checked expression, and replaces equality by that of the specification. A node can get another
+ * evaluator, which is how the library itself expands macros.
  */
 export function instrument(root: unknown): void {
   for (const node of nodesOf(root)) {
@@ -57,7 +57,7 @@ export function instrument(root: unknown): void {
 
 const SIZED: ReadonlySet<string> = new Set(['call', 'rcall', '+']);
 
-/** An error takes as long as some hundred steps, and longer the more of the expression is counted to find its line. */
+/** Making an error takes as long as some hundred steps, longer for errors far into the expression, whose line must be counted. */
 const ERROR_COST = 300;
 let charged: unknown;
 

@@ -1,17 +1,15 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import type { JsonValue } from '../api/object-meta.ts';
 import { CALL_LIMIT, type Spent, withBudget } from './budget.ts';
-import { createEnvironment } from './environment.ts';
-import { LINEAR_MATCHES, MATCHES } from './functions.ts';
+import { createEnvironment, LINEAR_MATCHES, MATCHES } from './environment.ts';
 import { instrument, type SyntaxNode } from './instrument.ts';
-import { HAS, HAS_ANY } from './libraries/presence.ts';
-import { mapCode } from './source.ts';
+import { HAS, HAS_ANY } from './libraries/optionals.ts';
 
-/** An expression that is wrong, or that failed on what it was given. */
+/** An invalid expression, or one that failed on its input. */
 export class CelError extends Error {
-  /** What the library calls it; '' for what failed elsewhere. */
+  /** The library's code of the error; '' for errors from elsewhere. */
   readonly code: string;
-  /** Where in the expression, in characters; undefined when nobody knows. */
+  /** Offset in the expression in characters, if it is known. */
   readonly offset: number | undefined;
 
   constructor(message: string, { code = '', offset, ...options }: CelErrorOptions = {}) {
@@ -32,13 +30,13 @@ export type CelVariables = Readonly<Record<string, string | Readonly<Record<stri
 
 export interface CelProgram {
   readonly expression: string;
-  /** What the expression gives as far as that can be told beforehand; `dyn` where it cannot. */
+  /** The type of the result, if it is known before evaluation; otherwise `dyn`. */
   readonly type: string;
   /** The checked expression. */
   readonly tree: SyntaxNode;
   /** Integers of the result are bigint. @throws CelError */
   evaluate(variables: Readonly<Record<string, JsonValue>>): unknown;
-  /** Like evaluate, of what is a value of CEL already, with what it cost. @throws CelError */
+  /** Like evaluate, for variables that are CEL values already; also returns the cost. @throws CelError */
   run(variables: Readonly<Record<string, unknown>>): Spent<unknown>;
 }
 
@@ -71,7 +69,7 @@ export function compileIn(environment: Environment, expression: string): CelProg
   }
 }
 
-/** Names that we have another function for than the library has; of the same length, which keeps positions true. */
+/** Functions of the library that are replaced. The new names have the same length, which keeps positions in errors true. */
 const RENAMED: readonly (readonly [string, string])[] = [
   [MATCHES, LINEAR_MATCHES],
   [HAS, HAS_ANY],
@@ -89,7 +87,7 @@ function environmentOf(variables: CelVariables): Environment {
   return environment;
 }
 
-/** The first line tells what is wrong; the others draw the place. */
+/** The first line of the library's message is the error; the others draw the place. */
 function toCelError(error: unknown): CelError {
   if (error instanceof CelError) return error;
   const text = error instanceof Error ? error.message : String(error);
@@ -112,7 +110,7 @@ function placeOf(error: unknown): { code?: string; offset?: number } {
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
-/** Kubernetes points at the sign that makes an operation of its parts: the operator, the dot, the parenthesis of a call. */
+/** Kubernetes points at the sign of an operation: the operator, the dot, the parenthesis of a call. */
 function signOf(node: unknown): number | undefined {
   const [op, args, input] = [fieldOf(node, 'op'), fieldOf(node, 'args'), fieldOf(node, 'input')];
   if (typeof op !== 'string' || typeof input !== 'string' || !Array.isArray(args)) return undefined;
@@ -129,6 +127,37 @@ export function toCel(value: JsonValue | undefined): unknown {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (Array.isArray(value)) return value.map(toCel);
   if (typeof value !== 'object' || value === null) return value;
-  // A Map, so that no key of the caller's can mean anything to JavaScript.
+  // A Map, so that no client's key has a meaning to JavaScript.
   return new Map(Object.entries(value).map(([key, item]) => [key, toCel(item)]));
 }
+
+/** String literals and comments of a CEL expression (cel-spec, langdef, section Syntax), raw strings first. */
+const LITERALS =
+  /[bB]?[rR][bB]?(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n]*"|'[^'\n]*')|"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/[^\n]*/g;
+
+/** Changes the code in an expression, not its strings and comments. */
+export function mapCode(expression: string, change: (code: string) => string): string {
+  let mapped = '';
+  let from = 0;
+  for (const { 0: literal, index } of expression.matchAll(LITERALS)) {
+    mapped += change(expression.slice(from, index)) + literal;
+    from = index + literal.length;
+  }
+  return mapped + change(expression.slice(from));
+}
+
+/** Whether the code selects `variable.field` or `variable.?field` anywhere. */
+export function selectsField(expression: string, variable: string, field: string): boolean {
+  const selection = new RegExp(`(?<![\\w.])${variable}\\s*\\.\\s*\\??\\s*${field}\\b`);
+  let found = false;
+  mapCode(expression, (code) => {
+    found ||= selection.test(code);
+    return code;
+  });
+  return found;
+}
+
+/** An expression ready to run, or the reason why it cannot be compiled. */
+export type Compiled =
+  | { readonly expression: string; readonly program: CelProgram }
+  | { readonly expression: string; readonly program: undefined; readonly problem: string };

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { PairFiles } from '../http/tls/serving-tls.ts';
+import type { PairFiles } from '../http/serving-tls.ts';
 import type { LeafOptions } from './certificate-authority.ts';
 import { type KeepKey, type KeyPair, keepHere, readPair, writePair } from './kept-keys.ts';
 

@@ -1,5 +1,4 @@
-import { createSplitOutput } from '../observability/log-output.ts';
-import { createLogger, type LogControl } from '../observability/logger.ts';
+import { createLogger, createSplitOutput, type LogControl } from '../observability/logger.ts';
 import type { ObservabilityOptions } from '../options/observability.ts';
 
 /** The log as the options want it: one stream, or errors apart from all else. */

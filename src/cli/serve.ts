@@ -7,8 +7,8 @@ import type { ServingOptions } from '../options/serving.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
-import { aborted } from '../util/aborted.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
+import { aborted } from '../util/pause.ts';
 import {
   type ClusterCertificates,
   ensureCertificates,

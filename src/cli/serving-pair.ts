@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { PairFiles } from '../http/tls/serving-tls.ts';
+import type { PairFiles } from '../http/serving-tls.ts';
 import type { TlsOptions } from '../options/tls.ts';
 import { certificatesIn } from '../x509/pem.ts';
 import type { ClusterCertificates } from './certificates.ts';

@@ -1,6 +1,6 @@
 import { describeTrouble, explainFault, isPassing } from '../storage/postgres/trouble.ts';
-import { createReminder } from '../util/now-and-then.ts';
-import { persist } from '../util/persist.ts';
+import { persist } from '../util/pause.ts';
+import { createReminder } from '../util/reminder.ts';
 
 export interface WaitOptions {
   readonly signal: AbortSignal;

@@ -7,16 +7,16 @@ import { endTurn } from '../util/end-turn.ts';
 export const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Filled piece by piece; whoever fills it hands out what is {@link filled} and begins again before the next piece no longer
- * fits. A large answer reuses one chunk for all of it: memory that is fresh for each chunk costs a list of 10,000 pods as
- * much in page faults and collections as everything else it does.
+ * A buffer that is filled piece by piece. Before a piece that does not fit, its user sends the {@link filled} part and begins
+ * again. A large answer reuses one chunk: fresh memory for each chunk costs a list of 10,000 pods as much in page faults and
+ * garbage collection as the rest of its work.
  */
 export class ChunkWriter {
   readonly #reuses: boolean;
   #chunk: Buffer;
   #used = 0;
 
-  /** `reuses`: what was handed out is no longer needed when {@link begin} is called. */
+  /** `reuses`: bytes that were handed out are no longer needed when {@link begin} is called. */
   constructor(sizeBytes: number, { reuses }: { reuses: boolean }) {
     this.#chunk = Buffer.allocUnsafeSlow(sizeBytes);
     this.#reuses = reuses;
@@ -26,12 +26,12 @@ export class ChunkWriter {
     return this.#used + sizeBytes <= this.#chunk.length;
   }
 
-  /** What was written since the chunk was begun. */
+  /** The bytes written since the chunk was begun. */
   filled(): Buffer {
     return this.#used === this.#chunk.length ? this.#chunk : this.#chunk.subarray(0, this.#used);
   }
 
-  /** A new chunk, with room for at least so much. */
+  /** Begins a new chunk with room for at least `sizeBytes`. */
   begin(sizeBytes: number): void {
     this.#used = 0;
     if (this.#reuses && sizeBytes <= this.#chunk.length) return;
@@ -53,13 +53,13 @@ export class ChunkWriter {
   }
 }
 
-/** A body as responses have it: what there is at once, and what is made while it is sent. */
+/** A body as responses have it: chunks that exist, and a rest that is made while it is sent. */
 export interface Body {
   readonly chunks: readonly Buffer[];
-  /** An empty piece is only there so that others have their turn. */
+  /** An empty piece yields the event loop. */
   readonly rest?: Iterable<Buffer>;
   readonly sizeBytes?: number;
-  /** All of it packed by gzip, where that is cheaper than packing the chunks. */
+  /** The whole body packed by gzip, where that is cheaper than packing the chunks. */
   readonly packed?: () => AsyncIterable<Buffer>;
 }
 
@@ -69,9 +69,9 @@ export interface ItemList<Item, Made> {
   /** Between two items; ASCII. */
   readonly separator: string;
   readonly items: readonly Item[];
-  /** About how much an item takes, told without making it. */
+  /** Roughly the size of an item, without making it. */
   estimateBytes(item: Item): number;
-  /** The estimates are what items take. */
+  /** Whether the estimates are exact. */
   readonly exact: boolean;
   /** Called for one item after the other, each just before it is written. */
   make(item: Item): Made;
@@ -80,7 +80,7 @@ export interface ItemList<Item, Made> {
   write(made: Made, writer: ChunkWriter): void;
 }
 
-/** Items between a head and a tail. What fits into one chunk is made at once; more is made as it is sent. */
+/** Items between a head and a tail. A body that fits into one chunk is made at once, a larger one as it is sent. */
 export async function writeItems<Item, Made>(list: ItemList<Item, Made>): Promise<Body> {
   const itemBytes = await sumBytes(list.items, (item) => list.estimateBytes(item));
   const separators = list.separator.length * Math.max(0, list.items.length - 1);
@@ -90,10 +90,10 @@ export async function writeItems<Item, Made>(list: ItemList<Item, Made>): Promis
   return list.exact ? { chunks: [], rest, sizeBytes } : { chunks: [], rest };
 }
 
-/** Measured in one go: so many take half a millisecond. */
+/** Items that are measured in one turn, which takes half a millisecond. */
 const MEASURED_AT_ONCE = 10_000;
 
-/** Of a million items, others have their turn in between. */
+/** Yields the event loop between parts of a long list. */
 export async function sumBytes<Item>(
   items: readonly Item[],
   sizeOf: (item: Item) => number,
@@ -108,12 +108,12 @@ export async function sumBytes<Item>(
   return sizeBytes;
 }
 
-/** Few items, now. */
+/** For few items. */
 export const writeAtOnce = <Item, Made>(list: ItemList<Item, Made>, sizeBytes: number): Body => ({
   chunks: [...piecesOf(list, new ChunkWriter(sizeBytes, { reuses: false }))],
 });
 
-/** The chunk is made with the first: who sends the list packed goes through no chunks. */
+/** The chunk is allocated with the first piece, because a packed list needs none. */
 function* chunksOf<Item, Made>(list: ItemList<Item, Made>): Iterable<Buffer> {
   yield* piecesOf(list, new ChunkWriter(CHUNK_BYTES, { reuses: true }));
 }

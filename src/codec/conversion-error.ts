@@ -1,14 +1,14 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ScalarKind, ValueSchema } from '../api/schema.ts';
-import { goTypeOf } from '../object/go-plain.ts';
+import { goTypeOf } from '../object/go-value.ts';
 import { isObject } from '../object/merge-patch.ts';
 import { cannotUnmarshal, DecodeError } from './decode-error.ts';
 import { decodeScalar } from './decode-scalar.ts';
 
 /**
- * Why a value is no object of a type, in the words of the way that a strategic merge patch takes: Kubernetes makes its result
- * an object without writing it as JSON first (apimachinery, runtime/converter.go), and the errors of that name kinds of Go and
- * no fields. The first in the order of the type. Undefined where that way finds nothing.
+ * Why the result of a strategic merge patch is no object of its type. Kubernetes converts that result without writing it as
+ * JSON first (apimachinery, runtime/converter.go), and the errors of that conversion name Go kinds instead of fields. Returns
+ * the first error in the order of the type's fields; undefined when there is none.
  */
 export function conversionError(value: JsonValue, schema: MessageSchema): string | undefined {
   return ofMessage(value, schema);
@@ -82,7 +82,7 @@ function ofScalar(value: JsonValue, kind: ScalarKind): string | undefined {
   }
 }
 
-/** Types that read their JSON themselves, and their errors are the same on every way. */
+/** Types that read their JSON themselves; their errors are the same in every conversion. */
 function ofText(value: JsonValue, kind: ScalarKind, before: string): string | undefined {
   try {
     if (decodeScalar(value, kind) !== undefined) return undefined;
@@ -94,7 +94,7 @@ function ofText(value: JsonValue, kind: ScalarKind, before: string): string | un
   }
 }
 
-/** reflect.Kind of what JSON is read into. */
+/** reflect.Kind of the Go value that JSON is read into. */
 function kindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'slice';
   return typeof value === 'object' ? 'map' : goTypeOf(value);

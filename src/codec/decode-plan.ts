@@ -1,11 +1,11 @@
 import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
 
-/** What decoding needs to know of a type, worked out once: decode.ts does as much as there is in an object, not in its type. */
+/** A type prepared for decoding, once: the work of decode.ts then grows with the object, not with its type. */
 export class DecodePlan {
   readonly schema: MessageSchema;
   /** In the order of the type, which is the order they are written in. */
   readonly fields: readonly PlannedField[];
-  /** Those that are written even when they are absent. */
+  /** Fields that are written even when they are absent. */
   readonly filled: readonly PlannedField[];
   readonly #byName: ReadonlyMap<string, PlannedField>;
   /** For each place, and the one after the last, the next at which an absent field is written. */
@@ -38,7 +38,7 @@ export class DecodePlan {
 export class PlannedValue {
   readonly schema: ValueSchema;
   readonly kind: ValueSchema['kind'];
-  /** What a list or map has in it. */
+  /** The items of a list, the values of a map. */
   readonly items: PlannedValue | undefined;
   #plan: DecodePlan | undefined;
 
@@ -49,7 +49,7 @@ export class PlannedValue {
     else this.items = schema.kind === 'map' ? new PlannedValue(schema.values) : undefined;
   }
 
-  /** Of a message; made when it is first asked for, because types refer to themselves. */
+  /** The plan of a message, made on first use because types refer to themselves. */
   get plan(): DecodePlan {
     this.#plan ??= planOfMessage(this.schema);
     return this.#plan;
@@ -78,7 +78,7 @@ export class PlannedField {
   }
 }
 
-/** The same string that the keys of objects are: two such are compared, and looked up, by their address. */
+/** An interned string, as the keys of objects are: such strings are compared and looked up by their address. */
 const interned = (name: string): string => Object.keys({ [name]: 0 })[0] ?? name;
 
 const plans = new WeakMap<MessageSchema, DecodePlan>();
@@ -97,7 +97,7 @@ function planOfMessage(schema: ValueSchema): DecodePlan {
   return planOf(schema.message);
 }
 
-/** kind and apiVersion come first, in every object there is. */
+/** kind and apiVersion come first in every object. */
 const TYPE_FIELDS: readonly FieldSchema[] = ['kind', 'apiVersion'].map((name) => ({
   name,
   number: undefined,

@@ -6,16 +6,22 @@ import {
   type ScalarKind,
   type SchemaUnionKind,
 } from '../api/schema.ts';
-import { copyJson } from '../object/copy.ts';
 import { MAX_PROBLEMS } from '../object/document-limits.ts';
+import { copyJson } from '../object/equality.ts';
 import { isObject } from '../object/merge-patch.ts';
 import { zeroScalar } from '../object/zero-value.ts';
-import { cannotUnmarshal, cannotUnmarshalField, DecodeError } from './decode-error.ts';
-import { DecodePath } from './decode-path.ts';
+import {
+  cannotUnmarshal,
+  cannotUnmarshalField,
+  DecodeError,
+  DecodePath,
+  goName,
+  goScalar,
+  goType,
+  shortName,
+} from './decode-error.ts';
 import { type DecodePlan, isTypeField, type PlannedField, type PlannedValue, planOf } from './decode-plan.ts';
 import { decodeScalar } from './decode-scalar.ts';
-import { decodeSchemaUnion } from './decode-schema-union.ts';
-import { goName, goScalar, goType, shortName } from './go-names.ts';
 
 /**
  * From any JSON value to an object of a type: field types are checked, unknown fields dropped and reported, constant
@@ -30,13 +36,13 @@ export interface Decoded {
 
 export interface DecodeOptions {
   /**
-   * A decoded object of the same type: parts of the value that are parts of it, not only equal to them, are taken as they
-   * are. A patch of one annotation so costs a tenth of decoding the whole pod.
+   * A decoded object of the same type. Parts that the value shares with it (the same objects, not equal ones) are not decoded
+   * again: a patch of one annotation costs a tenth of decoding the whole pod.
    */
   readonly known?: JsonObject;
   /**
-   * The value is nobody else's. What of it is already as it should be becomes part of the object instead of being made
-   * again; programs in Go send little else, and a pod of theirs takes 11 µs instead of 27.
+   * Nothing else uses the value, so its canonical parts become part of the result instead of being copied. Programs in Go send
+   * little else: a pod of theirs takes 11 µs instead of 27.
    */
   readonly fresh?: boolean;
 }
@@ -49,18 +55,18 @@ export function decodeObject(value: JsonValue, schema: MessageSchema, options: D
   return { object, unknown: decoder.unknown };
 }
 
-/** How the fields of a value compare with those of its canonical form: the same in the same order; its own; some unknown. */
+/** The fields of a value: in canonical form; known, but out of order or incomplete; some unknown. */
 type Fit = 'exact' | 'rearranged' | 'foreign';
 
 class Decoder {
   readonly unknown: string[] = [];
-  /** Whether values that need no change may be part of the result. */
+  /** Whether canonical parts of the value may become part of the result. */
   readonly #keeps: boolean;
-  /** Where the decoder is, for messages that are seldom written: texts of paths would be a third of the work. */
+  /** Where the decoder stands, as steps: errors are rare, and writing texts of paths would be a third of the work. */
   readonly #path = new DecodePath();
   /**
-   * The fields present in each message that is being decoded, the innermost's last, each message's in the order of its type:
-   * their places in the type, and their values, first as given and then decoded.
+   * A stack of the fields of all messages that are being decoded, the innermost message last, each in the order of its type: the
+   * places of the fields in the type, and their values, first as given and then decoded.
    */
   readonly #places: number[] = [];
   readonly #values: (JsonValue | undefined)[] = [];
@@ -83,7 +89,7 @@ class Decoder {
     return object;
   }
 
-  /** Puts the fields of `value` where they are decoded. */
+  /** Pushes the fields of `value` onto the stack. */
   #collect(value: JsonObject, plan: DecodePlan): Fit {
     const start = this.#top;
     let fit: Fit = 'exact';
@@ -110,7 +116,7 @@ class Decoder {
     return fit === 'exact' && plan.fillsBetween(next, plan.fields.length) ? 'rearranged' : fit;
   }
 
-  /** Where its place says, among the fields from `start` on. */
+  /** Inserts a field at its place among those from `start` on. */
   #insert(place: number, value: JsonValue | undefined, start: number): void {
     let at = this.#top;
     for (; at > start && (this.#places[at - 1] ?? 0) > place; at -= 1) {
@@ -122,7 +128,7 @@ class Decoder {
     this.#top += 1;
   }
 
-  /** True when every value is what it was. */
+  /** True when decoding changed no value. */
   #decodeFrom(start: number, { fields, schema }: DecodePlan, known: JsonObject | undefined): boolean {
     const end = this.#top;
     let unchanged = true;
@@ -139,7 +145,7 @@ class Decoder {
     return unchanged;
   }
 
-  /** Of the fields from `start` on, and those that are written even when they are absent. */
+  /** Builds the object from the fields from `start` on and those that are written even when they are absent. */
   #build(start: number, plan: DecodePlan): JsonObject {
     this.#fillIn(start, plan);
     const out: JsonObject = {};
@@ -191,7 +197,7 @@ class Decoder {
   }
 
   #absent({ schema, value }: PlannedField): JsonValue | undefined {
-    // A struct default is filled in from its own type.
+    // The defaults of a struct come from its own type.
     if (schema.default !== undefined)
       return value.kind === 'message' ? this.message({}, value.plan) : copyDefault(schema);
     return schema.zero === 'always' ? this.#zeroValue(value) : undefined;
@@ -201,7 +207,7 @@ class Decoder {
     return value.kind === 'message' ? (this.message({}, value.plan) ?? {}) : zeroScalar(value.kind);
   }
 
-  /** `owner` is the message whose field it is, or is in. */
+  /** `owner` is the innermost message around the value. */
   #value(value: JsonValue, planned: PlannedValue, owner: MessageSchema): JsonValue {
     const { kind, items } = planned;
     if (kind === 'message')
@@ -298,5 +304,35 @@ function isZero(value: JsonValue): boolean {
 
 const copyDefault = (field: FieldSchema): JsonValue => copyJson(field.default as JsonValue);
 
-/** What is said of a value that is neither of the two things it may be. */
+/** The type that a message names for a value that may have two. */
 const TOLD_AS: Partial<Record<ScalarKind, string>> = { IntOrString: 'int32', Duration: 'string' };
+
+/**
+ * A schema, or the list or boolean that may stand in its place. Kubernetes reads these with decoders of their own, which do not
+ * report unknown fields below them and read any other value as nothing (apiextensions/v1, marshal.go).
+ * @throws DecodeError
+ */
+function decodeSchemaUnion(
+  value: JsonValue,
+  kind: SchemaUnionKind,
+  decodeSchema: (value: JsonValue) => JsonObject,
+): JsonValue {
+  if (Array.isArray(value)) {
+    if (kind === 'SchemaOrBool') throw new DecodeError('boolean or JSON schema expected');
+    if (value.length === 0) return null;
+    const items = value.map((item) =>
+      kind === 'SchemaOrArray' ? decodeSchema(item ?? {}) : decodeName(item),
+    );
+    // Values that need no change stay the same objects, as everywhere in decoding.
+    return items.every((item, at) => item === value[at]) ? value : items;
+  }
+  if (typeof value === 'object' && value !== null) return decodeSchema(value);
+  if (kind !== 'SchemaOrBool') return null;
+  if (typeof value !== 'boolean') throw new DecodeError('boolean or JSON schema expected');
+  return value;
+}
+
+function decodeName(value: JsonValue): string {
+  if (typeof value === 'string' || value === null) return value ?? '';
+  throw new DecodeError(cannotUnmarshal(value, 'string'));
+}

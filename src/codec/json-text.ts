@@ -1,22 +1,29 @@
 import type { JsonValue } from '../api/object-meta.ts';
-import { MAX_DEPTH, MAX_VALUES, tooDeep, tooManyValues } from '../object/document-limits.ts';
+import type { MessageSchema, ValueSchema } from '../api/schema.ts';
+import {
+  joinPath,
+  MAX_DEPTH,
+  MAX_PROBLEMS,
+  MAX_VALUES,
+  tooDeep,
+  tooManyValues,
+} from '../object/document-limits.ts';
 import { hasLongInteger, parseExactly, parsePlainly } from '../object/exact-json.ts';
 import { jsonSyntaxError } from '../object/json-syntax-error.ts';
-import { parseFractions } from './fractions.ts';
-import { findRepeatedKeys } from './repeated-keys.ts';
+import { goScalar, shortName } from './decode-error.ts';
 
 /**
- * Reads a JSON document and finds fields that appear twice, which JSON.parse passes over in silence. The scan before it compares
- * hashes of the keys within each object, and one that looks closer comes after it only when two are equal: 6 µs for a body of
- * 2.5 kB that takes JSON.parse 18 µs. The first scan also holds documents to their limits (object/document-limits.ts).
+ * Reads a JSON document and finds fields that appear twice, which JSON.parse accepts silently. A first scan compares hashes of
+ * the keys within each object, 6 µs for a body of 2.5 kB that takes JSON.parse 18 µs; a second, exact scan follows only when two
+ * hashes are equal. The first scan also enforces the limits of documents (object/document-limits.ts).
  */
 export interface ParsedDocument {
   readonly value: JsonValue;
-  /** Repeated fields, whose last value counts: in JSON their paths, `spec.replicas`, in YAML what is said of each (yaml-repeated-keys.ts). */
+  /** Repeated fields, whose last value counts: of JSON their paths, `spec.replicas`, of YAML a message each (yaml-problems.ts). */
   readonly duplicates: readonly string[];
-  /** Given where a number is written with a point or an exponent: the document again, with such numbers as they are written. */
+  /** Given when a number is written with a point or an exponent: parses again, keeping such numbers as they are written. */
   readonly fractions?: () => unknown;
-  /** Nobody else has the value, so that it may become part of something. */
+  /** Nothing else uses the value, so decoding may take it over. */
   readonly fresh: true;
 }
 
@@ -53,7 +60,7 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const UNICODE_ESCAPE = 0x75;
 
-/** What a look at the bytes finds. Either may be found where it is not; neither is missed where it is. */
+/** Findings of the first scan. Both can be false alarms; neither is ever missed. */
 const REPEATED_KEY = 1;
 const FRACTION = 2;
 
@@ -70,7 +77,7 @@ function look(bytes: Buffer): number {
   let values = 0;
   for (let at = 0; at < length; at += 1) {
     const byte = bytes[at] ?? 0;
-    // Of what is pretty most bytes are spaces.
+    // Most bytes of a formatted document are spaces.
     if (byte <= SPACE) continue;
     if (byte === QUOTE) {
       hash = 5381;
@@ -105,7 +112,7 @@ function look(bytes: Buffer): number {
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
-/** Such a key has to be read by itself before it can be compared, which takes as long as several others. */
+/** A key with an escape must be unescaped before it can be compared, which takes as long as several other keys. */
 const ESCAPED_KEY_VALUES = 3;
 
 /** The closing quote of a string whose text begins at `from`. */
@@ -115,12 +122,12 @@ function endOfString(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** What a document seldom has more of; a longer array is not kept for the next one. */
+/** Few documents need more; a longer array is not kept for the next document. */
 const KEPT_HASHES = 1024;
-/** The keys of one object are compared each with each; of more, the hashes are sorted first. */
+/** Up to this many keys are compared each with each; of more, the hashes are sorted first. */
 const FEW_KEYS = 24;
 
-/** Hashes of the keys of each object that is open, the innermost's last. A set for each object takes four times as long. */
+/** Hashes of the keys of all open objects, the innermost object's last. A set for each object takes four times as long. */
 class OpenKeys {
   #hashes = new Int32Array(KEPT_HASHES);
   #top = 0;
@@ -178,3 +185,142 @@ class OpenKeys {
 
 /** One for all scans, which follow one another. */
 const openKeys = new OpenKeys();
+
+/** An object or list that is open. */
+interface Frame {
+  readonly path: string;
+  /** Undefined in a list. */
+  readonly keys: Set<string> | undefined;
+  index: number;
+  key: string;
+}
+
+/**
+ * Walks valid JSON and names each field seen twice, every path once and {@link MAX_PROBLEMS} of them (Kubernetes:
+ * sigs.k8s.io/json, saveStrictError). Only for documents that seem to have one.
+ */
+function findRepeatedKeys(json: Buffer): string[] {
+  const found = new Set<string>();
+  const frames: Frame[] = [];
+  for (let at = 0; at < json.length && found.size < MAX_PROBLEMS; at += 1) {
+    const frame = frames.at(-1);
+    switch (json[at]) {
+      case QUOTE: {
+        const end = endOfString(json, at + 1);
+        if (frame?.keys !== undefined && isKey(json, end + 1)) noteKey(frame, keyOf(json, at, end), found);
+        at = end;
+        break;
+      }
+      case COMMA:
+        if (frame !== undefined) frame.index += 1;
+        break;
+      case OPEN_OBJECT:
+        frames.push({ path: pathOf(frame), keys: new Set(), index: 0, key: '' });
+        break;
+      case OPEN_LIST:
+        frames.push({ path: pathOf(frame), keys: undefined, index: 0, key: '' });
+        break;
+      case CLOSE_OBJECT:
+      case CLOSE_LIST:
+        frames.pop();
+        break;
+      default:
+    }
+  }
+  return [...found];
+}
+
+function noteKey(frame: Frame, key: string, found: Set<string>): void {
+  frame.key = key;
+  if (frame.keys?.has(key) === true) found.add(pathOf(frame));
+  frame.keys?.add(key);
+}
+
+/** The path of the value at which the frame stands: `spec.containers[0].image`. */
+function pathOf(frame: Frame | undefined): string {
+  if (frame === undefined) return '';
+  const { path, keys, index, key } = frame;
+  if (keys === undefined) return joinPath(path, `[${index}]`);
+  return joinPath(path, path === '' ? key : `.${key}`);
+}
+
+function keyOf(json: Buffer, from: number, end: number): string {
+  const text = json.toString('utf8', from + 1, end);
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
+}
+
+/** Whether a colon is next. */
+function isKey(json: Buffer, from: number): boolean {
+  let at = from;
+  while (isSpace(json[at])) at += 1;
+  return json[at] === COLON;
+}
+
+const isSpace = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+
+/**
+ * An integer that is written with a point or an exponent, `1.0` or `1e3`. Go does not accept it as an integer, and after
+ * JSON.parse it looks like any other.
+ */
+class WrittenNumber {
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+}
+
+/** For text that can be parsed. */
+const parseFractions = (text: string): unknown => JSON.parse(text, keepWritten);
+
+function keepWritten(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
+  return Number.isInteger(value) && /[.eE]/.test(source) ? new WrittenNumber(source) : value;
+}
+
+/** Go's message for the first such number in place of an integer. Undefined when there is none. */
+export function fractionError(document: unknown, schema: MessageSchema): string | undefined {
+  return ofMessage(document, { schema, path: [] });
+}
+
+/** The message that a value is in, and the fields that lead to it. */
+interface Place {
+  readonly schema: MessageSchema;
+  readonly path: readonly string[];
+}
+
+function ofMessage(value: unknown, { schema, path }: Place): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, item] of Object.entries(value)) {
+    const field = schema.fields.get(name);
+    const error = field && ofValue(item, field.value, { schema, path: [...path, name] });
+    if (error !== undefined) return error;
+  }
+  return undefined;
+}
+
+function ofValue(value: unknown, type: ValueSchema, place: Place): string | undefined {
+  switch (type.kind) {
+    case 'message':
+      return ofMessage(value, { ...place, schema: type.message });
+    case 'list':
+    case 'map': {
+      const inner = type.kind === 'list' ? type.items : type.values;
+      for (const item of Object.values(value ?? {})) {
+        const error = ofValue(item, inner, place);
+        if (error !== undefined) return error;
+      }
+      return undefined;
+    }
+    case 'int32':
+    case 'int64':
+    case 'IntOrString':
+      if (!(value instanceof WrittenNumber)) return undefined;
+      return toError(value.source, type.kind === 'IntOrString' ? 'int32' : goScalar(type.kind), place);
+    default:
+      return undefined;
+  }
+}
+
+const toError = (source: string, type: string, { schema, path }: Place): string =>
+  `json: cannot unmarshal number ${source} into Go struct field ${shortName(schema)}.${path.join('.')} of type ${type}`;

@@ -14,7 +14,7 @@ const METADATA = Buffer.from('"metadata":{');
 
 /** The JSON text of a field of metadata; undefined when it is absent. */
 export function readMetadataField(json: Buffer, name: string): string | undefined {
-  // Only kind and apiVersion are before metadata, so the first match is it.
+  // Only kind and apiVersion stand before metadata, so the first match is the right one.
   const found = json.indexOf(METADATA);
   if (found < 0) return undefined;
   let at = found + METADATA.length;
@@ -66,5 +66,5 @@ function skipValue(json: Buffer, from: number): number {
 /** Where the metadata of an object in stored form ends, its closing brace included. */
 export const findMetadataEnd = (json: Buffer): number => skipValue(json, findMetadata(json));
 
-/** Where it begins, with its opening brace. */
+/** Where the metadata begins, with its opening brace. */
 export const findMetadata = (json: Buffer): number => json.indexOf(METADATA) + METADATA.length - 1;

@@ -4,12 +4,12 @@ import { table } from '../util/table.ts';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
 
-/** Which form a response takes: from Accept, first that the server has (Kubernetes: endpoints/handlers/negotiation). */
+/** The form of a response: the first one in Accept that the server has (Kubernetes: endpoints/handlers/negotiation). */
 export interface Representation {
   readonly format: Format;
-  /** `table` and `partial` are how kubectl and metadata clients ask for less than the whole object. */
+  /** kubectl asks for `table`, metadata clients for `partial`, instead of whole objects. */
   readonly as: 'object' | 'table' | 'partial';
-  /** The dialect of meta.*: what the asked kind's group was written as. */
+  /** The dialect of meta.*, from the group of the requested kind. */
   readonly dialect: Dialect | undefined;
   /** Version of the table or partial kind. */
   readonly version: 'v1' | 'v1beta1';
@@ -23,12 +23,12 @@ const PROTOBUF: Readonly<Record<string, string>> = table({
 });
 const ACCEPTED = ['application/json', 'application/yaml', ...Object.keys(PROTOBUF)];
 
-/** Clients send a handful of different headers over and over; parsing one costs as much as serving a small object. */
+/** Clients repeat a handful of headers, and parsing one costs as much as serving a small object. */
 const MAX_REMEMBERED = 500;
 const remembered = new Map<string, readonly Representation[]>();
 
 /**
- * `protobuf: false` for what has no protobuf form, `tables: false` for what is not shown as a table: the client's next choice
+ * `protobuf: false` for documents without a protobuf form, `tables: false` for those without a table: the client's next choice
  * is taken.
  * @throws StatusError 406
  */
@@ -50,7 +50,7 @@ export function negotiate(
   return pretty && !first.pretty ? { ...first, pretty: true } : first;
 }
 
-export function notAcceptable(): StatusError {
+function notAcceptable(): StatusError {
   return new StatusError({
     code: 406,
     reason: 'NotAcceptable',
@@ -122,7 +122,7 @@ function toFormat(type: string): Format | undefined {
   }
 }
 
-/** `pretty` in the query decides; without it, people at a terminal or in a browser get line breaks, as Kubernetes gives them. */
+/** `pretty` in the query decides; without it, curl, wget and browsers get line breaks, as in Kubernetes. */
 export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
   const asked = query.get('pretty');
   if (asked !== null) return asked !== '0' && asked.toLowerCase() !== 'false';

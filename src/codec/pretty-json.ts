@@ -1,8 +1,8 @@
 import type { Body } from './chunks.ts';
 
 /**
- * JSON with line breaks for people at a terminal, made from compact JSON as it passes by: nothing is parsed, and a list of any
- * length takes no more memory than one piece of it.
+ * JSON with line breaks for people at a terminal, made from compact JSON while it is sent: nothing is parsed, and a list of any
+ * length takes no more memory than one of its pieces.
  */
 
 const QUOTE = 0x22;
@@ -17,7 +17,7 @@ const CLOSE_OBJECT = 0x7d;
 const CLOSE_LIST = 0x5d;
 
 const PIECE_BYTES = 64 * 1024;
-/** Less is made at once. */
+/** A smaller body is made at once. */
 const SMALL_BYTES = 8 * 1024;
 
 /** The same body with line breaks. */
@@ -29,7 +29,7 @@ export function prettyBody({ chunks, rest }: Body): Body {
   return { chunks: [...prettyPieces(chunks, [])].map((piece) => Buffer.from(piece)) };
 }
 
-/** A piece is valid until the next is asked for. */
+/** A piece is valid until the next one is requested. */
 function* prettyPieces(chunks: Iterable<Buffer>, rest: Iterable<Buffer>): Iterable<Buffer> {
   const indenter = new Indenter();
   for (const source of [chunks, rest]) {
@@ -49,12 +49,12 @@ class Indenter {
   #used = 0;
   #depth = 0;
   #isInText = false;
-  /** The last byte of the text was a backslash, and this one is what it escapes. */
+  /** The last byte of the text was a backslash, which escapes the next one. */
   #isEscaping = false;
-  /** A bracket was opened and there is nothing in it yet. */
+  /** The last token was an opening bracket. */
   #isOpen = false;
 
-  /** Up to where it has read: to the end, unless what is made has to be taken first. */
+  /** Returns where it stopped: at the end, or earlier when the output must be taken first. */
   read(json: Buffer, from: number): number {
     for (let at = from; at < json.length; at += 1) {
       if (!this.#hasRoom()) return at;

@@ -1,8 +1,8 @@
-import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
-import { copyJson } from '../object/copy.ts';
+import type { ApiObject, JsonObject, ManagedFieldsEntry, ObjectMeta } from '../api/object-meta.ts';
+import { copyJson } from '../object/equality.ts';
 import { hasLongInteger, parseExactly, parseJsonBytes, parsePlainly } from '../object/exact-json.ts';
+import { parsedTextOf, parseSet, sharedTextOf } from '../object/managed-fields/set-texts.ts';
 import { findMetadata } from './metadata-scan.ts';
-import { cutSets, putSets, stringify } from './stored-sets.ts';
 
 /**
  * The stored form of an object: canonical JSON that begins `{"kind":"Pod","apiVersion":"v1","metadata":{` and has no
@@ -17,7 +17,7 @@ export function toStoredJson(object: ApiObject): Buffer {
   return Buffer.from(stringify(isAsStored(object) ? object : asStored(object)));
 }
 
-/** As decoding makes them, and nearly every object is when it is written: then nothing is copied. */
+/** Whether an object needs no copy: decoding makes nearly all objects this way. */
 function isAsStored(object: ApiObject): boolean {
   if (object.metadata.resourceVersion !== undefined) return false;
   let at = 0;
@@ -38,8 +38,8 @@ function asStored(object: ApiObject): ApiObject {
 }
 
 /**
- * A new object, the caller's own but for the sets in its managedFields: others have them too, and nobody can change them.
- * `T` is the stored type of the resource that the bytes are of.
+ * A new object that belongs to the caller, except for the frozen sets in its managedFields, which objects share. `T` is the
+ * stored type of the resource.
  */
 export function parseStored<T extends ApiObject = ApiObject>(json: Buffer, resourceVersion?: string): T {
   const object = (parseCut(json) ?? parseJsonBytes(json)) as T;
@@ -47,14 +47,14 @@ export function parseStored<T extends ApiObject = ApiObject>(json: Buffer, resou
   return object;
 }
 
-/** The metadata alone: half of a pod, and nothing else is parsed. A new object, the caller's own. */
+/** Parses the metadata alone, which is half of a pod. A new object that belongs to the caller. */
 export function parseStoredMetadata(json: Buffer, end: number, resourceVersion: string): ObjectMeta {
   const metadata = parseJsonBytes(json.subarray(findMetadata(json), end)) as ObjectMeta;
   if (resourceVersion !== '') metadata.resourceVersion = resourceVersion;
   return metadata;
 }
 
-/** What follows the metadata. */
+/** Parses the fields behind the metadata. */
 export function parseStoredRest(json: Buffer, metadataEnd: number): JsonObject {
   const hasMore = json[metadataEnd] === COMMA;
   return hasMore ? (parseJsonBytes(Buffer.concat([OPEN, json.subarray(metadataEnd + 1)])) as JsonObject) : {};
@@ -70,7 +70,7 @@ function parseCut(json: Buffer): ApiObject | undefined {
   return putSets(object, cut.sets) ? object : undefined;
 }
 
-/** A copy of a stored object, the caller's own as that is. */
+/** A copy of a stored object that belongs to the caller, as one from {@link parseStored} does. */
 export function copyStored(object: ApiObject): ApiObject {
   const { managedFields } = object.metadata;
   if (managedFields === undefined) return copyJson(object);
@@ -85,21 +85,21 @@ export interface Head {
   readonly apiVersion: string;
 }
 
-/** Writes heads for one kind: how long the stored one is, and what replaces it. */
+/** Replaces the heads of stored objects of one kind. */
 export class HeadSplicer {
   /** How many bytes of the stored form the head replaces. */
   readonly storedLength: number;
   readonly #prefix: string;
 
-  /** `stored` is what the bytes carry, `shown` what the response is to say; undefined where its list says it. */
+  /** `stored`: the head in the bytes. `shown`: the head of the response; undefined in a list that names the kind itself. */
   constructor(stored: Head, shown: Head | undefined) {
     this.storedLength = Buffer.byteLength(toText(stored));
     this.#prefix = shown === undefined ? '{"metadata":{' : toText(shown);
   }
 
   /**
-   * Bytes to send instead of the first {@link storedLength} bytes of the stored form; ASCII. An object without a version is
-   * one that a dry run made.
+   * Text to send instead of the first {@link storedLength} bytes of the stored form; ASCII. An object without a version comes
+   * from a dry run.
    */
   head(resourceVersion: string): string {
     return resourceVersion === '' ? this.#prefix : `${this.#prefix}"resourceVersion":"${resourceVersion}",`;
@@ -115,3 +115,91 @@ export class HeadSplicer {
 function toText({ kind, apiVersion }: Head): string {
   return `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{`;
 }
+
+/**
+ * Field sets in metadata.managedFields are more than half of a pod's JSON, and the same for many objects. They are cut out of
+ * the text before it is parsed, and inserted after the rest is written, so that a known set is neither parsed nor written again:
+ * a pod of 7.8 kB is parsed in 45 µs instead of 72, and written in 26 instead of 45.
+ *
+ *   …,"managedFields":[{"manager":"web",…,"fieldsV1":{"f:metadata":…},"subresource":"status"}]},"spec":{…
+ *   …,"managedFields":[{"manager":"web",…,"fieldsV1":-0,"subresource":"status"}]},"spec":{…
+ */
+interface Cut {
+  readonly text: string;
+  readonly sets: readonly Set[];
+}
+
+type Set = ManagedFieldsEntry['fieldsV1'] & object;
+
+// Quotes inside a string are escaped, so these texts match only real syntax, unless a client made up a name that looks like
+// them. Then the part that is cut out is no JSON, or `putSets` does not find its place.
+const LIST = '"managedFields":[{';
+const LIST_END = '}]},"';
+const BETWEEN_ENTRIES = '},{"manager":';
+const SET = '"fieldsV1":';
+const BEHIND_SET = ',"subresource":';
+
+/** No number is ever written like this. */
+const ELSEWHERE = '-0';
+const GAP = `${SET}${ELSEWHERE}`;
+
+/** Undefined when there are no sets, or not in the usual form. */
+export function cutSets(text: string): Cut | undefined {
+  const list = text.indexOf(LIST);
+  const end = list < 0 ? -1 : text.indexOf(LIST_END, list);
+  if (end < 0) return undefined;
+  const sets: Set[] = [];
+  let rest = text.slice(0, list + LIST.length);
+  for (const entry of text.slice(list + LIST.length, end).split(BETWEEN_ENTRIES)) {
+    const from = entry.indexOf(SET) + SET.length;
+    const to = entry.endsWith('"') ? entry.lastIndexOf(BEHIND_SET) : entry.length;
+    const set = from < SET.length || to < from ? undefined : toSet(entry.slice(from, to));
+    if (set === undefined) return undefined;
+    rest += `${sets.length === 0 ? '' : BETWEEN_ENTRIES}${entry.slice(0, from)}${ELSEWHERE}${entry.slice(to)}`;
+    sets.push(set);
+  }
+  return { text: rest + text.slice(end), sets };
+}
+
+function toSet(text: string): Set | undefined {
+  try {
+    return parseSet(text) as Set;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Puts the sets into the object that the rest of the text gave. False when they do not belong there. */
+function putSets(object: ApiObject, sets: readonly Set[]): boolean {
+  const { managedFields } = object.metadata;
+  if (!Array.isArray(managedFields) || managedFields.length !== sets.length) return false;
+  for (const [at, entry] of managedFields.entries()) {
+    const set = sets[at];
+    if (set === undefined || !Object.is(entry.fieldsV1, -0)) return false;
+    entry.fieldsV1 = set;
+  }
+  return true;
+}
+
+/** The JSON of an object, with the known texts of its sets inserted. */
+function stringify(object: ApiObject): string {
+  const texts: string[] = [];
+  const entries = object.metadata.managedFields?.map((entry) => {
+    const text = textOf(entry.fieldsV1);
+    if (text === undefined) return entry;
+    texts.push(text);
+    return { ...entry, fieldsV1: NOT_HERE };
+  });
+  if (texts.length === 0) return JSON.stringify(object);
+  const pieces = JSON.stringify({
+    ...object,
+    metadata: { ...object.metadata, managedFields: entries },
+  }).split(GAP);
+  return pieces.reduce((before, after, at) => `${before}${SET}${texts[at - 1]}${after}`);
+}
+
+/** The text of a set that was parsed, or of a new set that many objects share. */
+const textOf = (set: Set | undefined): string | undefined =>
+  set === undefined ? undefined : (parsedTextOf(set) ?? sharedTextOf(set));
+
+const NOT_HERE = JSON.rawJSON(ELSEWHERE);

@@ -6,28 +6,28 @@ import { StatusError, tooManyRequests } from '../api/status.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
 
 /**
- * Reads YAML from outside in a thread of its own. It takes the parser 3 ms a kilobyte where it is dense, and aliases are looked
- * for among all anchors before them: what is let in could stop everybody else for minutes. A document that is not read within
- * the deadline, or needs more memory than a thread has, is refused, and its thread with it.
+ * Reads YAML from clients in a thread of its own. The parser takes 3 ms for a kilobyte of dense YAML, and searches all earlier
+ * anchors for each alias, so one document could stop all other requests for minutes. A document that is not read before the
+ * deadline, or needs more memory than the thread has, is refused, and the thread is ended.
  *
  * One thread is enough: kubectl sends JSON, whatever its files are written in.
  */
-export interface ReadYaml {
+interface ReadYaml {
   readonly json: string;
   /** Paths of repeated fields. */
   readonly duplicates: readonly string[];
 }
 
-/** What comes back from the thread. */
+/** The answers of the thread. */
 export type YamlAnswer =
   | ({ readonly kind: 'read' } & ReadYaml)
   | { readonly kind: 'malformed'; readonly message: string }
   | { readonly kind: 'too-many-values' };
 
 const DEADLINE_MS = 5_000;
-/** What waits for the thread holds its body in memory. */
+/** Each waiting document holds its body in memory. */
 const MAX_WAITING = 16;
-/** A thread that nobody needs gives its memory back. */
+/** An idle thread is ended after this time, to free its memory. */
 const IDLE_MS = 10_000;
 const LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 8, stackSizeMb: 2 };
 
@@ -70,7 +70,7 @@ class YamlThread {
     const worker = new Worker(workerFile(), { resourceLimits: LIMITS });
     worker.unref();
     worker.on('message', (answer: YamlAnswer) => this.#end((job) => job.resolve(answer)));
-    // It has run out of memory, whatever else it says.
+    // Whatever the error says, the thread has run out of memory.
     worker.on('error', () => {
       if (this.#worker === worker) this.#giveUp();
     });
@@ -112,16 +112,16 @@ function workerFile(): string {
 }
 
 const thread = new YamlThread();
-/** JSON is read here, and goes to who asks first. */
+/** JSON is read here; its document goes to the first caller that asks for it. */
 type Answer = YamlAnswer | { readonly kind: 'json'; readonly document: ParsedDocument };
 const answers = new WeakMap<Buffer, Answer>();
 
-/** Shorter texts are read at once: the thread alone takes 30 ms to start. */
+/** Shorter texts are read in this thread, because starting the other one takes 30 ms. */
 const MAX_SHORT_BYTES = 4096;
 
 /**
- * To be waited for before {@link parseYamlText} is asked for the same bytes, when they come from a client.
- * @throws StatusError 413 when it takes too long, 429 when too much of it waits
+ * To be awaited before {@link parseYamlText} gets the same bytes, when they come from a client.
+ * @throws StatusError 413 when reading takes too long, 429 when too many documents wait
  */
 export async function readYamlAside(bytes: Buffer): Promise<void> {
   const document = parseAsJson(bytes);
@@ -129,7 +129,7 @@ export async function readYamlAside(bytes: Buffer): Promise<void> {
   else if (bytes.length > MAX_SHORT_BYTES) answers.set(bytes, await thread.read(bytes));
 }
 
-/** What was read of these bytes; undefined when nothing was. */
+/** The result of {@link readYamlAside} for these bytes; undefined when there is none. */
 export function answerFor(bytes: Buffer): Answer | undefined {
   const answer = answers.get(bytes);
   if (answer?.kind === 'json') answers.delete(bytes);
@@ -138,7 +138,7 @@ export function answerFor(bytes: Buffer): Answer | undefined {
 
 const OPEN_OBJECT = 0x7b;
 
-/** JSON is YAML, and what programs send; reading it as YAML takes ten times as long. @throws StatusError 413 */
+/** Programs send JSON as YAML, and reading it as YAML takes ten times as long. @throws StatusError 413 */
 export function parseAsJson(bytes: Buffer): ParsedDocument | undefined {
   if (bytes[0] !== OPEN_OBJECT) return undefined;
   try {

@@ -5,13 +5,12 @@ import { assertWithinLimits, TooDeep, tooDeep, tooManyValues } from '../object/d
 import { toExact } from '../object/exact-json.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
 import { answerFor, parseAsJson } from './yaml-aside.ts';
-import { yamlSyntaxError, yamlValueError } from './yaml-error.ts';
-import { jsonRepeatedKeys, yamlRepeatedKeys } from './yaml-repeated-keys.ts';
+import { jsonRepeatedKeys, yamlRepeatedKeys, yamlSyntaxError, yamlValueError } from './yaml-problems.ts';
 
 /**
- * YAML bodies, read as Kubernetes reads them: YAML 1.1 rules for scalars (yes, no, on, off, octal), keys become strings,
- * one document. Aliases may not blow the document up. Repeated fields are told by their lines. Bytes from a client are to be
- * read aside first (yaml-aside.ts): this parser is too slow to let others wait for it.
+ * Reads YAML as Kubernetes does: YAML 1.1 rules for scalars (yes, no, on, off, octal), keys become strings, one document.
+ * Aliases must not blow the document up. Repeated fields are reported by line. Bytes from a client must pass readYamlAside
+ * first (yaml-aside.ts), because this parser would hold up all other requests.
  * @throws SyntaxError, StatusError 413
  */
 export function parseYamlText(bytes: Buffer): ParsedDocument {
@@ -44,7 +43,7 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
     uniqueKeys: false,
     merge: true,
     intAsBigInt: true,
-    // What a client writes is nothing for the log.
+    // The parser would log warnings about a client's document.
     logLevel: 'error',
     lineCounter: new LineCounter(),
   } as const;
@@ -67,7 +66,7 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
   }
 }
 
-/** JSON that was sent as YAML: what is said of it is said as of YAML. */
+/** JSON that was sent as YAML: its problems get the words for YAML. */
 const fromJson = ({ value, duplicates }: ParsedDocument): ParsedDocument => ({
   value,
   duplicates: jsonRepeatedKeys(duplicates),
@@ -75,8 +74,8 @@ const fromJson = ({ value, duplicates }: ParsedDocument): ParsedDocument => ({
 });
 
 /**
- * What YAML has and JSON has not: dates come as text, binary as base64, infinities are refused. What has an alias is there
- * once for each.
+ * Converts values that JSON does not have: dates become text, binary becomes base64, infinities are refused. A value with
+ * aliases is copied for each.
  */
 function toJson(value: unknown): JsonValue {
   if (value instanceof Date) return value.toISOString().replace('.000Z', 'Z');

@@ -23,9 +23,9 @@ export interface AllocationRepairOptions {
 }
 
 /**
- * Makes what is recorded as held what the live objects hold: those of an older version or an imported database have no
- * records yet. What two objects hold, and what lies outside the configured ranges, only people can put right: they are told
- * by an event on the object.
+ * Makes the recorded allocations equal to those of the live objects: objects of an older version or an imported database have no
+ * records yet. A value that two objects hold, or that lies outside the configured ranges, needs an administrator: an event on the
+ * object reports it.
  */
 export async function repairAllocations(options: AllocationRepairOptions): Promise<void> {
   for (const definition of options.registry.storages()) {
@@ -68,7 +68,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** Reasons and texts are those that people know from Kubernetes. */
+/** Reasons and texts are Kubernetes'. */
 function contestedProblem({ pool, value }: Allocation): Problem {
   const rest = 'was assigned to multiple services; please recreate service';
   return pool === NODE_PORTS

@@ -7,7 +7,7 @@ const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', resource: 'configmaps' }
 const NAMESPACE = 'kube-system';
 const NAME = 'extension-apiserver-authentication';
 
-/** What servers behind this one must know to believe it, as config map data. */
+/** The data by which servers behind this one verify its requests, for a config map. */
 export interface PublishedAuthentication {
   /** Bundles of certificates in PEM form, by key. */
   readonly bundles: Readonly<Record<string, string>>;
@@ -16,8 +16,8 @@ export interface PublishedAuthentication {
 }
 
 /**
- * Keeps kube-system/extension-apiserver-authentication, from which API servers behind the aggregator learn whose certificates
- * and headers to believe. Servers of one cluster may have authorities of their own: each adds its own to what is there.
+ * Maintains kube-system/extension-apiserver-authentication, from which API servers behind the aggregator learn which certificates
+ * and headers to trust. Servers of one cluster may have authorities of their own, and each adds its own to the existing ones.
  * @throws StatusError, StorageError
  */
 export async function publishAuthentication(

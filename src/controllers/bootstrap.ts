@@ -9,7 +9,7 @@ import type { Client } from '../verbs/client/client.ts';
 const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
 const PRIORITIES: ResourceOf<PriorityClass> = { group: 'scheduling.k8s.io', resource: 'priorityclasses' };
 
-/** Namespaces every cluster has. kube-system and cluster-system are the same thing to two dialects, and both exist. */
+/** The namespaces of every cluster. kube-system and cluster-system are the names of two dialects, and both exist. */
 export const SYSTEM_NAMESPACES = [
   'default',
   'kube-system',
@@ -18,7 +18,7 @@ export const SYSTEM_NAMESPACES = [
   'kube-node-lease',
 ];
 
-/** @throws StatusError, StorageError */
+/** Creates the missing system namespaces; existing ones are not changed. @throws StatusError, StorageError */
 export async function bootstrapNamespaces(client: Client): Promise<void> {
   await Promise.all(SYSTEM_NAMESPACES.map((name) => client.ensure(NAMESPACES, toNamespace(name))));
 }

@@ -2,38 +2,37 @@ import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { Namespace } from '../api/types/core/v1.ts';
 import type { Entry } from '../storage/store.ts';
-import { keepDoing } from '../util/keep-doing.ts';
-import { pause } from '../util/pause.ts';
-import { Slots } from '../util/slots.ts';
+import { Slots } from '../util/concurrency.ts';
+import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { orNamespaceGone } from '../verbs/writing/outcome.ts';
 
 const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 300_000;
-/** How many namespaces are looked at at once: a cluster may come with thousands that lack the object. */
+/** Namespaces that are checked at once: a cluster may have thousands that lack the object. */
 const AT_ONCE = 16;
-/** Servers see a new namespace at the same moment. They look after a short time each of its own, and most find it done. */
+/** All servers see a new namespace at the same moment. Each waits for a random time, so that most find the object created. */
 const SPREAD_MS = 20;
 
-/** What every namespace has. */
+/** An object that every namespace has. */
 export interface NamespaceObject<T extends ApiObject = ApiObject> {
   readonly resource: ResourceOf<T>;
   readonly name: string;
   create(): T;
-  /** What it should be instead; undefined: it may stay. `fully`: also where it only has become old. */
+  /** The corrected object; undefined: `current` may stay. `fully`: also replaces an object that is only outdated. */
   mend(current: T, fully: boolean): T | undefined;
 }
 
-/** Of one namespace. What becomes due while it is being done is done once more. */
+/** The work for one namespace. Work that becomes due while it runs makes it run once more. */
 interface Task {
   due: boolean;
   fully: boolean;
 }
 
 /**
- * Sees to it that every active namespace has an object, as controllers of a controller manager do, so that a cluster without
- * one is complete. All servers do so, and a controller manager may as well: whoever comes second finds it there.
+ * Gives every active namespace an object, as a controller manager would, so that a cluster without one is complete. All servers
+ * and a controller manager may do so at the same time: the later ones find the object there.
  */
 export class EveryNamespace {
   readonly #object: NamespaceObject;
@@ -44,7 +43,7 @@ export class EveryNamespace {
 
   constructor(options: {
     object: NamespaceObject;
-    /** The author, as managed fields name it. */
+    /** The field manager of the writes. */
     manager: string;
     client: Client;
     onError: (error: unknown) => void;
@@ -55,7 +54,7 @@ export class EveryNamespace {
     this.#onError = onError;
   }
 
-  /** Of one namespace, at once. @throws StatusError, StorageError */
+  /** Creates or corrects the object in one namespace now. @throws StatusError, StorageError */
   async ensure(namespace: string, fully = true): Promise<void> {
     if (!(await this.#isActive(namespace))) return;
     const { resource, create, mend } = this.#object;
@@ -101,7 +100,7 @@ export class EveryNamespace {
     void this.#untilDone(namespace, begun, signal).finally(() => this.#tasks.delete(namespace));
   }
 
-  /** What is refused is asked for again, less and less often: by then somebody may have made room in a quota. */
+  /** Repeats a refused write at growing intervals, because a quota may have room by then. */
   async #untilDone(namespace: string, task: Task, signal: AbortSignal): Promise<void> {
     let retryMs = RETRY_MS;
     while (task.due && !signal.aborted) {

@@ -1,20 +1,25 @@
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import { type BootstrapObjects, MANDATORY, SUGGESTED } from '../flow-control/bootstrap/objects.ts';
-import { isAbandoned, revise } from '../flow-control/bootstrap/revise.ts';
-import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap/shape.ts';
+import {
+  type BootstrapObjects,
+  FLOW_CONTROL_GROUP,
+  isAbandoned,
+  MANDATORY,
+  revise,
+  SUGGESTED,
+} from '../flow-control/bootstrap.ts';
 import { pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
 const LEVELS: ResourceOf<ApiObject> = { group: FLOW_CONTROL_GROUP, resource: 'prioritylevelconfigurations' };
 const SCHEMAS: ResourceOf<ApiObject> = { group: FLOW_CONTROL_GROUP, resource: 'flowschemas' };
-/** The field manager under which Kubernetes' own servers keep these objects. */
+/** The field manager under which Kubernetes' servers write these objects. */
 const MANAGER = 'api-priority-and-fairness-config-producer-v1';
 const PERIOD_MS = 60_000;
 
 /**
- * Creates the flow schemas and priority levels that a cluster comes with, and keeps them: once a minute what is missing
- * is created again, and what nobody has taken over is brought up to date. Several servers may do so at once.
+ * Creates the flow schemas and priority levels of a fresh cluster, and maintains them: once a minute it creates the missing ones
+ * and updates those that no operator has taken over. Several servers may do so at once.
  */
 export class FlowControlBootstrap {
   readonly #client: Client;

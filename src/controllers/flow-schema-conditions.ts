@@ -1,6 +1,6 @@
 import type { ResourceOf } from '../api/names.ts';
 import type { FlowSchema, FlowSchemaCondition } from '../api/types/flowcontrol/v1.ts';
-import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap/shape.ts';
+import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap.ts';
 import { parseFlowSchema } from '../flow-control/config/flow-schema.ts';
 import { pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
@@ -12,8 +12,8 @@ const PERIOD_MS = 60_000;
 const RETRY_MS = 1000;
 
 /**
- * Tells in the status of each flow schema whether its priority level exists (condition Dangling). A schema without one is
- * not used, and nobody would know why.
+ * Writes into the status of each flow schema whether its priority level exists (condition Dangling). A schema without a level is
+ * not used, and the condition tells why.
  */
 export class FlowSchemaConditions {
   readonly #client: Client;
@@ -63,7 +63,7 @@ export class FlowSchemaConditions {
   }
 }
 
-/** Without its time. */
+/** The condition without its time. */
 function conditionOf(schema: FlowSchema, levels: ReadonlySet<string>): FlowSchemaCondition {
   const { level } = parseFlowSchema(schema);
   const what = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)}`;

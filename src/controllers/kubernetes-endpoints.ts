@@ -2,12 +2,12 @@ import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { isIpv6 } from '../object/ip.ts';
 import type { ServerAddress } from '../storage/server-leases.ts';
 
-/** What the objects behind service default/kubernetes say, given the servers that live. */
+/** The objects behind service default/kubernetes, for the servers that are alive. */
 
 export const SERVICE_NAME = 'kubernetes';
 export const SERVICE_NAMESPACE = 'default';
 const PORT_NAME = 'https';
-/** The objects are kept here and mirrored by nobody. */
+/** Tells the mirroring controller to leave the objects alone, because this server maintains both. */
 const SKIP_MIRROR = { 'endpointslice.kubernetes.io/skip-mirror': 'true' };
 const SERVICE_LABEL = 'kubernetes.io/service-name';
 
@@ -25,15 +25,15 @@ export function toEndpoints(servers: readonly ServerAddress[]): ApiObject {
 }
 
 /**
- * One slice where all servers have one port and one family, which is the rule; more where they have not, because a slice has
- * one of each. The first is called as Kubernetes calls it. When `leaving` was the last server it stays, without endpoints.
+ * One slice for each port and address family of the servers, normally one in all. The first slice has the name that Kubernetes
+ * gives it. When `leaving` was the last server its slice stays, without endpoints.
  */
 export function toEndpointSlices(servers: readonly ServerAddress[], leaving: ServerAddress): ApiObject[] {
   const groups = toGroups(servers);
   return (groups.length === 0 ? [toEmptyGroup(leaving)] : groups).map(toEndpointSlice);
 }
 
-/** Servers that one slice can hold. */
+/** Servers with the same port and family, for one slice. */
 interface SliceGroup {
   readonly addressType: 'IPv4' | 'IPv6';
   readonly addresses: readonly string[];
@@ -71,7 +71,7 @@ function toEndpointSlice({ addressType, addresses, port }: SliceGroup, at: numbe
   };
 }
 
-/** Whether a slice is one of the service's, whoever made it. */
+/** Whether a slice belongs to the service, even if something else created it. */
 export const isServiceSlice = ({ metadata }: ApiObject): boolean =>
   metadata.labels?.[SERVICE_LABEL] === SERVICE_NAME;
 

@@ -14,10 +14,10 @@ import {
 } from './kubernetes-endpoints.ts';
 
 const RENEW_EVERY_MS = 5000;
-/** A server that has missed two renewals is dead. */
+/** A server that has missed two renewals counts as dead. */
 const LEASE_MS = 12_000;
 
-/** Without the database nobody can be told; the lease then tells by itself. */
+/** Limit for leaving. Without the database the lease just expires. */
 const LEAVE_MS = 5000;
 
 const SERVICES: GroupResource = { group: '', resource: 'services' };
@@ -28,7 +28,7 @@ export interface KubernetesServiceOptions {
   readonly client: Client;
   readonly leases: ServerLeases;
   readonly service: ServiceShape;
-  /** Where this server is reached; undefined: endpoints are not our business (--endpoint-reconciler-type=none). */
+  /** The address of this server; undefined: this server does not maintain endpoints (--endpoint-reconciler-type=none). */
   readonly self: ServerAddress | undefined;
   readonly onError: (error: unknown) => void;
   readonly renewEveryMs?: number;
@@ -36,15 +36,15 @@ export interface KubernetesServiceOptions {
 }
 
 /**
- * Keeps service default/kubernetes, its Endpoints and its EndpointSlices true: every server says every few seconds that it
- * lives, and writes down who else does. A server that dies is taken out by the others, one that ends takes itself out.
+ * Maintains service default/kubernetes, its Endpoints and its EndpointSlices: every server renews its lease every few seconds, and
+ * writes the addresses of all servers with a lease. The others remove a server that dies; a server that ends removes itself.
  */
 export class KubernetesService {
   readonly #options: KubernetesServiceOptions;
   readonly #client: Client;
   #left = false;
   readonly #ready = Promise.withResolvers<void>();
-  /** Rounds take turns with leaving, so that no round begun before puts this server back. */
+  /** Rounds and leaving exclude each other, so that no earlier round adds this server again. */
   #busy: Promise<void> = Promise.resolve();
 
   constructor(options: KubernetesServiceOptions) {
@@ -52,7 +52,7 @@ export class KubernetesService {
     this.#client = options.client.as('kubernetes-service-controller');
   }
 
-  /** Resolves when all has been true once. */
+  /** Resolves after the first successful round. */
   ready(): Promise<void> {
     return this.#ready.promise;
   }
@@ -65,7 +65,7 @@ export class KubernetesService {
     }
   }
 
-  /** To be called when the server begins to end, while it still serves: traffic goes elsewhere meanwhile. Never rejects. */
+  /** To be called when the server starts to end, while it still serves, so that traffic moves elsewhere. Never rejects. */
   async leave(): Promise<void> {
     const { self, leases, onError } = this.#options;
     this.#left = true;
@@ -95,7 +95,7 @@ export class KubernetesService {
     await this.#dropOtherSlices(new Set(wanted.map(({ metadata }) => metadata.name ?? '')));
   }
 
-  /** Writes only what differs: most rounds find everything as it should be. */
+  /** Writes only changed objects; most rounds find none. */
   async #put(resource: GroupResource, wanted: ApiObject, fields: readonly string[]): Promise<void> {
     const { namespace = '', name = '' } = wanted.metadata;
     const mend = (current: ApiObject): ApiObject | undefined => {
@@ -113,7 +113,7 @@ export class KubernetesService {
     await this.#client.ensure(resource, wanted, { mend });
   }
 
-  /** Clients read all slices of a service: one that somebody else made for this one would add servers that are none. */
+  /** Deletes slices that something else made for the service, because clients read all slices and would find wrong servers. */
   async #dropOtherSlices(names: ReadonlySet<string>): Promise<void> {
     const namespace = SERVICE_NAMESPACE;
     for (const slice of await this.#client.list(SLICES, { namespace }, 'cached')) {

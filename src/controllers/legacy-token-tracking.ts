@@ -7,8 +7,8 @@ const NAMESPACE = 'kube-system';
 const NAME = 'kube-apiserver-legacy-service-account-token-tracking';
 
 /**
- * Notes since when the use of service account tokens in secrets is recorded. A controller manager deletes those that were not
- * used for a year, and must know since when uses are seen.
+ * Records the day from which the use of service account tokens in secrets is tracked. A controller manager deletes tokens that
+ * were not used for a year, and must know since when their use is known.
  * @throws StatusError, StorageError
  */
 export async function noteTokenTracking(client: Client, now: Date): Promise<void> {

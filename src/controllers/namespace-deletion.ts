@@ -2,20 +2,19 @@ import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { Namespace } from '../api/types/core/v1.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Entry } from '../storage/store.ts';
-import { keepDoing } from '../util/keep-doing.ts';
-import { pause } from '../util/pause.ts';
+import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
 const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
-/** The finalizer every namespace is born with; whoever empties the namespace removes it. */
+/** The finalizer of every new namespace. It is removed after the namespace was emptied. */
 const NAMESPACE_FINALIZER = 'kubernetes';
-/** How often a namespace that others still hold content in is looked at again. */
+/** How often a namespace is checked in which finalizers keep objects. */
 const RETRY_MS = 1000;
 
 /**
- * Empties namespaces that are being deleted, then lets them go. It does what the namespace controller of a controller
- * manager does, so that a cluster without one can delete namespaces; with one attached, both do the same work and neither
- * harms the other. Every server runs it: whoever comes second finds nothing left to do.
+ * Empties namespaces that are being deleted, then removes their finalizer, as the namespace controller of a controller manager
+ * would, so that a cluster without one can delete namespaces. A controller manager and several servers may do so at the same
+ * time: the later ones find nothing left to do.
  */
 export class NamespaceDeletion {
   readonly #client: Client;
@@ -47,7 +46,7 @@ export class NamespaceDeletion {
     this.#active.set(namespace.uid, work);
   }
 
-  /** Goes round until the namespace is empty: objects with finalizers or grace periods take their time. */
+  /** Repeats until the namespace is empty, because finalizers and grace periods keep objects for a while. */
   async #finish({ name, uid }: Entry, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -62,7 +61,7 @@ export class NamespaceDeletion {
     }
   }
 
-  /** Asks for the deletion of everything inside; answers how many objects are left after that. */
+  /** Deletes all objects in the namespace. Returns how many are left afterwards. */
   async #empty(namespace: string, signal: AbortSignal): Promise<number> {
     let remaining = 0;
     for (const definition of this.#registry.storages()) {

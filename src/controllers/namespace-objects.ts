@@ -4,7 +4,7 @@ import { part } from '../object/parts.ts';
 import type { NamespaceObject } from './every-namespace.ts';
 
 /**
- * What the controllers of a controller manager give every namespace, without which no pod could run in it (Kubernetes:
+ * The objects that a controller manager gives every namespace, without which no pod can run in it (Kubernetes:
  * pkg/controller/serviceaccount and pkg/controller/certificates/rootcacertpublisher).
  */
 
@@ -25,8 +25,8 @@ const CA_ANNOTATIONS = {
 };
 
 /**
- * The certificate by which pods know this server. Where a controller manager publishes another one its stays, and both never
- * write in turns: only what is no certificate is replaced at once, and an older one of ours at the next start.
+ * The certificate by which pods verify this server. A certificate from a controller manager stays, so that both never overwrite
+ * each other: only a value that is no certificate is replaced at once, and an older one of this server at the next start.
  */
 export function rootCertificate(certificate: string): NamespaceObject<ConfigMap> {
   const data = { [CA_KEY]: certificate };
@@ -58,7 +58,7 @@ function isCertificate(text: string | undefined): boolean {
   }
 }
 
-/** Whether the certificate that is there was written by a server of this cluster. */
+/** Whether a server of this cluster wrote the existing certificate. */
 function isOurs({ metadata: { managedFields = [] } }: ConfigMap): boolean {
   const owners = managedFields.filter(
     ({ fieldsV1 }) => part(fieldsV1, 'f:data')[`f:${CA_KEY}`] !== undefined,

@@ -1,6 +1,5 @@
-import { type Measure, ZERO } from '../admission/quota/measure.ts';
-import { measureOf } from '../admission/quota/measures/all.ts';
-import { only, scopesOf } from '../admission/quota/quota.ts';
+import { measureOf } from '../admission/quota/measures.ts';
+import { type Measure, only, scopesOf, ZERO } from '../admission/quota/quota.ts';
 import type { ResourceQuota } from '../api/types/core/v1.ts';
 import { addLists, NOTHING, type ResourceList, toResourceList } from '../object/resource-list.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
@@ -11,7 +10,7 @@ export interface CountedResource {
   readonly measure: Measure;
 }
 
-/** The resources whose objects limits of these names are of. */
+/** The resources whose objects these limits count. */
 export function resourcesCountedBy(
   names: readonly string[],
   definitions: readonly ResourceDefinition[],
@@ -24,7 +23,7 @@ export function resourcesCountedBy(
   });
 }
 
-/** What a quota's namespace uses of what it limits, all objects counted. A limit on what nobody counts has no usage. */
+/** Counts the usage of a quota's namespace over all objects. A limit that no measure counts has no usage. */
 export async function countUsage(
   client: Client,
   quota: ResourceQuota,

@@ -5,7 +5,7 @@ import type { Client } from '../verbs/client/client.ts';
 
 const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 
-/** Writes the status of quotas: what admission charges, and what a recount finds. */
+/** Writes the status of quotas, for admission, which charges, and for the controller, which counts. */
 export class StoredQuotas implements QuotaLedger {
   readonly #client: Client;
 
@@ -21,7 +21,7 @@ export class StoredQuotas implements QuotaLedger {
     return this.change(namespace, name, (quota) => ({ ...quota.status, used: used(quota) }));
   }
 
-  /** `status` may answer what is there already; then nothing is written. */
+  /** `status` may return the current status; then nothing is written. */
   change(
     namespace: string,
     name: string,

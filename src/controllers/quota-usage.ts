@@ -5,24 +5,23 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 import { followAnew } from '../storage/follower.ts';
 import { toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
-import { keepDoing } from '../util/keep-doing.ts';
-import { pause } from '../util/pause.ts';
-import { type AlsoRun, runTogether } from '../util/run-together.ts';
+import { type AlsoRun, runTogether } from '../util/concurrency.ts';
+import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { type CountedResource, countUsage, resourcesCountedBy } from './quota-count.ts';
 import type { StoredQuotas } from './quota-ledger.ts';
 
 const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
-/** Everything is counted again this often, whatever was seen or missed. */
+/** Everything is counted again this often, in case an event was missed. */
 const PERIOD_MS = 5 * 60_000;
 const RETRY_MS = 1000;
 /** Objects that end together are counted together. */
 const GATHER_MS = 100;
 
 /**
- * Keeps the status of ResourceQuotas true where no controller manager does: `hard` follows the spec, and `used` is counted anew
- * when a quota changes, when what it counts goes away or changes, and from time to time. Beside a controller manager, which
- * counts in the same way, it finds nothing to write.
+ * Maintains the status of ResourceQuotas, as a controller manager would: `hard` follows the spec, and `used` is counted again when
+ * a quota changes, when counted objects change or are deleted, and regularly. Beside a controller manager, which counts in the
+ * same way, it finds nothing to write.
  */
 export class QuotaUsage {
   readonly #client: Client;
@@ -34,14 +33,14 @@ export class QuotaUsage {
   readonly #known = new Map<string, Set<string>>();
   /** Quotas to be counted, as `namespace/name`. */
   readonly #due = new Set<string>();
-  /** What is counted and followed already, as `group/resource`. */
+  /** The followed resources, as `group/resource`. */
   readonly #followed = new Set<string>();
   #wake = Promise.withResolvers<void>();
 
   constructor(options: {
     client: Client;
     quotas: StoredQuotas;
-    /** All resources there are. */
+    /** All resources. */
     definitions: () => readonly ResourceDefinition[];
     now: () => Date;
     onError: (error: unknown) => void;
@@ -53,7 +52,7 @@ export class QuotaUsage {
     this.#onError = options.onError;
   }
 
-  /** @throws Error when quotas cannot be followed; it can be run again */
+  /** @throws Error when quotas cannot be followed; may be called again */
   async run(signal: AbortSignal, works: () => void): Promise<void> {
     works();
     this.#followed.clear();
@@ -107,7 +106,7 @@ export class QuotaUsage {
     this.#wake.resolve();
   }
 
-  /** What cannot be counted now is counted with the next round. */
+  /** A count that fails is repeated with the next round. */
   #keepCounting(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#wake.resolve(), { once: true });
     return keepDoing(() => this.#countDue(signal), signal, { retryMs: RETRY_MS, onError: this.#onError });
@@ -138,7 +137,7 @@ export class QuotaUsage {
     }
   }
 
-  /** False: somebody charged it meanwhile, which this count may not have seen. */
+  /** False: the quota was charged meanwhile, and this count may lack the charge. */
   async #recount(namespace: string, name: string): Promise<boolean> {
     const quota = await this.#client.get(QUOTAS, { namespace, name });
     if (quota === undefined) return true;
@@ -152,7 +151,7 @@ export class QuotaUsage {
   }
 }
 
-/** Whether the status is of this spec. */
+/** Whether the status belongs to the current spec. */
 function isSettled({ spec, status }: ResourceQuota): boolean {
   const wanted = toResourceList(spec?.hard);
   const [held, counted] = [toResourceList(status?.hard), toResourceList(status?.used)];
@@ -160,7 +159,7 @@ function isSettled({ spec, status }: ResourceQuota): boolean {
   return [...wanted].every(([name, { nanos }]) => held.get(name)?.nanos === nanos && counted.has(name));
 }
 
-/** Whether there may be less in use after this. A write that uses more is charged when it is admitted. */
+/** Whether the event may lower usage. A write that raises usage is charged when it is admitted. */
 function givesBack({ type, entry }: ObjectEvent, { group, resource }: ResourceDefinition): boolean {
   if (type !== 'MODIFIED') return type === 'DELETED';
   if (group !== '') return false;

@@ -9,8 +9,8 @@ const ROLES: ResourceOf<ClusterRole> = { group: RBAC_GROUP, resource: 'clusterro
 const RETRY_MS = 1000;
 
 /**
- * Fills ClusterRoles that gather the rules of others (admin, edit, view). Without it a cluster that has no controller manager
- * would have them empty; with one, both come to the same rules.
+ * Fills ClusterRoles that aggregate the rules of others (admin, edit, view). Without a controller manager they would stay empty;
+ * with one, both compute the same rules.
  */
 export class RoleAggregation {
   readonly #client: Client;
@@ -34,7 +34,7 @@ export class RoleAggregation {
     }
   }
 
-  /** Until nothing changes any more: a role that gathers may itself be gathered. */
+  /** Repeats until nothing changes, because aggregated roles may be aggregated again. */
   async aggregate(): Promise<void> {
     const roles = await this.#client.list(ROLES, {}, 'cached');
     for (const role of roles) {

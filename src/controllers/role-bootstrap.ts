@@ -8,7 +8,7 @@ import type { Client } from '../verbs/client/client.ts';
 type Reconcile = (existing: ApiObject | undefined, expected: ApiObject) => Reconciliation;
 
 /**
- * Gives the cluster the roles and bindings every Kubernetes cluster has, and gives back what they lack. All at once: the
+ * Creates the roles and bindings that every Kubernetes cluster has, and restores their default rights. All at once, so that the
  * writes share a few batches. @throws StatusError, StorageError
  */
 export async function bootstrapRoles(client: Client, isOn: Gates): Promise<void> {

@@ -1,18 +1,18 @@
 import { Hono } from 'hono';
-import { plainText } from '../pages/plain-text.ts';
+import { plainText } from '../pages/pages.ts';
 
-/** One thing that can be well or not. */
+/** One condition of the server's health. */
 export interface HealthCheck {
   readonly name: string;
-  /** Under which of the endpoints it counts. */
+  /** The endpoints that report the check. */
   readonly endpoints: readonly HealthEndpoint[];
-  /** Resolves when well. @throws Error; its message is shown to users who may read this check by itself */
+  /** Resolves when all is well. @throws Error whose message is shown to users who may read the path of this check */
   check(): Promise<void> | void;
 }
 
 const ENDPOINTS = ['healthz', 'livez', 'readyz'] as const;
 
-export type HealthEndpoint = (typeof ENDPOINTS)[number];
+type HealthEndpoint = (typeof ENDPOINTS)[number];
 
 type OnFailure = (name: string, error: unknown) => void;
 
@@ -71,13 +71,13 @@ async function examine(
     await check();
     return { well: true, line: `[+]${name} ok` };
   } catch (error) {
-    // What is wrong is for the log; everybody may ask after health in general.
+    // The reason goes to the log, because everyone may read the overall health.
     onFailure(name, error);
     return { well: false, line: `[-]${name} failed: reason withheld` };
   }
 }
 
-/** The paths below /healthz are for whom authorization lets read them: they are told the reason. */
+/** Authorization protects the path of a single check, so its answer has the reason. */
 async function reportOne({ name, check }: HealthCheck, onFailure: OnFailure): Promise<Response> {
   try {
     await check();
@@ -86,5 +86,52 @@ async function reportOne({ name, check }: HealthCheck, onFailure: OnFailure): Pr
     onFailure(name, error);
     const reason = error instanceof Error ? error.message : String(error);
     return plainText(500, `internal server error: ${reason}\n`);
+  }
+}
+
+/** A check that passes once a step of the start is finished. Several checks may stand for one step. */
+export interface StartupCheck<Step extends string> {
+  readonly name: string;
+  readonly step: Step;
+}
+
+/**
+ * The steps between the opening of the listener and readiness, as health checks. /livez counts unfinished steps as finished
+ * during --livez-grace-period, so that a slow start is not killed.
+ */
+export class Startup<Step extends string> {
+  readonly #graceMs: number;
+  readonly #now: () => number;
+  readonly #begunMs: number;
+  readonly #checks: readonly StartupCheck<Step>[];
+  readonly #done = new Set<Step>();
+
+  constructor(checks: readonly StartupCheck<Step>[], graceMs: number, now: () => number = Date.now) {
+    this.#checks = checks;
+    this.#graceMs = graceMs;
+    this.#now = now;
+    this.#begunMs = now();
+  }
+
+  finished(step: Step): void {
+    this.#done.add(step);
+  }
+
+  checks(): HealthCheck[] {
+    return this.#checks.flatMap(({ name, step }) => {
+      const strict = (): void => this.assertFinished(step);
+      const lenient = (): void => {
+        if (this.#now() - this.#begunMs >= this.#graceMs) strict();
+      };
+      return [
+        { name, endpoints: ['healthz', 'readyz'], check: strict },
+        { name, endpoints: ['livez'], check: lenient },
+      ] as const;
+    });
+  }
+
+  /** @throws Error while the step is not finished */
+  assertFinished(step: Step): void {
+    if (!this.#done.has(step)) throw new Error('not finished');
   }
 }

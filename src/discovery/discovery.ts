@@ -1,8 +1,9 @@
+import { Hono } from 'hono';
 import { canonicalGroup, type Dialect, dialectGroup } from '../api/dialect.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import { methodNotAllowed, pathNotFound } from '../api/status.ts';
-import { encodeValue } from '../codec/encode.ts';
+import { encodeValue } from '../codec/formats.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
 import { createPages, isUnknown, type Pages } from '../pages/pages.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -20,7 +21,7 @@ import {
   toResourceList,
 } from './resources.ts';
 
-export interface DiscoveryOptions {
+interface DiscoveryOptions {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   /** Dialects under which groups are listed, the first one first. */
@@ -31,17 +32,17 @@ export interface DiscoveryOptions {
   readonly version: VersionInfo;
 }
 
-export interface VersionInfo {
+interface VersionInfo {
   readonly major: string;
   readonly minor: string;
   readonly gitVersion: string;
   readonly platform: string;
 }
 
-/** What is no resource: discovery, OpenAPI, /version, the list of paths. */
+/** Documents that describe the API: discovery, OpenAPI, /version, the list of paths. */
 export function createDiscovery(options: DiscoveryOptions): Pages {
   const discovery = new Discovery(options);
-  // Empty parts of a path mean nothing here: /version/ and //version are /version.
+  // Empty parts of a path are ignored: /version/ and //version are /version.
   const pages = createPages((path) => `/${path.split('/').filter(Boolean).join('/')}`);
   pages.use(async (context, next) => {
     await next();
@@ -136,7 +137,7 @@ class Discovery {
     return this.#plain(request, toResourceList(groupVersionOf(name, version), resources, found));
   }
 
-  /** A name that --api-domains leaves out of the list is served all the same. */
+  /** A group that --api-domains leaves out of the list is served nevertheless. */
   #findGroup(name: string): ListedGroup {
     const { group, dialect = 'k8s.io' } = canonicalGroup(name);
     const served = this.#options.registry.groups().find((one) => one.group === group);
@@ -145,7 +146,7 @@ class Discovery {
     return listed ?? { ...served, dialect, name, primary: false };
   }
 
-  /** Clients ask for the aggregated form first and take the plain one where it is all there is. */
+  /** Clients ask for the aggregated form first, and accept the plain one instead. */
   #aggregatedOr(request: ApiRequest, groups: readonly ListedGroup[], other: () => JsonObject): Response {
     const match =
       /application\/json;(?=[^,]*as=APIGroupDiscoveryList)(?=[^,]*g=apidiscovery\.(k8s\.io|cluster\.io))(?=[^,]*v=(v2beta1|v2)\b)/.exec(
@@ -153,13 +154,14 @@ class Discovery {
       );
     if (match === null) return this.#plain(request, other());
     const [, domain, version = 'v2'] = match;
-    const apiVersion = `${dialectGroup('apidiscovery.k8s.io', domain as Dialect)}/${version}`;
+    const group = dialectGroup('apidiscovery.k8s.io', domain === 'cluster.io' ? 'cluster.io' : 'k8s.io');
+    const apiVersion = `${group}/${version}`;
     const document = this.#aggregated(apiVersion, groups);
-    const contentType = `application/json;g=${dialectGroup('apidiscovery.k8s.io', domain as Dialect)};v=${version};as=APIGroupDiscoveryList`;
+    const contentType = `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
     return withEtag(request, document, contentType);
   }
 
-  /** The same until the registry changes, for every kubectl that begins. */
+  /** Every kubectl requests this document when it starts, so it is made once for each state of the registry. */
   #aggregated(apiVersion: string, groups: readonly ListedGroup[]): Document {
     const name = [apiVersion, ...groups.map((group) => group.name)].join(' ');
     let document = this.#documents.get(name);
@@ -172,7 +174,7 @@ class Discovery {
     return document;
   }
 
-  /** What has a kind of meta/v1 has a protobuf form too. */
+  /** Documents with a kind in meta/v1 have a protobuf form too. */
   #plain(request: ApiRequest, document: JsonObject): Response {
     const type = `meta/v1.${String(document.kind)}`;
     const schema = this.#options.types.has(type) ? this.#options.types.message(type) : undefined;
@@ -221,7 +223,7 @@ class Discovery {
   }
 }
 
-/** Clients of the Go library ask for protobuf, and take nothing else from /openapi/v2. */
+/** Clients of the Go library accept only protobuf from /openapi/v2. */
 function chooseForm(
   { headers }: ApiRequest,
   version: OpenApiVersion,
@@ -240,3 +242,31 @@ function withEtag(request: ApiRequest, { bytes, etag }: Document, contentType: s
   const isKnown = request.headers['if-none-match'] === quoted;
   return new Response(isKnown ? null : bytes, { status: isKnown ? 304 : 200, headers });
 }
+
+/** How long clients may cache the documents. A client that meets an unknown key fetches them again (RFC 7517, section 4.5). */
+const MAX_AGE_SECONDS = 3600;
+
+/**
+ * The documents by which holders of a service account token verify it, with the current keys. Undefined: the issuer publishes
+ * none.
+ */
+export function createIssuerPages(
+  documents: (() => { readonly configuration: JsonObject; readonly keySet: JsonObject }) | undefined,
+): Hono {
+  const pages = new Hono();
+  const add = (path: string, document: () => JsonObject, contentType: string): void => {
+    pages.get(path, () => toResponse(document(), contentType));
+    pages.all(path, () => {
+      throw methodNotAllowed();
+    });
+  };
+  if (documents === undefined) return pages;
+  add('/.well-known/openid-configuration', () => documents().configuration, 'application/json');
+  add('/openid/v1/jwks', () => documents().keySet, 'application/jwk-set+json');
+  return pages;
+}
+
+const toResponse = (document: JsonObject, contentType: string): Response =>
+  Response.json(document, {
+    headers: { 'content-type': contentType, 'cache-control': `public, max-age=${MAX_AGE_SECONDS}` },
+  });

@@ -3,8 +3,7 @@ import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { Subresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
-import { writeConnectPaths } from './openapi-connect.ts';
-import { type ParameterType, type PathWriter, parameter } from './openapi-parameters.ts';
+import { type ParameterType, type PathWriter, parameter, writeConnectPaths } from './openapi-operations.ts';
 
 /** Paths and operations of one resource, in both OpenAPI versions. */
 
@@ -142,7 +141,7 @@ function pathItem(writer: PathWriter, served: ServedResource, item: Item): JsonO
     METHODS[operation],
     toOperation(writer, served, item, operation),
   ]);
-  return { ...(Object.fromEntries(operations) as JsonObject), parameters };
+  return { ...Object.fromEntries(operations), parameters };
 }
 
 function toOperation(
@@ -214,7 +213,7 @@ function v2Body(
   };
 }
 
-/** Go's types of these documents leave out what is empty or false, and so do we: what is read and written again is the same. */
+/** Go's types of these documents omit empty and false fields, and so does this one: reading and writing gives the same text. */
 const withParameters = (parameters: JsonObject[]): JsonObject =>
   parameters.length === 0 ? {} : { parameters };
 const requiredFor = (operation: Operation): JsonObject =>
@@ -233,7 +232,7 @@ function v3Body(
     ...withParameters(parameters),
     requestBody: {
       ...requiredFor(operation),
-      content: Object.fromEntries(types.map((type) => [type, { schema }])) as JsonObject,
+      content: Object.fromEntries(types.map((type) => [type, { schema }])),
     },
   };
 }

@@ -11,12 +11,12 @@ import type {
   ValueSchema,
 } from '../api/schema.ts';
 
-/** Types of the IDL as OpenAPI schemas. `v2` and `v3` differ in where definitions are and how they are referred to. */
+/** Types of the IDL as OpenAPI schemas. `v2` and `v3` differ in the place of definitions and in references to them. */
 export type OpenApiVersion = 'v2' | 'v3';
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
-/** Scalars that clients know by name. */
+/** Scalars that are definitions of their own, because clients know them by name. */
 const NAMED_SCALARS: Readonly<
   Partial<Record<ScalarKind, { readonly name: string; readonly schema: JsonObject }>>
 > = {
@@ -69,7 +69,7 @@ const SCHEMA_UNIONS: Readonly<Record<SchemaUnionKind, string>> = {
   SchemaOrStringArray: 'A schema, or a list of texts.',
 };
 
-/** Collects definitions as they are referred to, each once, with all that it refers to in turn. */
+/** Collects definitions as references need them, each once, with the definitions that it refers to. */
 export class SchemaWriter {
   readonly definitions: Record<string, JsonObject> = {};
   readonly #types: TypeLibrary;
@@ -86,7 +86,7 @@ export class SchemaWriter {
     this.#kindsOf = kindsOf;
   }
 
-  /** A reference to a type, whose definition is added if it is not there. */
+  /** A reference to a type. Adds its definition if it is missing. */
   refer(type: string): JsonObject {
     const schema = this.#types.message(type);
     if (this.definitions[schema.definition] === undefined) {
@@ -156,7 +156,7 @@ export class SchemaWriter {
     }
   }
 
-  /** Described without saying what is inside, as Kubernetes does. */
+  /** Described without its structure, as in Kubernetes. */
   #schemaUnion({ kind, message }: SchemaUnion): JsonObject {
     const name = `${message.definition}${kind.slice('Schema'.length)}`;
     this.definitions[name] = { description: SCHEMA_UNIONS[kind] };

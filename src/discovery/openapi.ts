@@ -2,16 +2,15 @@ import { createHash } from 'node:crypto';
 import { type Dialect, dialectGroup } from '../api/dialect.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersionKind } from '../api/names.ts';
-import type { JsonObject } from '../api/object-meta.ts';
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import { Pace } from '../util/end-turn.ts';
 import { writePaths } from './openapi-paths.ts';
 import { encodeOpenApiV2 } from './openapi-protobuf/v2.ts';
 import { encodeOpenApiV3 } from './openapi-protobuf/v3.ts';
 import { type OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
-import { toJsonInTurns } from './turns.ts';
 
-/** Group version as OpenAPI documents are divided: `api/v1`, `apis/apps/v1`. */
+/** A group version, which has a document of its own: `api/v1`, `apis/apps/v1`. */
 export interface DocumentKey {
   readonly path: string;
   readonly group: string;
@@ -19,7 +18,7 @@ export interface DocumentKey {
   readonly dialect: Dialect;
 }
 
-/** Bytes with the hash that names them. */
+/** The bytes of a document and their hash. */
 export interface Document {
   readonly bytes: Buffer;
   readonly etag: string;
@@ -27,15 +26,15 @@ export interface Document {
 
 export type DocumentForm = 'json' | 'protobuf';
 
-/** What a document describes, as it was when making it began. */
+/** The resources of a document, as they were when its making began. */
 interface Described {
   readonly key: DocumentKey;
   readonly resources: readonly ServedResource[];
 }
 
 /**
- * Makes OpenAPI documents when they are asked for, and keeps their bytes until the registry changes. The one of everything takes
- * 150 ms, so others have their turn in between.
+ * Makes OpenAPI documents on demand, and caches their bytes until the registry changes. The document of all groups takes 150 ms,
+ * so its making yields the event loop.
  */
 export class OpenApi {
   readonly #registry: Registry;
@@ -57,7 +56,7 @@ export class OpenApi {
     });
   }
 
-  /** Everything in one document. */
+  /** One document for all groups. */
   whole(keys: readonly DocumentKey[], form: DocumentForm = 'json'): Promise<Document> {
     return this.#once(`v2 ${form}`, async () => {
       const document = await this.#build('v2', keys);
@@ -70,7 +69,7 @@ export class OpenApi {
     if (document === undefined) {
       document = encode().then(toDocument);
       this.#documents.set(name, document);
-      // Nobody is to be told of this failure again and again.
+      // A failure must not stay in the cache.
       document.catch(() => this.#documents.delete(name));
     }
     return document;
@@ -108,7 +107,7 @@ export function toDocument(encoded: Uint8Array): Document {
   return { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() };
 }
 
-/** Which kinds types are served as, in the dialects of the document. */
+/** The kinds under which types are served, in the dialects of the document. */
 function kindsByType(described: readonly Described[]): ReadonlyMap<string, readonly GroupVersionKind[]> {
   const kinds = new Map<string, Map<string, GroupVersionKind>>();
   const add = (type: string, { group, version, kind }: GroupVersionKind): void => {
@@ -135,4 +134,33 @@ function kindsByType(described: readonly Described[]): ReadonlyMap<string, reado
 function tagOf({ group, version }: DocumentKey): string {
   const stem = group === '' ? 'core' : group.replace(/\.(k8s|cluster)\.io$/, '');
   return [...stem.split('.'), version].map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join('');
+}
+
+/** Objects are split this deep: down to single paths and definitions. */
+const DEPTH = 3;
+
+/** JSON of a document of some megabytes; yields the event loop between its parts. */
+async function toJsonInTurns(document: JsonObject): Promise<Buffer> {
+  const pace = new Pace(1);
+  const pieces: Buffer[] = [];
+  for (const part of partsOf(document, DEPTH)) {
+    if (pace.isOver()) await pace.rest();
+    pieces.push(Buffer.from(part));
+  }
+  return Buffer.concat(pieces);
+}
+
+function* partsOf(value: JsonValue, depth: number): Iterable<string> {
+  if (depth === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) {
+    yield JSON.stringify(value);
+    return;
+  }
+  let open = '{';
+  for (const [name, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    yield `${open}${JSON.stringify(name)}:`;
+    yield* partsOf(item, depth - 1);
+    open = ',';
+  }
+  yield open === '{' ? '{}' : '}';
 }

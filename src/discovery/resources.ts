@@ -7,7 +7,7 @@ import type { Registry, ServedResource } from '../registry/registry.ts';
 
 /** The plain discovery documents: APIVersions, APIGroupList, APIGroup, APIResourceList. */
 
-/** A group as it is listed: once for each dialect it has a name in. */
+/** A group as it is listed: once for each dialect that has a name for it. */
 export interface ListedGroup {
   /** Canonical. */
   readonly group: string;
@@ -16,8 +16,8 @@ export interface ListedGroup {
   readonly name: string;
   readonly versions: readonly string[];
   /**
-   * The first name of the group. Short names and categories are listed under that one only: kubectl warns about a short name
-   * that it finds in two groups, and would show what a category holds twice.
+   * Whether this is the first name of the group. Short names and categories are listed only under the first: kubectl warns about
+   * a short name in two groups, and would show the resources of a category twice.
    */
   readonly primary: boolean;
 }
@@ -112,7 +112,7 @@ function toSubresource(
 }
 
 /** Lets clients notice that the stored version changed (Kubernetes: discovery.StorageVersionHash). */
-export function storageVersionHash({ storage, kind }: ServedResource['definition']): string {
+function storageVersionHash({ storage, kind }: ServedResource['definition']): string {
   const digest = createHash('sha256').update(`${storage.group}/${storage.version}/${kind}`).digest();
   return digest.subarray(0, 8).toString('base64');
 }

@@ -1,8 +1,8 @@
-import type { FlowClock } from './clock.ts';
-import type { Ticket } from './queueing/ticket.ts';
+import type { FlowClock } from './flow-control.ts';
+import type { Ticket } from './queueing/queue.ts';
 import type { Level } from './seats/level.ts';
 
-/** Tables for whoever wants to know what waits where, in the columns of Kubernetes' debugging endpoints. */
+/** Tables of the queues and their requests, with the columns of Kubernetes' debugging endpoints. */
 
 type Row = readonly (string | number | boolean)[];
 
@@ -42,9 +42,9 @@ const REQUEST_COLUMNS =
   'AdditionalLatency StartTime';
 const DETAIL_COLUMNS = 'UserName Verb APIPath Namespace Name APIVersion Resource SubResource';
 
-export interface RequestDumpOptions {
+interface RequestDumpOptions {
   readonly clock: FlowClock;
-  /** Who asks for what, too. */
+  /** Also shows user, verb and path of each request. */
   readonly details: boolean;
 }
 
@@ -98,7 +98,7 @@ const toSeatSeconds = (work: number): string => `${Math.max(work, 0).toFixed(8)}
 
 const LEAST_WIDTH = 8;
 
-/** Cells end with a comma and are filled up to their column's width; the last of a row is not. */
+/** Cells end with a comma and are padded to the width of their column, except the last of a row. */
 function toTable(rows: readonly Row[]): string {
   const cells = rows.map((row) =>
     row.map((cell, at) => (at === row.length - 1 ? clean(cell) : `${clean(cell)},`)),
@@ -112,5 +112,5 @@ function toTable(rows: readonly Row[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What callers chose must not look like another row. */
+/** Text from callers must not look like another row. */
 const clean = (cell: string | number | boolean): string => String(cell).replace(/\p{Cc}/gu, '?');

@@ -1,12 +1,12 @@
 import type { AuthenticatedRequest } from '../request/api-request.ts';
 
-/** What deciding on a request takes. */
+/** The parts of a request that decide about its turn. */
 export type FlowRequest = Pick<
   AuthenticatedRequest,
   'user' | 'verb' | 'path' | 'target' | 'query' | 'signal'
 >;
 
-/** Who a request was counted with. Answered as UIDs: names would tell callers how important they are taken to be. */
+/** The schema and the level of a request. Sent as UIDs, because names would tell callers how important they are. */
 export interface Classification {
   readonly schemaUid: string;
   readonly levelUid: string;
@@ -18,9 +18,9 @@ export type Turn = AdmittedTurn | RefusedTurn;
 export interface AdmittedTurn {
   readonly admitted: true;
   readonly classification: Classification | undefined;
-  /** A watch has sent what it begins with: from now on it costs nothing. */
+  /** To be called when a watch has sent its initial events: from then on it costs nothing. */
   initialized(): void;
-  /** The request is over. Includes {@link AdmittedTurn.initialized}; may be called again. */
+  /** To be called when the request is over. Includes {@link AdmittedTurn.initialized}; may be called again. */
   end(): void;
 }
 
@@ -30,11 +30,72 @@ export interface RefusedTurn {
   readonly retryAfterSeconds: number;
 }
 
-/** How much at once. */
+/** Limits how many requests are served at once. */
 export interface FlowControl {
   /**
-   * Undefined: not subject to limits. A promise only for a request that has to wait; the others are not made to pay for
-   * a turn of the event loop.
+   * Undefined: the request is not limited. A promise only for a request that has to wait, so that the others do not pay for a
+   * turn of the event loop.
    */
   begin(request: FlowRequest): Turn | Promise<Turn> | undefined;
+}
+
+/** The clock of the queues; tests move it by hand. */
+export interface FlowClock {
+  /** Monotonic, in milliseconds. */
+  now(): number;
+  /** The date of a value of `now`. */
+  toDate(now: number): Date;
+  /** Calls back once after `ms` milliseconds. Returns a function that cancels the call. */
+  after(ms: number, callback: () => void): () => void;
+  /** Calls back in the next round of the event loop, after all requests that arrived meanwhile. */
+  soon(callback: () => void): void;
+}
+
+export const systemClock: FlowClock = {
+  now: () => performance.now(),
+  toDate: (now) => new Date(performance.timeOrigin + now),
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+  soon: (callback) => void setImmediate(callback),
+};
+
+/** The actions at the end of an admitted request. */
+interface TurnActions {
+  readonly classification: Classification;
+  /** Frees the seats. */
+  release(): void;
+  /** Called when the request is over; undefined for everything but watches. */
+  readonly forget: (() => void) | undefined;
+}
+
+/** An admitted request, whose seats are freed exactly once. */
+export class SeatedTurn implements AdmittedTurn {
+  readonly admitted = true;
+  readonly #actions: TurnActions;
+  #seated = true;
+  #running = true;
+
+  constructor(actions: TurnActions) {
+    this.#actions = actions;
+  }
+
+  get classification(): Classification {
+    return this.#actions.classification;
+  }
+
+  initialized(): void {
+    if (!this.#seated) return;
+    this.#seated = false;
+    this.#actions.release();
+  }
+
+  end(): void {
+    this.initialized();
+    if (!this.#running) return;
+    this.#running = false;
+    this.#actions.forget?.();
+  }
 }

@@ -1,10 +1,21 @@
 import { canonicalGroup } from '../api/dialect.ts';
 import type { ResourceTarget, UserInfo } from '../request/api-request.ts';
-import type { FlowSchema, PathRule, ResourceRule, SchemaRule, Subject } from './config/flow-schema.ts';
-import type { FlowRequest } from './flow-control.ts';
+import { MANDATORY } from './bootstrap.ts';
+import {
+  bySchemaOrder,
+  type FlowSchema,
+  type PathRule,
+  parseFlowSchema,
+  type ResourceRule,
+  type SchemaRule,
+  type Subject,
+} from './config/flow-schema.ts';
+import type { Classification, FlowRequest } from './flow-control.ts';
+import type { FlowMetrics, FlowRecorder } from './metrics.ts';
+import type { Level } from './seats/level.ts';
 
-/** Whether a schema is for a request (Kubernetes: matchesFlowSchema). Rules are taken apart once, requests are many. */
-export type Matcher = (request: FlowRequest) => boolean;
+/** Whether a schema matches a request (Kubernetes: matchesFlowSchema). Rules are compiled once, because requests are many. */
+type Matcher = (request: FlowRequest) => boolean;
 
 export function createMatcher({ rules }: FlowSchema): Matcher {
   const matchers = rules.map(matchRule);
@@ -55,7 +66,7 @@ function matchResource(rule: ResourceRule): (verb: string, target: ResourceTarge
     (namespace === '' ? rule.clusterScope : namespaces(namespace));
 }
 
-/** `*` means everything only where it stands alone. */
+/** `*` means everything only when it stands alone. */
 function matchName(names: readonly string[]): (name: string) => boolean {
   if (names.length === 1 && names[0] === '*') return () => true;
   const known = new Set(names);
@@ -65,9 +76,65 @@ function matchName(names: readonly string[]): (name: string) => boolean {
 function matchPath(rule: PathRule): (verb: string, path: string) => boolean {
   const verbs = matchName(rule.verbs);
   const exact = new Set(rule.paths);
-  // A path covers what is below it, with and without a star at its end.
+  // A path covers all paths below it, with or without a star at its end.
   const prefixes = rule.paths.map((path) => `${path.replace(/\*$/, '').replace(/\/$/, '')}/`);
   const all = exact.has('*');
   return (verb, path) =>
     verbs(verb) && (all || exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix)));
+}
+
+/** A flow schema with everything that its requests need, looked up once. */
+export interface Route {
+  readonly schema: FlowSchema;
+  readonly level: Level;
+  readonly matches: Matcher;
+  readonly classification: Classification;
+  readonly recorder: FlowRecorder;
+}
+
+const MANDATORY_SCHEMAS = MANDATORY.schemas.map(parseFlowSchema);
+
+/**
+ * The schemas in the order in which they are tried. A schema whose level does not exist is left out; the mandatory ones exist
+ * even before their objects do. The last schema takes all requests that no other matches.
+ */
+export function createRoutes(
+  schemas: readonly FlowSchema[],
+  levels: ReadonlyMap<string, Level>,
+  metrics: FlowMetrics,
+): Route[] {
+  const usable = schemas.filter(({ level }) => levels.has(level)).sort(bySchemaOrder);
+  const named = (wanted: string): boolean => usable.some(({ name }) => name === wanted);
+  const [exempt, catchAll] = MANDATORY_SCHEMAS;
+  const all = [
+    ...(exempt === undefined || named(exempt.name) ? [] : [exempt]),
+    ...usable,
+    ...(catchAll === undefined || named(catchAll.name) ? [] : [catchAll]),
+  ];
+  return all.flatMap((schema) => {
+    const level = levels.get(schema.level);
+    return level === undefined ? [] : [toRoute(schema, level, metrics)];
+  });
+}
+
+const toRoute = (schema: FlowSchema, level: Level, metrics: FlowMetrics): Route => ({
+  schema,
+  level,
+  matches: createMatcher(schema),
+  classification: { schemaUid: schema.uid, levelUid: level.config.uid },
+  recorder: metrics.flow(level.config.name, schema.name),
+});
+
+/** The first route that matches. None matches only callers without a known group; they get the catch-all. */
+export function findRoute(routes: readonly Route[], request: FlowRequest): Route {
+  for (const route of routes) if (route.matches(request)) return route;
+  const last = routes.findLast(({ schema }) => schema.name === 'catch-all') ?? routes.at(-1);
+  if (last === undefined) throw new Error('there are no flow schemas');
+  return last;
+}
+
+/** The key of the request's flow within its schema. Only queues need it. */
+export function distinguish({ schema, level }: Route, { user, target }: FlowRequest): string {
+  if (schema.distinguisher === undefined || (level.config.queuing?.queues ?? 0) <= 1) return '';
+  return schema.distinguisher === 'ByUser' ? user.username : (target?.namespace ?? '');
 }

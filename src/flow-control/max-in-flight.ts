@@ -1,7 +1,7 @@
-import { isLongRunning } from '../request/long-running.ts';
+import { isLongRunning } from '../request/api-request.ts';
 import type { AdmittedTurn, FlowControl, FlowRequest, RefusedTurn } from './flow-control.ts';
 
-export interface MaxInFlightLimits {
+interface MaxInFlightLimits {
   /** --max-requests-inflight; 0: no limit. */
   readonly reading: number;
   /** --max-mutating-requests-inflight; 0: no limit. */
@@ -9,11 +9,11 @@ export interface MaxInFlightLimits {
 }
 
 const READING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
-/** Who is not sent away: somebody must be able to set right what is wrong. */
+/** Members of this group are never refused, so that an administrator can repair an overloaded cluster. */
 const PRIVILEGED = 'system:masters';
 const RETRY_AFTER_SECONDS = 1;
 
-/** Two counters; who finds theirs full is sent away at once (Kubernetes: WithMaxInFlightLimit). */
+/** Two counters; a request that finds its counter full is refused at once (Kubernetes: WithMaxInFlightLimit). */
 export class MaxInFlight implements FlowControl {
   readonly #reading: Counter;
   readonly #mutating: Counter;

@@ -3,26 +3,26 @@ import type {
   LevelAdjustment,
   LevelLimits,
   LevelUsage,
-} from '../observability/flow-control/level-facts.ts';
+} from '../observability/flow-control/level-tallies.ts';
 
-/** What flow control tells of itself. Implementations are called several times a request and must be cheap. */
+/** Takes the measurements of flow control. Implementations are called several times for each request and must be cheap. */
 export interface FlowMetrics {
   flow(level: string, schema: string): FlowRecorder;
   level(level: string): LevelRecorder;
-  /** Share of its wish that each level gets which is bound by no limit of its own. */
+  /** The part of its target that each level gets, unless a limit of its own binds it. */
   fairFraction(fraction: number): void;
 }
 
-export type RejectReason = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled';
+type RejectReason = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled';
 
-/** One schema's requests at one level. */
+/** Takes the measurements of one schema's requests at one level. */
 export interface FlowRecorder {
   estimated(seats: number): void;
   enqueued(seats: number, queueLength: number): void;
   dequeued(seats: number): void;
   started(seats: number): void;
   finished(): void;
-  /** Later than `finished` when the seats are kept for the work that watchers cause. */
+  /** Called after `finished`; later when the seats are held for the events that watchers get. */
   released(seats: number): void;
   dispatched(): void;
   rejected(reason: RejectReason): void;
@@ -37,7 +37,7 @@ export interface LevelRecorder {
   dispatch(progress: DispatchProgress): void;
   /** `now` in milliseconds. Called after each change. */
   usage(now: number, usage: LevelUsage): void;
-  /** What usage is measured against. */
+  /** The maximum that usage is measured against. */
   capacity(waiting: number, executing: number): void;
   limits(limits: LevelLimits): void;
   adjusted(adjustment: LevelAdjustment): void;

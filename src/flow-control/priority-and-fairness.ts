@@ -1,27 +1,29 @@
-import type { ResourceTarget } from '../request/api-request.ts';
-import { isLongRunning } from '../request/long-running.ts';
+import { isLongRunning, type ResourceTarget } from '../request/api-request.ts';
 import { pause } from '../util/pause.ts';
-import type { FlowClock } from './clock.ts';
 import type { FlowSchema } from './config/flow-schema.ts';
 import type { PriorityLevel } from './config/priority-level.ts';
-import type { FlowControl, FlowRequest, RefusedTurn, Turn } from './flow-control.ts';
+import {
+  type FlowClock,
+  type FlowControl,
+  type FlowRequest,
+  type RefusedTurn,
+  SeatedTurn,
+  type Turn,
+} from './flow-control.ts';
+import { createRoutes, distinguish, findRoute, type Route } from './match.ts';
 import type { FlowMetrics } from './metrics.ts';
-import type { Ticket } from './queueing/ticket.ts';
+import type { Ticket } from './queueing/queue.ts';
+import { estimateWork, type Surroundings, seatsOf, WatchCounts } from './request-cost.ts';
 import { RetryAfter } from './retry-after.ts';
-import { createRoutes, distinguish, findRoute, type Route } from './routes.ts';
 import type { Level } from './seats/level.ts';
 import { Levels } from './seats/levels.ts';
-import { SeatedTurn } from './turn.ts';
-import { estimateWork, type Surroundings } from './work/estimate.ts';
-import { WatchCounts } from './work/watch-counts.ts';
-import { seatsOf } from './work/work.ts';
 
-export interface PriorityAndFairnessOptions {
+interface PriorityAndFairnessOptions {
   /** Sum of --max-requests-inflight and --max-mutating-requests-inflight. */
   readonly serverSeats: number;
   /** --request-timeout: a request waits for a quarter of it. */
   readonly requestTimeoutMs: number;
-  /** Objects of a resource in all namespaces; undefined when it is not kept here. */
+  /** Number of a resource's objects in all namespaces; undefined for a resource that is not stored here. */
   readonly countObjects: (target: ResourceTarget) => number | undefined;
   /** Feature gate WatchList. */
   readonly watchList: boolean;
@@ -64,7 +66,7 @@ export class PriorityAndFairness implements FlowControl {
     this.configure([], []);
   }
 
-  /** What requests after this call are decided by. Those that wait go on waiting where they are. */
+  /** Applies to requests after this call. Requests that wait keep their places. */
   configure(schemas: readonly FlowSchema[], levels: readonly PriorityLevel[]): void {
     this.#schemas = schemas;
     this.#configs = levels;
@@ -72,7 +74,7 @@ export class PriorityAndFairness implements FlowControl {
     this.#routes = createRoutes(schemas, this.#levels.current, this.#metrics);
   }
 
-  /** By name, for whoever looks into them. */
+  /** The levels by name, for debugging. */
   get levels(): ReadonlyMap<string, Level> {
     return this.#levels.all;
   }
@@ -145,7 +147,7 @@ export class PriorityAndFairness implements FlowControl {
     };
   }
 
-  /** The last request of a level that is no longer wanted frees its seats for the others. */
+  /** The last request of a deleted level frees its seats for the other levels. */
   #reap(level: Level): void {
     if (level.retired && level.queues.isIdle) this.configure(this.#schemas, this.#configs);
   }

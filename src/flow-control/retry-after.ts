@@ -1,9 +1,9 @@
-/** Nobody is sent away for longer. */
+/** The longest time that a caller is told to wait. */
 const MAX_SECONDS = 32;
 
 /**
- * When refused callers are told to come again: twice as late each time many are refused, a second earlier each second in
- * which few are (Kubernetes: dropped requests tracker; the example is TCP).
+ * The Retry-After of refused callers: doubles each time many are refused, and shrinks by a second for each second in which few
+ * are (Kubernetes: dropped requests tracker; the model is TCP).
  */
 export class RetryAfter {
   readonly #now: () => number;
@@ -14,7 +14,7 @@ export class RetryAfter {
     this.#now = now;
   }
 
-  /** Counts one more, and answers for how many seconds to send it away. */
+  /** Counts a refusal, and returns its Retry-After in seconds. */
   refuse(level: string): number {
     let refused = this.#levels.get(level);
     if (refused === undefined) {

@@ -5,11 +5,11 @@ import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from '../observability/logger.ts';
 
-/** What its pages take is a number. */
+/** The only body that a page takes is a number. */
 const MAX_BODY_BYTES = 16;
 
 /**
- * --debug-socket-path: pages without authentication, for whoever the file's mode lets in: its owner. A socket that a dead
+ * --debug-socket-path: pages without authentication. The mode of the socket's file lets in its owner alone. A socket that a dead
  * server left behind is replaced.
  */
 export async function openDebugSocket(

@@ -1,8 +1,8 @@
+import { isLongRunning } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { isLongRunning } from '../request/long-running.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 
-/** Kubernetes: what probes and scrapers ask is answered to the end. */
+/** Probes and scrapers are answered to the end, as in Kubernetes. */
 const EXEMPT = ['/readyz', '/livez', '/healthz', '/metrics'];
 
 export interface DrainPlan {
@@ -10,15 +10,15 @@ export interface DrainPlan {
   readonly sendRetryAfter: boolean;
   /** --shutdown-watch-termination-grace-period; 0 ends all watches at once. */
   readonly watchGraceMs: number;
-  /** How long requests under way may take. */
+  /** How long requests under way may still take. */
   readonly requestGraceMs: number;
 }
 
-/** Watches end no slower than this, however long they may take. */
+/** Watches end at least this fast, however long the grace period is. */
 const MIN_WATCHES_PER_SECOND = 200;
 const POLL_MS = 10;
 
-/** The requests under way, and how they come to an end. */
+/** The requests under way, and their orderly end. */
 export class OpenRequests {
   readonly #open = new Set<IncomingRequest>();
   readonly #long = new Set<IncomingRequest>();
@@ -33,7 +33,7 @@ export class OpenRequests {
     this.#long.delete(request);
   }
 
-  /** What a new request is answered while the server ends; undefined: it is served. */
+  /** The answer to a new request while the server ends; undefined: the request is served. */
   refusalOf({ path }: IncomingRequest): ApiResponse | undefined {
     if (this.#refusal === undefined) return undefined;
     return EXEMPT.some((prefix) => path.startsWith(prefix)) ? undefined : this.#refusal;
@@ -69,7 +69,7 @@ export class OpenRequests {
   }
 }
 
-/** Overload and shutdown speak plain text: the answer must cost nothing. */
+/** Answers about overload and shutdown are plain text, because they must cost nothing. */
 export function retryLater(code: number, message: string, seconds: number): ApiResponse {
   return {
     kind: 'bytes',

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Incoming, Receiver } from './exchange.ts';
-import { type Peer, peerOf } from './peer.ts';
+import { type Incoming, type Peer, peerOf, type Receiver } from './exchange.ts';
 
 /** A request of HTTP/1.1. */
 export class Http1Incoming implements Incoming {

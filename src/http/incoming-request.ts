@@ -12,9 +12,9 @@ import type {
   ResourceTarget,
 } from '../request/api-request.ts';
 import type { Incoming } from './exchange.ts';
-import { Warnings } from './warnings.ts';
+import { Warnings } from './response-headers.ts';
 
-/** A request as the http layer received it, in the words of the layers below. */
+/** A request as the http layer received it, adapted to the layers below. */
 export class IncomingRequest implements ApiRequest {
   readonly id: string;
   readonly method: string;
@@ -30,7 +30,7 @@ export class IncomingRequest implements ApiRequest {
   readonly #info: RequestInfo;
   readonly #incoming: Incoming;
   readonly #upgrade: string;
-  /** Made for who listens: nobody does while a small answer is made. */
+  /** Created on first use: a small answer is made without one. */
   #abort: AbortController | undefined;
   #departure: AbortController | undefined;
   #aborted = false;
@@ -58,7 +58,7 @@ export class IncomingRequest implements ApiRequest {
     return this.#incoming.session;
   }
 
-  /** What all requests on one connection have in common. */
+  /** The same object for all requests on one connection. */
   get connection(): object {
     return this.#incoming.connection;
   }
@@ -123,7 +123,7 @@ export class IncomingRequest implements ApiRequest {
     };
   }
 
-  /** Aborts when there is nobody to answer any more: later than {@link signal} when the time was up before. */
+  /** Aborts when the client can no longer be answered: later than {@link signal} when the time was up first. */
   get departure(): AbortSignal {
     if (this.#departure === undefined) {
       this.#departure = new AbortController();
@@ -137,7 +137,7 @@ export class IncomingRequest implements ApiRequest {
     this.#abort?.abort();
   }
 
-  /** The client has gone away, or is to be sent no more. */
+  /** The client has gone away, or is to get no more. */
   abort(): void {
     this.#gone = true;
     this.#departure?.abort();
@@ -172,7 +172,7 @@ export class IncomingRequest implements ApiRequest {
 
 const EMPTY = Buffer.alloc(0);
 
-/** NUL separates the parts of a key and line ends those of a log: neither is in any path that means something. */
+/** NUL separates the parts of storage keys and line ends the lines of logs; no meaningful path has either. */
 function decodePath(encoded: string): string {
   const path = encoded.includes('%') ? decodeURIComponent(encoded) : encoded;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -180,7 +180,7 @@ function decodePath(encoded: string): string {
   return path;
 }
 
-/** A caller may bring an audit id of its own, so that a proxy's log and ours can be joined. */
+/** A caller may send an audit id of its own, so that its log and this server's can be joined. */
 function auditId(headers: IncomingHttpHeaders): string {
   const given = headers['audit-id'];
   return typeof given === 'string' && /^[\x21-\x7e]{1,64}$/.test(given) ? given : randomUUID();

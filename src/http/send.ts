@@ -1,9 +1,9 @@
-import { gzipPieces } from '../codec/gzip/gzip-file.ts';
+import { gzipPieces } from '../codec/gzip.ts';
 import type { ApiResponse, BytesResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
 import { endTurn } from '../util/end-turn.ts';
-import { openBody, type StreamBody } from './chunks.ts';
 import type { Answer, AnswerHeaders } from './exchange.ts';
 import type { IncomingRequest } from './incoming-request.ts';
+import { openBody, type StreamBody } from './stream-body.ts';
 import type { Throttle } from './throttle.ts';
 
 /** Smaller responses are not worth compressing (Kubernetes: the same bound). */
@@ -57,7 +57,7 @@ function toWarning(text: string): string {
   return `299 - ${JSON.stringify(printable)}`;
 }
 
-/** Where an answer goes, and how long it may wait to be read. */
+/** The receiver of an answer, and how long it may leave the answer unread. */
 interface Connection {
   readonly request: IncomingRequest;
   readonly outgoing: Answer;
@@ -95,7 +95,7 @@ function* piecesOf({ chunks, rest }: BytesResponse): Iterable<Buffer> {
   if (rest !== undefined) yield* rest;
 }
 
-/** The next piece is made when this one is on its way, so that it may use the same memory, and others have their turn. */
+/** The next piece is made after this one was sent, so that it can use the same memory and other work has its turn. */
 async function sendPieces(
   connection: Connection,
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
@@ -108,7 +108,7 @@ async function sendPieces(
   outgoing.end();
 }
 
-/** Resolves when nobody needs the piece any more. */
+/** Resolves when the piece is sent or the client has gone. */
 function written({ request, outgoing }: Connection, piece: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -124,7 +124,7 @@ function written({ request, outgoing }: Connection, piece: Buffer): Promise<void
 const acceptsGzip = ({ headers }: IncomingRequest): boolean =>
   /(^|[\s,])gzip($|[\s,;])/.test(String(headers['accept-encoding'] ?? ''));
 
-/** A client that asks and does not read would hold the whole answer in memory for as long as it likes. */
+/** Breaks off after `patienceMs`: a client that does not read would hold the answer in memory for as long as it likes. */
 async function patiently({ outgoing, patienceMs }: Connection, reading: Promise<void>): Promise<void> {
   const timer = setTimeout(() => outgoing.destroy(), patienceMs);
   await reading;

@@ -6,21 +6,19 @@ import type { TlsOptions } from 'node:tls';
 import type { Logger } from '../observability/logger.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { refuseBrokenInput } from './broken-input.ts';
-import { Connections, IDLE_MS } from './connections.ts';
+import { Connections, IDLE_MS, refuseBrokenInput } from './connections.ts';
 import { type DrainPlan, OpenRequests } from './drain.ts';
 import type { Answer, Incoming } from './exchange.ts';
 import { Http1Incoming } from './http1-incoming.ts';
-import { acceptStreams } from './http2-exchange.ts';
+import { acceptStreams, WINDOW_BYTES } from './http2-exchange.ts';
 import { IncomingRequest } from './incoming-request.ts';
-import { createHeaderChooser, type HeaderChooser, type ResponsePolicy } from './response-policy.ts';
+import { createHeaderChooser, type HeaderChooser, type ResponsePolicy } from './response-headers.ts';
 import { type SendOptions, send } from './send.ts';
+import { type ServingTls, toContextOptions } from './serving-tls.ts';
 import { Throttle } from './throttle.ts';
-import { type ServingTls, toContextOptions } from './tls/serving-tls.ts';
 import { acceptUpgrades } from './upgrade.ts';
-import { WINDOW_BYTES } from './uploads.ts';
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly tls: ServingTls;
   readonly host: string;
   /** 0: any free one. */
@@ -46,7 +44,7 @@ export interface Http2Options {
   readonly maxStreams: number;
   /** --goaway-chance */
   readonly goawayChance: number;
-  /** Feature gate UnauthenticatedHTTP2DOSMitigation: connections of nobody known end with their request. */
+  /** Feature gate UnauthenticatedHTTP2DOSMitigation: connections of unknown callers end with their request. */
   readonly closesUnauthenticated: boolean;
 }
 
@@ -60,11 +58,11 @@ export interface HttpServer {
 const MAX_HEADER_BYTES = 64 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Bounds what one HTTP/2 connection can hold open; clients open another when they need more. */
+/** Bound on the streams of one HTTP/2 connection; a client that needs more opens another connection. */
 const MAX_STREAMS = 1000;
-/** How long connections are kept for a next request, after --shutdown-send-retry-after's last one (Kubernetes: the same). */
+/** How long connections stay open for one more request with --shutdown-send-retry-after (Kubernetes: the same). */
 const LINGER_MS = 2000;
-/** For what has been written to be sent. */
+/** Time for written bytes to be sent. */
 const FLUSH_MS = 20;
 
 /** The one TLS port, HTTP/2 and HTTP/1.1. Node's request and response go straight to the pipeline and back. */
@@ -90,7 +88,7 @@ export function listen(options: HttpOptions): Promise<HttpServer> {
   });
   server.on('connection', (socket) => connections.addSocket(socket));
   server.on('session', (session) => connections.addSession(session));
-  // Broken handshakes and resets are the network's daily business.
+  // Broken handshakes and resets are normal on a network.
   server.on('sessionError', () => {});
   server.on('tlsClientError', () => options.onHandshakeError());
   server.on('clientError', refuseBrokenInput);
@@ -108,7 +106,7 @@ export function listen(options: HttpOptions): Promise<HttpServer> {
 type Listener = Http2SecureServer | HttpsServer;
 
 function acceptRequests(server: Listener, front: FrontState): void {
-  // What comes in as a request has come over HTTP/1.1, on either server.
+  // Both servers emit 'request' for HTTP/1.1 only.
   (server as HttpsServer).on('request', (message: IncomingMessage, response: ServerResponse) => {
     void serve(front, new Http1Incoming(message, response), response);
   });
@@ -120,7 +118,7 @@ function createServer({ tls, http2, requestTimeoutMs }: HttpOptions): Listener {
   const options: TlsOptions = {
     ...common,
     ...tls.serving,
-    // Asked for, not insisted on: who sends none may have a token.
+    // A client certificate is optional, because a client without one may have a token.
     requestCert: true,
     rejectUnauthorized: false,
     SNICallback: (servername, done) => done(null, tls.contextFor(servername)),
@@ -180,7 +178,7 @@ async function serve(front: FrontState, incoming: Incoming, outgoing: Answer): P
   }
   const { open, options, sending } = front;
   open.begin(request);
-  // After a complete response nobody listens any more; making an abort for each costs 4% of all there is to do.
+  // After a complete response nothing listens for the abort, and creating one for each request costs 4% of its CPU.
   outgoing.once('close', () => {
     if (!outgoing.writableEnded) request.abort();
   });
@@ -234,7 +232,7 @@ const NO_CONTENT: ApiResponse = {
   compressible: false,
 };
 
-/** HTTP/2 lets a client cause much work with little: who is not known gets one request a connection. */
+/** HTTP/2 lets a client cause much work with little effort, so unknown callers get one request for each connection. */
 function isUnknown(request: IncomingRequest, { code }: ApiResponse): boolean {
   if (code === 401) return true;
   const user: unknown = Reflect.get(request, 'user');
@@ -252,15 +250,15 @@ async function drain(
   let closed = sendRetryAfter ? undefined : stopListening(server, connections);
   await Promise.all([open.drained(requestGraceMs), open.endLongRunning(watchGraceMs)]);
   closed ??= stopListening(server, connections);
-  // Connections that are used hear of the end with their next request; one that was quiet for so long is not used.
+  // A connection in use learns of the end with its next request; one that stays quiet this long is not in use.
   await connections.emptied(sendRetryAfter ? LINGER_MS : FLUSH_MS);
   connections.destroy();
   await closed;
 }
 
 /**
- * Not the server's own close: that hangs up on HTTP/1.1 connections between two requests, one of which may be on its way.
- * Directly after the event loop has accepted everybody who waited, because whoever waits later is reset.
+ * Not with the server's own close, which ends idle HTTP/1.1 connections even if a request is on its way. It runs directly after
+ * a round of the event loop has accepted all waiting connections, because those that come later are reset.
  */
 async function stopListening(server: Listener, connections: Connections): Promise<void> {
   await new Promise(setImmediate);

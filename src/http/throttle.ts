@@ -2,8 +2,8 @@ import type { ResponseSink } from '../request/api-response.ts';
 import { pause } from '../util/pause.ts';
 
 /**
- * --max-connection-bytes-per-sec: a bucket for each connection. A stream that has taken more than its share is full until the
- * bucket is no longer in debt, so that what it cannot have yet waits in its source and not here.
+ * --max-connection-bytes-per-sec: a bucket for each connection. A stream that has sent more than its share reports that it is
+ * full until the bucket is out of debt, so that further frames wait at their source and not here.
  */
 export class Throttle {
   readonly #bytesPerSecond: number;
@@ -13,7 +13,7 @@ export class Throttle {
     this.#bytesPerSecond = bytesPerSecond;
   }
 
-  /** The sink as it is where there is no limit. */
+  /** Without a limit, returns the sink itself. */
   limit(connection: object, sink: ResponseSink, signal: AbortSignal): ResponseSink {
     if (this.#bytesPerSecond === 0) return sink;
     let bucket = this.#buckets.get(connection);

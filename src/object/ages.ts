@@ -1,12 +1,12 @@
 /**
- * Ages in tables. They change while their objects do not, so a text can be made for no particular moment, with marks where
- * its ages go, and dated as often as it is shown.
+ * Ages in tables. An age changes while its object does not, so the text of a row is made once, with a mark in place of each
+ * age (`toUndated`), and gets its ages each time it is sent (`toDated`).
  *
  *   durationSince(start, start + 90_000)              → '90s'
  *   toUndated(`up ${durationSince(start, UNDATED)}`)  → pieces 'up ' and '', times [start]
  */
 
-/** A moment that durations cannot be told from: marks are put in their place. */
+/** Given as the present moment, it makes {@link durationSince} write a mark instead of an age. */
 export const UNDATED = Number.NaN;
 
 export function durationSince(timeMs: number, nowMs: number): string {
@@ -19,7 +19,7 @@ export interface Undated {
   readonly timesMs: readonly number[];
 }
 
-/** A mark, as it is and inside JSON. */
+/** A mark, plain or inside JSON. */
 const MARK = /(?:\0|\\u0000)(-?\d+|NaN)(?:\0|\\u0000)/;
 
 export function toUndated(text: string): Undated {

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { notSupported, required } from './field-errors.ts';
 
-/** How files that configure the server are checked: `problems` takes what is wrong, so that all of it is told at once. */
+/** Checks of configuration files. Each check adds to `problems`, so that one error reports everything wrong with a file. */
 
 export function checkOneOf(
   value: JsonValue | undefined,
@@ -14,7 +14,7 @@ export function checkOneOf(
   else if (!supported.some((one) => one === value)) problems.push(notSupported(field, value, supported));
 }
 
-/** A name that nobody knows is a mistake that would weaken or close the server unseen. */
+/** An unknown field is an error: a misspelt one, if it were ignored, would weaken or close the server unnoticed. */
 export function checkFields(
   object: JsonObject,
   known: readonly string[],
@@ -31,7 +31,7 @@ export function checkFields(
   }
 }
 
-/** @throws Error that names everything that is wrong, if anything is; `what` says of which file: `admission configuration` */
+/** `what` names the file: `admission configuration`. @throws Error with all problems, when there are any */
 export function throwProblems(what: string, problems: readonly FieldError[]): void {
   if (problems.length === 0) return;
   throw new Error(`${what}: ${problems.map(({ field, message }) => `${field}: ${message}`).join(', ')}`);

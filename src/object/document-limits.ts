@@ -2,29 +2,29 @@ import type { JsonValue } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
 
 /**
- * What a document from outside may be, whatever form it comes in: JSON, YAML, protobuf, JSON inside of protobuf or of an
- * annotation, and what a patch makes of an object. Every later step recurses as deep as a document and works as often as it
- * has values, so that these two numbers bound them all.
+ * Limits of every document from outside: JSON, YAML, protobuf, JSON inside protobuf or an annotation, and the result of a
+ * patch. Every later step recurses as deep as a document nests and works once for each value, so these two numbers bound
+ * all of them.
  */
 
 /** Deeper documents are refused, as Kubernetes' decoder does. */
 export const MAX_DEPTH = 512;
 
 /**
- * Members and items, and the objects and lists that have some. The largest custom resource definitions have 20,000, and what
- * etcd could store, 1.5 MB, has so many only where the average value takes less than 30 bytes, its name included. The longest
- * JSON patch that Kubernetes admits, 10,000 operations, has 50,001. Each takes 4 µs on its way into storage, most of them for
- * who owns it.
+ * Counts members and items, and the objects and lists that are not empty. The largest custom resource definitions have
+ * 20,000. A document of 1.5 MB, the most that etcd stores, has as many as this only where the average value takes less than
+ * 30 bytes with its name. The longest JSON patch that Kubernetes admits, 10,000 operations, has 50,001. Each value takes 4 µs
+ * on its way into storage, most of it to write down its owner.
  */
 export const MAX_VALUES = 51_000;
 
-/** What is said of one document (Kubernetes: sigs.k8s.io/json lists as many strict errors). */
+/** Problems reported about one document (Kubernetes: sigs.k8s.io/json lists as many strict errors). */
 export const MAX_PROBLEMS = 100;
 
-/** A path in a problem is cut behind these: its keys are the client's. */
+/** Longer paths in problems are cut, because clients choose their keys. */
 const MAX_PATH_CHARS = 1024;
 
-/** Told apart because its words are for the client, unlike those of parsers. */
+/** A class of its own, because its message is for the client; the message of a parser is not. */
 export class TooDeep extends SyntaxError {}
 
 export const tooDeep = (): TooDeep => new TooDeep(`exceeded max depth of ${MAX_DEPTH}`);
@@ -37,7 +37,7 @@ export const tooManyValues = (): StatusError =>
   });
 
 /**
- * For values that were not read by a scan that counts. `depth`: how deep the value itself stands.
+ * For values that no counting scan has read. `depth`: how deep the value itself stands.
  * @throws SyntaxError, StatusError 413
  */
 export function assertWithinLimits(value: JsonValue | undefined, depth = 0): void {
@@ -49,7 +49,7 @@ export function assertDepth(value: JsonValue | undefined): void {
   count(value, 0, Number.POSITIVE_INFINITY);
 }
 
-/** How many more values there may be. */
+/** Returns how many more values are allowed. */
 function count(value: JsonValue | undefined, depth: number, before: number): number {
   if (typeof value !== 'object' || value === null) return before;
   if (depth >= MAX_DEPTH) throw tooDeep();
@@ -65,7 +65,7 @@ function spend(left: number): number {
   return left - 1;
 }
 
-/** A path and what follows it, but no longer than anybody reads. */
+/** Appends to a path, up to {@link MAX_PATH_CHARS}. */
 export function joinPath(path: string, next: string): string {
   if (path.length >= MAX_PATH_CHARS) return path;
   const room = MAX_PATH_CHARS - path.length;

@@ -1,10 +1,9 @@
 import type { FieldError } from '../api/status.ts';
 import { goValue } from './go-value.ts';
-import { counted } from './problem-bounds.ts';
 
 /**
- * What validation says of one field, in Kubernetes' words (apimachinery, util/validation/field/errors.go). `field` is the
- * path, `spec.containers[0].image` or `metadata.labels[a/b]`; `why` follows the value.
+ * Errors about one field, in Kubernetes' words (apimachinery, util/validation/field/errors.go). `field` is the path,
+ * `spec.containers[0].image` or `metadata.labels[a/b]`; `why` follows the value.
  */
 
 /** An absent or empty value that must be there. */
@@ -22,7 +21,7 @@ export const invalidValue = (field: string, value: unknown, why: string): FieldE
     message: why === '' ? `Invalid value: ${goValue(value)}` : `Invalid value: ${goValue(value)}: ${why}`,
   });
 
-/** A value that is too large to be shown, or none by itself. */
+/** An invalid value that the message does not show: it is too large, or more than one value. */
 export const invalidUnshown = (field: string, why: string): FieldError =>
   counted({ type: 'FieldValueInvalid', field, message: `Invalid value: ${why}` });
 
@@ -34,7 +33,7 @@ export const notSupported = (field: string, value: unknown, supported: readonly 
     message: `Unsupported value: ${goValue(value)}: supported values: ${supported.map((one) => goValue(one)).join(', ')}`,
   });
 
-/** A value that would be good elsewhere, or by itself, but not here. */
+/** A value that is valid by itself, but not in this place. */
 export const forbiddenField = (field: string, why: string): FieldError =>
   counted({
     type: 'FieldValueForbidden',
@@ -49,7 +48,7 @@ export const duplicate = (field: string, value: unknown): FieldError =>
     message: `Duplicate value: ${goValue(value)}`,
   });
 
-/** A reference inside the object to something that the object has not. */
+/** A reference to a part of the object that does not exist. */
 export const notFoundValue = (field: string, value: unknown): FieldError =>
   counted({
     type: 'FieldValueNotFound',
@@ -71,11 +70,11 @@ export const tooMany = (field: string, actual: number, most: number): FieldError
     message: `Too many: ${actual}: must have at most ${most} items`,
   });
 
-/** Every text of a list as an invalid value of one field. */
+/** One error for each reason. */
 export const eachInvalid = (field: string, value: unknown, reasons: readonly string[]): FieldError[] =>
   reasons.map((why) => invalidValue(field, value, why));
 
-/** The same, for rules that add to one list of errors. */
+/** Adds one error for each reason to `errors`. */
 export function addInvalid(
   errors: FieldError[],
   field: string,
@@ -83,4 +82,51 @@ export function addInvalid(
   reasons: readonly string[],
 ): void {
   for (const why of reasons) errors.push(invalidValue(field, value, why));
+}
+
+/**
+ * A bound on the errors of one validation. An object can be wrong in as many places as it has values, and no client reads
+ * thousands of errors, so validation stops at the bound and answers the errors found by then.
+ *
+ * Hundreds of rules make errors. The functions above count them, so that no rule has to know the bound.
+ */
+const MAX_FOUND = 5_000;
+const MAX_CHARS = 1024 * 1024;
+
+class Walk {
+  readonly found: FieldError[] = [];
+  #chars = 0;
+
+  /** @throws EnoughProblems */
+  add(error: FieldError): void {
+    this.found.push(error);
+    this.#chars += error.field.length + error.message.length;
+    if (this.found.length >= MAX_FOUND || this.#chars >= MAX_CHARS) throw new EnoughProblems();
+  }
+}
+
+class EnoughProblems extends Error {}
+
+/** Validation is synchronous, so one walk runs at a time. */
+let current: Walk | undefined;
+
+/** The errors that `walk` finds, cut off at the bound. */
+export function boundedProblems(walk: () => FieldError[]): FieldError[] {
+  const outer = current;
+  const own = new Walk();
+  current = own;
+  try {
+    return walk();
+  } catch (error) {
+    if (error instanceof EnoughProblems) return own.found;
+    throw error;
+  } finally {
+    current = outer;
+  }
+}
+
+/** Every error passes through here. */
+export function counted(error: FieldError): FieldError {
+  current?.add(error);
+  return error;
 }

@@ -2,8 +2,8 @@ import type { FieldError } from '../api/status.ts';
 import * as errors from './field-errors.ts';
 
 /**
- * Where validation stands in an object, together with the list of what it has found so far. A rule takes the path of the
- * field it judges and adds to the list what is wrong with it:
+ * A cursor for validation: a place in an object, together with the list of errors found so far. A rule takes the path of the
+ * field it judges and adds its errors to the list:
  *
  *   const ports = at.field('ports');
  *   for (const [port, { containerPort }] of ports.each(container.ports)) {
@@ -68,7 +68,7 @@ export class FieldPath {
     this.#found.push(errors.notSupported(this.#text, value, supported));
   }
 
-  /** A value that would be good elsewhere, or by itself, but not here. */
+  /** A value that is valid by itself, but not in this place. */
   forbidden(why: string): void {
     this.#found.push(errors.forbiddenField(this.#text, why));
   }
@@ -78,7 +78,7 @@ export class FieldPath {
     this.#found.push(why === '' ? error : { ...error, message: `${error.message}: ${why}` });
   }
 
-  /** A reference inside the object to something that the object has not. */
+  /** A reference to a part of the object that does not exist. */
   notFound(value: unknown): void {
     this.#found.push(errors.notFoundValue(this.#text, value));
   }
@@ -91,17 +91,17 @@ export class FieldPath {
     this.#found.push(errors.tooMany(this.#text, actual, most));
   }
 
-  /** A value that is too large to be shown, or none by itself. */
+  /** An invalid value that the message does not show: it is too large, or more than one value. */
   invalidUnshown(why: string): void {
     this.#found.push(errors.invalidUnshown(this.#text, why));
   }
 
-  /** Errors that were made elsewhere, with paths of their own. */
+  /** Adds errors that have paths of their own. */
   add(found: readonly FieldError[]): void {
     for (const error of found) this.#found.push(error);
   }
 
-  /** How many errors there are so far, anywhere in the object: whether a rule found one is told by the difference. */
+  /** How many errors the whole object has so far. The difference before and after a rule tells whether the rule found one. */
   get found(): number {
     return this.#found.length;
   }
@@ -112,7 +112,7 @@ export class FieldPath {
   }
 }
 
-/** What a rule finds in an object, as a list; or in a part of it, at `path`. */
+/** The errors of a rule as a list. `path` is where the judged value stands; empty for a whole object. */
 export function problemsOf(rule: (at: FieldPath) => void, path = ''): FieldError[] {
   const found: FieldError[] = [];
   const root = FieldPath.root(found);

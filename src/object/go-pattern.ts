@@ -7,7 +7,7 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
 const compiled = new Map<string, RE2JS>();
 const MAX_COMPILED = 10_000;
 
-/** The text is that of Go's error. */
+/** The message is Go's. */
 export class PatternError extends Error {
   constructor(message: string) {
     super(message);

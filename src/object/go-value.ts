@@ -1,9 +1,11 @@
+import type { JsonValue } from '../api/object-meta.ts';
+
 /**
  * Values in messages as Go writes them, which clients and their tests compare word by word (apimachinery,
  * util/validation/field: texts with %q, numbers and booleans with %v, everything else with %#v).
  */
 
-/** A text that is a value already in Go's notation. */
+/** A value that is written in Go's notation already. */
 export class GoText {
   readonly text: string;
 
@@ -14,7 +16,7 @@ export class GoText {
 
 export const shown = (text: string): GoText => new GoText(text);
 
-/** Lists are taken for lists of strings; objects have types that nobody knows here, and are written as JSON. */
+/** A list of strings is written as in Go; any other list or object as JSON, because its Go type is unknown here. */
 export function goValue(value: unknown): string {
   if (value instanceof GoText) return value.text;
   if (value === undefined || value === null) return 'null';
@@ -60,7 +62,7 @@ export function goStruct(type: string, fields: Readonly<Record<string, unknown>>
   return `${type}{${written.join(', ')}}`;
 }
 
-/** What has no type but that of JSON: `map[string]interface {}{"a":1}`. */
+/** A value without a schema: `map[string]interface {}{"a":1}`. */
 export function goAny(value: unknown): GoText {
   if (typeof value !== 'object' || value === null) return shown(goValue(value));
   return shown(goInterface(value));
@@ -86,7 +88,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\v': '\\v',
 };
 
-/** strconv.Quote: what cannot be printed is written by its number; letters of all scripts can. */
+/** strconv.Quote: unprintable characters become escapes; letters of all scripts are printable. */
 export function goQuote(text: string): string {
   if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
   return `"${text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (char) => ESCAPES[char] ?? toNumber(char))}"`;
@@ -100,9 +102,102 @@ function toNumber(char: string): string {
 }
 
 /** Exponents from 1e+21 on and below 1e-04, of two digits at least. */
-export function goNumber(value: number): string {
+function goNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e21) return String(value);
   const small = value !== 0 && Math.abs(value) < 1e-4;
   const text = small ? value.toExponential() : String(value);
   return text.replace(/e([+-])(\d)$/, 'e$10$2');
+}
+
+/**
+ * A value as Go prints it without quotes (fmt, %v): `map[metadata:map[labels:invalid]]`, `[a b]`, `<nil>`. Keys are sorted.
+ * The text is cut after `mostLetters`, because it goes into messages and clients choose the value.
+ */
+export function goPlain(value: JsonValue | undefined, mostLetters = Number.POSITIVE_INFINITY): string {
+  const text = new PlainText(mostLetters);
+  text.add(value);
+  return text.toString();
+}
+
+/** An object with more keys keeps their order: sorting them takes longer than a message is worth. */
+export const MAX_SORTED = 4096;
+
+const sortedKeys = (object: object): string[] => {
+  const keys = Object.keys(object);
+  return keys.length > MAX_SORTED ? keys : keys.sort();
+};
+
+class PlainText {
+  readonly #mostLetters: number;
+  #text = '';
+
+  constructor(mostLetters: number) {
+    this.#mostLetters = mostLetters;
+  }
+
+  add(value: JsonValue | undefined): void {
+    if (value === null || value === undefined) this.#text += '<nil>';
+    else if (typeof value === 'number') this.#text += goNumber(value);
+    else if (typeof value !== 'object') this.#text += String(value);
+    else if (Array.isArray(value)) this.#addList(value);
+    else this.#addMap(value);
+  }
+
+  #addList(list: readonly JsonValue[]): void {
+    this.#text += '[';
+    for (const [at, item] of list.entries()) {
+      if (this.#isFull) return;
+      if (at > 0) this.#text += ' ';
+      this.add(item);
+    }
+    this.#text += ']';
+  }
+
+  #addMap(map: { readonly [key: string]: JsonValue | undefined }): void {
+    this.#text += 'map[';
+    for (const [at, key] of sortedKeys(map).entries()) {
+      if (this.#isFull) return;
+      this.#text += at > 0 ? ` ${key}:` : `${key}:`;
+      this.add(map[key]);
+    }
+    this.#text += ']';
+  }
+
+  get #isFull(): boolean {
+    return this.#text.length >= this.#mostLetters;
+  }
+
+  toString(): string {
+    return cutAfter(this.#text, this.#mostLetters);
+  }
+}
+
+/** Letters of a client's name that a message shows. No valid name is longer. */
+export const MAX_NAME_LETTERS = 1024;
+
+export const cutAfter = (text: string, mostLetters: number): string =>
+  text.length > mostLetters ? `${text.slice(0, mostLetters)}...` : text;
+
+/** The Go type of a JSON value that is read without a schema (%T). */
+export function goTypeOf(value: JsonValue | undefined): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return '[]interface {}';
+  switch (typeof value) {
+    case 'object':
+      return 'map[string]interface {}';
+    case 'boolean':
+      return 'bool';
+    case 'string':
+      return 'string';
+    case 'bigint':
+      return 'int64';
+    default:
+      return Number.isInteger(value) ? 'int64' : 'float64';
+  }
+}
+
+/** Reads the texts that Go's strconv.ParseBool accepts; undefined for any other. */
+export function parseGoBool(text: string): boolean | undefined {
+  if (/^(1|t|T|TRUE|true|True)$/.test(text)) return true;
+  return /^(0|f|F|FALSE|false|False)$/.test(text) ? false : undefined;
 }

@@ -1,16 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
-import { copyJson } from './copy.ts';
 import { assertDepth, assertWithinLimits } from './document-limits.ts';
-import { equal } from './equality.ts';
-import {
-  type Container,
-  elementOf,
-  insertElement,
-  isContainer,
-  removeElement,
-  setElement,
-} from './json-pointer.ts';
-import { isObject } from './merge-patch.ts';
+import { copyJson, equal } from './equality.ts';
+import { isObject, setField } from './merge-patch.ts';
 import { PatchError } from './patch-error.ts';
 
 export { PatchError } from './patch-error.ts';
@@ -18,16 +9,16 @@ export { PatchError } from './patch-error.ts';
 const MAX_OPERATIONS = 10_000;
 const VERBS: ReadonlySet<unknown> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);
 
-/** What copies may add up to: a few of them, each of what the last one made, would fill any memory. */
+/** Bound on the bytes that copies add: a few copies, each of the result of the one before, would fill any memory. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
-/** How often items of lists may be moved to make or close gaps: 30 ms of work. 10,000 additions to the front of a list of 2,000 take so many. */
+/** Bound on the list items that insertions and removals move. Moving this many takes 30 ms. */
 const MAX_MOVED_ITEMS = 20_000_000;
 
 /**
- * JSON Patch (RFC 6902). The input is not changed, and the result shares with it all that no operation touched. What the
- * standard leaves open and what the texts say is as in Kubernetes (evanphx/json-patch, version 4): replacing a member
- * that is not there adds it, and a negative index counts from behind.
+ * JSON Patch (RFC 6902). The input is not changed, and the result shares with it every part that no operation touched. Where
+ * the standard leaves a choice, and in all texts, the result is that of Kubernetes (evanphx/json-patch, version 4): replacing
+ * an absent member adds it, and a negative index counts from the end.
  * @throws PatchError
  */
 export function applyJsonPatch(object: JsonObject, patch: JsonValue): JsonValue {
@@ -44,7 +35,7 @@ export function applyJsonPatch(object: JsonObject, patch: JsonValue): JsonValue 
   return withinLimits(document.root);
 }
 
-/** Values added below each other, or copied into themselves, may be deeper together than each of them. @throws PatchError */
+/** Values within the limits can exceed them together, added below each other or copied into themselves. @throws PatchError */
 function withinLimits(object: JsonValue): JsonValue {
   orInapplicable(() => assertWithinLimits(object));
   return object;
@@ -92,7 +83,7 @@ interface Place {
 
 class PatchedDocument {
   #root: Container;
-  /** What was copied on the way to a change belongs to this patch, and is changed in place from then on. */
+  /** Containers that this patch has copied already, and therefore changes in place. */
   readonly #own = new WeakSet<Container>();
   #copiedBytes = 0;
   #movedItems = 0;
@@ -132,15 +123,15 @@ class PatchedDocument {
       path,
       `add operation does not apply: doc is missing path: "${path}"`,
     );
-    this.#giveWay(container, key);
-    tell(failed, () => insertElement(container, key, value));
+    this.#countMovedItems(container, key);
+    explain(failed, () => insertElement(container, key, value));
   }
 
   #remove(path: string): void {
     const missing = `remove operation does not apply: doc is missing path: "${path}"`;
     const { container, key } = this.#change(path, missing);
-    this.#giveWay(container, key);
-    tell(`error in remove for path: '${path}'`, () => removeElement(container, key));
+    this.#countMovedItems(container, key);
+    explain(`error in remove for path: '${path}'`, () => removeElement(container, key));
   }
 
   #replace(path: string, value: JsonValue): void {
@@ -167,15 +158,15 @@ class PatchedDocument {
       from,
       `move operation does not apply: doc is missing from path: ${from}`,
     );
-    this.#giveWay(container, key);
-    const value = tell(`error in move for path: '${key}'`, () => {
+    this.#countMovedItems(container, key);
+    const value = explain(`error in move for path: '${key}'`, () => {
       const found = elementOf(container, key);
       removeElement(container, key);
       return found ?? null;
     });
     const to = this.#change(path, `move operation does not apply: doc is missing destination path: ${path}`);
-    this.#giveWay(to.container, to.key);
-    tell(`error in move for path: '${path}'`, () => insertElement(to.container, to.key, value));
+    this.#countMovedItems(to.container, to.key);
+    explain(`error in move for path: '${path}'`, () => insertElement(to.container, to.key, value));
   }
 
   #copy(from: string, path: string): void {
@@ -183,7 +174,7 @@ class PatchedDocument {
       from,
       `copy operation does not apply: doc is missing from path: ${from}`,
     );
-    const found = tell(`error in copy for from: '${from}'`, () => elementOf(container, key)) ?? null;
+    const found = explain(`error in copy for from: '${from}'`, () => elementOf(container, key)) ?? null;
     orInapplicable(() => assertDepth(found));
     this.#copiedBytes += JSON.stringify(found).length;
     if (this.#copiedBytes > MAX_COPIED_BYTES) {
@@ -196,12 +187,12 @@ class PatchedDocument {
     orInapplicable(() => assertWithinLimits(found));
     const value = copyJson(found);
     const to = this.#change(path, `copy operation does not apply: doc is missing destination path: ${path}`);
-    this.#giveWay(to.container, to.key);
-    tell('error while adding value during copy', () => insertElement(to.container, to.key, value));
+    this.#countMovedItems(to.container, to.key);
+    explain('error while adding value during copy', () => insertElement(to.container, to.key, value));
   }
 
-  /** The items of a list behind a place in it give way, or close up. */
-  #giveWay(container: Container, key: string): void {
+  /** Counts the list items that move when an item is inserted or removed at `key`. @throws PatchError */
+  #countMovedItems(container: Container, key: string): void {
     if (!Array.isArray(container) || key === '-') return;
     const at = Number(key);
     this.#movedItems += container.length - (at > 0 && at < container.length ? at : 0);
@@ -212,7 +203,7 @@ class PatchedDocument {
   #test(path: string, value: JsonValue): void {
     const { container, key } = this.#look(path, `test operation does not apply: is missing path: ${path}`);
     const found =
-      path === '' ? container : tell(`error in test for path: '${path}'`, () => elementOf(container, key));
+      path === '' ? container : explain(`error in test for path: '${path}'`, () => elementOf(container, key));
     if (!equal(found ?? null, value))
       throw new PatchError('inapplicable', `testing value ${path} failed: test failed`);
   }
@@ -226,7 +217,7 @@ class PatchedDocument {
     return { container, key };
   }
 
-  /** Where a pointer leads, for changing: what is on the way is this patch's own copy. */
+  /** Where a pointer leads, for changing: every container on the way becomes this patch's own copy. */
   #change(pointer: string, missing: string): Place {
     const steps = pointer === '' ? [] : stepsOf(pointer, missing);
     const key = steps.pop();
@@ -267,12 +258,70 @@ function stepsOf(pointer: string, missing: string): string[] {
   return steps.map((step) => (step.includes('~') ? step.replaceAll('~1', '/').replaceAll('~0', '~') : step));
 }
 
-/** What goes wrong inside is told behind `failed`. */
-function tell<T>(failed: string, work: () => T): T {
+/** Puts `failed` in front of the message of a PatchError. */
+function explain<T>(failed: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
     if (!(cause instanceof PatchError)) throw cause;
     throw new PatchError('inapplicable', `${failed}: ${cause.message}`, { cause });
   }
+}
+
+/** The last step of a JSON pointer: a member of an object or an item of a list. Each throws a PatchError for a bad index. */
+type Container = JsonObject | JsonValue[];
+
+const isContainer = (value: JsonValue): value is Container => typeof value === 'object' && value !== null;
+
+function elementOf(container: Container, key: string): JsonValue | undefined {
+  if (Array.isArray(container)) return container[toIndex(key, container.length)];
+  return Object.hasOwn(container, key) ? container[key] : undefined;
+}
+
+function setElement(container: Container, key: string, value: JsonValue): void {
+  if (Array.isArray(container)) container[toIndex(key, container.length)] = value;
+  else setMember(container, key, value);
+}
+
+/** Inserts before the item at the index; `-` appends. */
+function insertElement(container: Container, key: string, value: JsonValue): void {
+  if (!Array.isArray(container)) setMember(container, key, value);
+  else if (key === '-') container.push(value);
+  else container.splice(toInsertionIndex(key, container.length), 0, value);
+}
+
+function removeElement(container: Container, key: string): void {
+  if (Array.isArray(container)) container.splice(toIndex(key, container.length), 1);
+  else if (!Object.hasOwn(container, key) || container[key] === undefined)
+    throw new PatchError('inapplicable', `Unable to remove nonexistent key: ${key}: missing value`);
+  else delete container[key];
+}
+
+function setMember(container: JsonObject, key: string, value: JsonValue): void {
+  if (key === '__proto__') setField(container, key, value);
+  else container[key] = value;
+}
+
+function toInsertionIndex(key: string, length: number): number {
+  try {
+    return toIndex(key, length + 1);
+  } catch (cause) {
+    if (!(cause instanceof PatchError) || !cause.message.startsWith('strconv')) throw cause;
+    throw new PatchError('inapplicable', `value was not a proper array index: '${key}': ${cause.message}`, {
+      cause,
+    });
+  }
+}
+
+function toIndex(key: string, length: number): number {
+  if (!/^[+-]?\d+$/.test(key))
+    throw new PatchError('inapplicable', `strconv.Atoi: parsing ${JSON.stringify(key)}: invalid syntax`);
+  const index = Number(key);
+  if (index >= length || index < -length) {
+    throw new PatchError(
+      'inapplicable',
+      `Unable to access invalid index: ${index}: invalid index referenced`,
+    );
+  }
+  return index < 0 ? index + length : index;
 }

@@ -1,13 +1,13 @@
 import { goQuote } from './go-value.ts';
 
 /**
- * What Go's decoder says of text that is no JSON (encoding/json, scanner.go), which clients know and tests compare. The
- * engine's own words differ from version to version and quote the text. Undefined for text that is JSON.
+ * Go's message for text that is no JSON (encoding/json, scanner.go), which clients know and tests compare. The messages of
+ * JSON.parse differ between versions of the engine and quote the text. Undefined for valid JSON.
  *
  *   jsonSyntaxError('')        → 'unexpected end of JSON input'
  *   jsonSyntaxError('{"a":1,}') → "invalid character '}' looking for beginning of object key string"
  *
- * For text that could not be read: one pass, without recursion, in memory that grows with the depth alone.
+ * One pass without recursion; memory grows with the depth alone.
  */
 export function jsonSyntaxError(text: Uint8Array | string): string | undefined {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
@@ -45,7 +45,7 @@ const END = 'unexpected end of JSON input';
 const VALUE = 'looking for beginning of value';
 const KEY = 'looking for beginning of object key string';
 
-/** Go refuses deeper documents with these words, wherever its own limit is the lowest. */
+/** Go refuses deeper documents with a message of its own, unless a lower limit refuses them first. */
 const MAX_DEPTH = 10_000;
 
 class Scan {
@@ -91,7 +91,7 @@ class Scan {
     return 'opened';
   }
 
-  /** Past what follows a value. False when that is the end. */
+  /** Moves from the end of a value to the next value. False at the end of the document. */
   #toNextValue(): boolean {
     for (let bracket = this.#open.at(-1); bracket !== undefined; bracket = this.#open.at(-1)) {
       const byte = this.#look();
@@ -173,7 +173,7 @@ class Scan {
     return this.#byte();
   }
 
-  /** Go ends what it reads with a space, to see whether a number is complete. */
+  /** Go appends a space to its input, to see whether a number is complete. */
   #byte(): number {
     return this.#bytes[this.#at] ?? SPACE;
   }
@@ -185,7 +185,7 @@ class Scan {
   }
 }
 
-/** Where the space at the end is one too many. Elsewhere white space may stand, and what is missed is the rest. */
+/** Inside a token the end of the text is an unexpected space; everywhere else it is an unexpected end. */
 const WITHIN_TOKEN = /^in |^after decimal point/;
 
 const closing = (bracket: number): number => (bracket === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_LIST);
@@ -198,7 +198,7 @@ const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39;
 const isHexDigit = (byte: number): boolean =>
   isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 
-/** A byte is taken for the character of that number. */
+/** A byte stands for the character with its number. */
 function goCharacter(byte: number): string {
   if (byte === 0x27) return "'\\''";
   return byte === QUOTE ? `'"'` : `'${goQuote(String.fromCharCode(byte)).slice(1, -1)}'`;

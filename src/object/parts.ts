@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 
-/** Reading objects whose types nobody has checked: what is absent or of another type is empty. */
+/** Reads objects whose types are not checked: a value that is absent or of another type counts as empty. */
 
 /** A part of an object as an object; empty when it is absent. */
 export function part(object: JsonObject | undefined, ...path: readonly string[]): JsonObject {

@@ -1,3 +1,7 @@
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import { cutAfter, MAX_SORTED } from './go-value.ts';
+import { isObject } from './merge-patch.ts';
+
 /**
  * A patch that cannot be read (`malformed`, 400) or does not fit the object (`inapplicable`, 422). `unmergeable`: a strategic
  * merge patch that does not fit its type, for which Kubernetes has no code but 500 and answers in the words of the error.
@@ -11,3 +15,53 @@ export class PatchError extends Error {
     this.kind = kind;
   }
 }
+
+/**
+ * The JSON of a patched object as Kubernetes shows it in errors (evanphx/json-patch): objects that the patch went through have
+ * sorted keys, all others their own order. Cut after `mostLetters`.
+ */
+export function mergedJson(result: JsonValue, patch: JsonValue, mostLetters: number): string {
+  const shown = JSON.stringify(sortedAlong(result, patch)).slice(0, mostLetters + 1);
+  return cutAfter(shown.replace(FOR_HTML, escapeForHtml), mostLetters);
+}
+
+/** The same for a JSON patch, whose pointers tell which objects it went through. */
+export function operatedJson(result: JsonValue, operations: JsonValue, mostLetters: number): string {
+  const way: JsonObject = {};
+  for (const operation of Array.isArray(operations) ? operations : [])
+    if (isObject(operation))
+      for (const pointer of [operation.path, operation.from])
+        if (typeof pointer === 'string') addSteps(way, pointer);
+  return mergedJson(result, way, mostLetters);
+}
+
+function addSteps(way: JsonObject, pointer: string): void {
+  let at = way;
+  for (const step of pointer.split('/').slice(1, -1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    const next: JsonValue | undefined = Object.hasOwn(at, key) ? at[key] : undefined;
+    const inner = isObject(next) ? next : {};
+    if (key !== '__proto__') at[key] = inner;
+    at = inner;
+  }
+}
+
+function sortedAlong(value: JsonValue, way: JsonValue | undefined): JsonValue {
+  if (typeof value !== 'object' || value === null || typeof way !== 'object' || way === null) return value;
+  if (Array.isArray(value)) return value.map((item, at) => sortedAlong(item, stepOf(way, String(at))));
+  const keys = Object.keys(value);
+  if (keys.length > MAX_SORTED) return value;
+  return Object.fromEntries(
+    keys.sort().map((key) => [key, sortedAlong(value[key] ?? null, stepOf(way, key))]),
+  );
+}
+
+const stepOf = (way: JsonObject | JsonValue[], key: string): JsonValue | undefined => {
+  if (Array.isArray(way)) return way[Number(key)];
+  return Object.hasOwn(way, key) ? way[key] : undefined;
+};
+
+/** Characters that Go escapes in JSON, so that the JSON is safe inside HTML. */
+const FOR_HTML = /[<>&\u2028\u2029]/g;
+
+const escapeForHtml = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -19,7 +19,7 @@ const UNIT = 3;
 /** Longer numbers are not quantities of anything; bounds the work hostile input can ask for. */
 const MAX_CHARS = 64;
 
-/** Few quantities are written, over and over: one that is known takes a hundredth of the time. */
+/** Objects repeat few quantities, and a remembered one takes a hundredth of the time. */
 const known = new Map<string, Quantity | undefined>();
 const MAX_KNOWN = 4096;
 

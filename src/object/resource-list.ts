@@ -1,11 +1,12 @@
+import { checkQualifiedName } from './formats.ts';
 import { formatQuantity, parseQuantity, type Quantity } from './quantity.ts';
 
-/** Amounts by the name of what there are so many of, as in `requests` and `limits`. */
+/** Amounts by resource name, as in `requests` and `limits`. */
 export type ResourceList = ReadonlyMap<string, Quantity>;
 
 export const NOTHING: ResourceList = new Map();
 
-/** What is no quantity is left out. */
+/** Values that are no quantities are left out. */
 export function toResourceList(list: Readonly<Record<string, string>> = {}): ResourceList {
   const entries: [string, Quantity][] = [];
   for (const name of Object.keys(list)) {
@@ -18,7 +19,7 @@ export function toResourceList(list: Readonly<Record<string, string>> = {}): Res
 export const fromResourceList = (list: ResourceList): Record<string, string> =>
   Object.fromEntries([...list].map(([name, quantity]) => [name, formatQuantity(quantity)]));
 
-/** The first one's way of writing stays, as in Kubernetes. */
+/** The sum keeps the format of `a`, as in Kubernetes. */
 const sum = (a: Quantity, b: Quantity): Quantity => ({
   nanos: a.nanos + b.nanos,
   format: a.nanos === 0n ? b.format : a.format,
@@ -39,3 +40,54 @@ function merge(a: ResourceList, b: ResourceList, both: (a: Quantity, b: Quantity
   }
   return merged;
 }
+
+/** Kinds of resource names (Kubernetes: apis/core/helper). */
+
+const OF_CONTAINERS: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
+/** Resources that every container may ask for, under the names that nearly all containers use. */
+export const isOfEveryContainer = (name: string): boolean => OF_CONTAINERS.has(name);
+
+/** Countable objects, in quotas. */
+const COUNTS = [
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+];
+
+const STANDARD: ReadonlySet<string> = new Set([
+  ...OF_CONTAINERS,
+  ...['requests', 'limits'].flatMap((prefix) => [...OF_CONTAINERS].map((name) => `${prefix}.${name}`)),
+  ...COUNTS,
+  'storage',
+  'requests.storage',
+]);
+
+export const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
+
+export const isStandardResource = (name: string): boolean =>
+  STANDARD.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-');
+
+export const isStandardContainerResource = (name: string): boolean =>
+  OF_CONTAINERS.has(name) || isHugePages(name);
+
+/** Kubernetes' own: `cpu`, `kubernetes.io/x`. */
+export const isNativeResource = (name: string): boolean =>
+  !name.includes('/') || name.includes('kubernetes.io/');
+
+/** A vendor's, such as `nvidia.com/gpu`: counted in whole pieces, never shared. */
+export const isExtendedResource = (name: string): boolean =>
+  !isNativeResource(name) &&
+  !name.startsWith('requests.') &&
+  checkQualifiedName(`requests.${name}`).length === 0;
+
+export const isIntegerResource = (name: string): boolean => COUNTS.includes(name) || isExtendedResource(name);
+
+/** A limit may exceed its request. */
+export const canOvercommit = (name: string): boolean => isNativeResource(name) && !isHugePages(name);

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
-import { goPlain, goTypeOf } from './go-plain.ts';
+import { goPlain, goTypeOf } from './go-value.ts';
 import { isObject, setField } from './merge-patch.ts';
 import { PatchError } from './patch-error.ts';
 
@@ -22,12 +22,12 @@ export function applyStrategicMerge(
 }
 
 type Fields = MessageSchema | undefined;
-/** Of a value in a message. */
+/** Letters of a value that a message shows. */
 const SHOWN_LETTERS = 4096;
 const DELETE_FROM = '$deleteFromPrimitiveList/';
 const ELEMENT_ORDER = '$setElementOrder/';
 
-/** Undefined: the patch says that the object is to go. */
+/** Undefined: the patch deletes the object. */
 function mergeObject(target: JsonObject, patch: JsonObject, schema: Fields): JsonObject | undefined {
   const directive = patch.$patch;
   if (directive === 'delete') return undefined;
@@ -191,7 +191,8 @@ function place(
   let next = 0;
   for (const item of listed) {
     for (; next < others.length; next += 1) {
-      const other = others[next] as JsonValue;
+      const other = others[next];
+      if (other === undefined) break;
       const [a, b] = [oldPlace(other), oldPlace(item)];
       if (a < 0 || b < 0 || a > b) break;
       out.push(other);

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../api/object-meta.ts';
 import type { ScalarKind, SchemaUnionKind } from '../api/schema.ts';
 
-/** How a value that nobody has set is written where the field is always there. */
+/** The value of a field that is always written, when nobody has set it. */
 export function zeroScalar(kind: ScalarKind | SchemaUnionKind | 'list' | 'map'): JsonValue {
   switch (kind) {
     case 'string':

@@ -1,13 +1,13 @@
 /**
- * Counters, gauges and histograms for hot paths. A child is one label set: looked up once, kept by whoever counts, and then
- * a plain addition (10 ns, where prom-client's observation costs 1.5 µs).
+ * Counters, gauges and histograms for hot paths. A child stands for one label set: the code that counts looks it up once and
+ * keeps it, so counting is a plain addition (10 ns, where prom-client's observation costs 1.5 µs).
  */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
   readonly samples: readonly Sample[];
-  /** Deprecated, and shown only with --show-hidden-metrics-for-version. */
+  /** Deprecated; exposed only with --show-hidden-metrics-for-version. */
   readonly hidden?: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Instrument {
   collect(): MetricFamily;
 }
 
-export interface InstrumentInit {
+interface InstrumentInit {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
@@ -77,7 +77,7 @@ export class Numbers implements Instrument {
   readonly #children: Children<Cell>;
   readonly #refresh: ((numbers: Numbers) => void) | undefined;
 
-  /** `refresh` is called before each scrape, for values that are read rather than counted. */
+  /** `refresh` is called before each scrape, for values that are read instead of counted. */
   constructor(type: 'counter' | 'gauge', init: InstrumentInit, refresh?: (numbers: Numbers) => void) {
     this.name = init.name;
     this.#init = init;

@@ -1,24 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createSingleOutput, type LogOutput, type Severity } from './log-output.ts';
 
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 /** Log lines in klog's form: `I1121 05:36:00.123000    4242 serve.js:42] "message" key="value"`. */
 export interface Logger {
-  /** `level` is what -v, or --vmodule for the calling file, must at least be. */
+  /** Written when -v, or --vmodule for the calling file, is at least `level`. */
   info(level: number, message: string, fields?: LogFields | (() => LogFields)): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, error?: unknown): void;
 }
 
-/** For whoever owns the log. */
+/** The log as its owner sees it. */
 export interface LogControl extends Logger {
   readonly verbosity: number;
   /** Takes effect at once (/debug/flags/v). */
   setVerbosity(level: number): void;
   flush(): void;
-  /** Resolves when all that was logged is written. @throws Error when it cannot be */
+  /** Resolves when all lines are written. @throws Error when they cannot be */
   written(): Promise<void>;
 }
 
@@ -28,7 +27,7 @@ export interface ModuleVerbosity {
   readonly level: number;
 }
 
-export interface LoggerOptions {
+interface LoggerOptions {
   readonly verbosity: number;
   readonly modules?: readonly ModuleVerbosity[];
   readonly output?: LogOutput;
@@ -76,7 +75,7 @@ interface Caller {
   readonly line: string;
 }
 
-/** The frame that called `boundary`. Costs some microseconds: only for lines that are written, or with --vmodule. */
+/** The frame that called `boundary`. It costs some microseconds, so it is used only for written lines and with --vmodule. */
 // biome-ignore lint/complexity/noBannedTypes: what captureStackTrace takes
 function callerOf(boundary: Function): Caller {
   const holder = { stack: '' };
@@ -96,7 +95,7 @@ interface Region {
 
 let regions: readonly Region[] | undefined;
 
-/** Who calls from the same file as this is in one bundle with it, which has the line `// dist/cli/serve.js` before each file. */
+/** A caller in the same file as this code is in the bundle, which has the line `// dist/cli/serve.js` before each module. */
 function findInBundle(line: number): Caller {
   regions ??= readRegions(readFileSync(fileURLToPath(import.meta.url), 'utf8'));
   const region = regions.findLast(({ begin }) => begin < line);
@@ -136,4 +135,79 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : ` (${describe(error.cause)})`;
   return `${error.stack ?? error.message}${cause}`;
+}
+
+type Severity = 'I' | 'W' | 'E';
+
+/** Where log lines go. */
+interface LogOutput {
+  write(severity: Severity, line: string): void;
+  flush(): void;
+  /** Resolves when all lines have left the process. @throws Error when nothing can be written any more */
+  written(): Promise<void>;
+}
+
+/** The write method of Node's streams; `done` is called when the text is written or cannot be. */
+interface LineSink {
+  write(text: string, done?: (error?: Error | null) => void): unknown;
+}
+
+/** A stream writes in order: when an empty text is written, so is everything before it. */
+const drained = (sink: LineSink): Promise<void> =>
+  new Promise((resolve, reject) => {
+    sink.write('', (error) => (error === null || error === undefined ? resolve() : reject(error)));
+  });
+
+/** Writes every line to one stream, at once. */
+const createSingleOutput = (sink: LineSink): LogOutput => ({
+  write: (_severity, line) => void sink.write(line),
+  flush: () => {},
+  written: () => drained(sink),
+});
+
+interface SplitOptions {
+  readonly info: LineSink;
+  readonly error: LineSink;
+  /** --log-text-info-buffer-size; 0: no buffer. */
+  readonly bufferBytes: number;
+  /** --log-flush-frequency */
+  readonly flushEveryMs: number;
+}
+
+/**
+ * --log-text-split-stream: errors go to one stream, all other lines to another, which may be buffered. The buffer is written
+ * before an error, so that the two streams stay in order side by side.
+ */
+export function createSplitOutput({ info, error, bufferBytes, flushEveryMs }: SplitOptions): LogOutput {
+  let kept: string[] = [];
+  let keptBytes = 0;
+  const flush = (): void => {
+    if (kept.length === 0) return;
+    const text = kept.join('');
+    kept = [];
+    keptBytes = 0;
+    info.write(text);
+  };
+  if (bufferBytes > 0) setInterval(flush, Math.max(flushEveryMs, 1)).unref();
+  return {
+    flush,
+    written: async () => {
+      flush();
+      await Promise.all([drained(info), drained(error)]);
+    },
+    write: (severity, line) => {
+      if (severity === 'E') {
+        flush();
+        error.write(line);
+        return;
+      }
+      if (bufferBytes === 0) {
+        info.write(line);
+        return;
+      }
+      kept.push(line);
+      keptBytes += Buffer.byteLength(line);
+      if (keptBytes >= bufferBytes) flush();
+    },
+  };
 }

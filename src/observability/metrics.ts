@@ -1,11 +1,9 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { formatFamilies } from './exposition.ts';
-import type { Instrument, MetricFamily } from './instruments.ts';
-import { applyPolicy, type MetricPolicy, SHOW_ALL } from './metric-policy.ts';
+import type { Instrument, MetricFamily, Sample } from './instruments.ts';
 
 /**
- * All metrics of the server. Hot paths add instruments of our own; `registry` is for what is counted rarely and for what
- * prom-client knows of the process.
+ * All metrics of the server. Hot paths use the instruments of instruments.ts; `registry` is for rare counts and for the process
+ * metrics of prom-client.
  */
 export class Metrics {
   readonly registry = new Registry();
@@ -53,3 +51,77 @@ function toLabels(labels: Partial<Record<string, string | number>>): Record<stri
 
 const toType = (type: string): MetricFamily['type'] =>
   type === 'counter' || type === 'histogram' || type === 'summary' ? type : 'gauge';
+
+/** The operator's choices about metrics. */
+export interface MetricPolicy {
+  /** --disabled-metrics, by full name. */
+  readonly disabled: ReadonlySet<string>;
+  /** --allow-metric-labels: `metric,label` → the values that are shown as they are. */
+  readonly allowedValues: ReadonlyMap<string, ReadonlySet<string>>;
+  /** --show-hidden-metrics-for-version */
+  readonly showHidden: boolean;
+}
+
+const SHOW_ALL: MetricPolicy = { disabled: new Set(), allowedValues: new Map(), showHidden: false };
+
+/** Replaces every other value of a label that has an allow-list. */
+const UNEXPECTED = 'unexpected';
+
+/** Applies the policy to the families. Samples that a replaced label makes equal are added up. */
+function applyPolicy(policy: MetricPolicy, families: readonly MetricFamily[]): MetricFamily[] {
+  const { disabled, showHidden, allowedValues } = policy;
+  return families
+    .filter(({ name, hidden }) => !disabled.has(name) && (hidden !== true || showHidden))
+    .map((family) => (allowedValues.size === 0 ? family : restrictLabels(family, allowedValues)));
+}
+
+function restrictLabels(family: MetricFamily, allowed: MetricPolicy['allowedValues']): MetricFamily {
+  const labels = [...allowed].filter(([key]) => key.startsWith(`${family.name},`));
+  if (labels.length === 0) return family;
+  const rules = new Map(labels.map(([key, values]) => [key.slice(family.name.length + 1), values]));
+  const merged = new Map<string, { sample: Sample; value: number }>();
+  for (const sample of family.samples) {
+    const restricted = Object.fromEntries(
+      Object.entries(sample.labels).map(([name, value]) => {
+        const values = rules.get(name);
+        return [name, values === undefined || values.has(String(value)) ? value : UNEXPECTED];
+      }),
+    );
+    const key = `${sample.name} ${JSON.stringify(restricted)}`;
+    const known = merged.get(key);
+    if (known === undefined)
+      merged.set(key, { sample: { ...sample, labels: restricted }, value: sample.value });
+    else known.value += sample.value;
+  }
+  return { ...family, samples: [...merged.values()].map(({ sample, value }) => ({ ...sample, value })) };
+}
+
+/** Prometheus' text format, version 0.0.4. */
+export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+function formatFamilies(families: readonly MetricFamily[]): string {
+  const lines: string[] = [];
+  for (const { name, help, type, samples } of families) {
+    if (samples.length === 0) continue;
+    lines.push(
+      `# HELP ${name} ${help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n')}`,
+      `# TYPE ${name} ${type}`,
+    );
+    for (const sample of samples) lines.push(formatSample(sample));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function formatSample({ name, labels, value }: Sample): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(String(text))}"`);
+  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${formatNumber(value)}`;
+}
+
+const escapeLabel = (text: string): string =>
+  text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n').replace(/"/g, '\\"');
+
+function formatNumber(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (value === Number.POSITIVE_INFINITY) return '+Inf';
+  return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value);
+}

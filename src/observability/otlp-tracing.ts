@@ -15,14 +15,14 @@ import type { ActiveSpan, Tracing } from './tracing.ts';
 export interface TracingOptions {
   /** host:port of an OTLP collector that speaks gRPC. */
   readonly endpoint: string;
-  /** Of traces that begin here; traces that callers sample are always followed. Undefined: none. */
+  /** For traces that begin here; undefined: none. Traces that callers sample are always continued. */
   readonly samplingRatePerMillion: number | undefined;
   readonly version: string;
-  /** For tests; instead of the exporter. */
+  /** For tests, in place of the exporter. */
   readonly processor?: SpanProcessor;
 }
 
-/** How long the end of the server waits for a collector. */
+/** How long the server waits for a collector when it ends. */
 const CLOSE_MS = 2000;
 
 export function createTracing(options: TracingOptions): Tracing {

@@ -1,7 +1,7 @@
 import { type Cell, type Distribution, exponential, Histogram, Numbers } from './instruments.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What tells one kind of request from another in metrics. Every value is one of few, whatever clients send. */
+/** The labels of a kind of request. Every label has few values, whatever clients send. */
 export interface RequestKind {
   readonly verb: string;
   readonly group: string;
@@ -13,7 +13,7 @@ export interface RequestKind {
 }
 
 const COMPONENT = 'apiserver';
-/** Kubernetes' own, so that dashboards made for it work. */
+/** Kubernetes' buckets, so that its dashboards work. */
 const SECONDS = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ];
@@ -26,7 +26,7 @@ interface RequestChildren {
   readonly sizes: Distribution;
 }
 
-/** Requests, in the names and labels that Kubernetes' dashboards chart. */
+/** Metrics of requests, with the names and labels that Kubernetes' dashboards use. */
 export class RequestMetrics {
   readonly #total: Numbers;
   readonly #seconds: Histogram;
@@ -128,7 +128,7 @@ export class RequestMetrics {
     return this.#longRunning.at(...base(kind));
   }
 
-  /** What one watch counts its events with. */
+  /** The counters of one watch's events. */
   watchEvents(group: string, version: string, kind: string): { total: Cell; sizes: Distribution } {
     return {
       total: this.#watchEvents.at(group, version, kind),
@@ -179,7 +179,7 @@ const base = ({ verb, group, version, resource, subresource, scope }: RequestKin
   COMPONENT,
 ];
 
-/** How many at once, and the most of it in the last whole second: a scrape every half minute would miss every burst. */
+/** The current number of requests, and the peak of the last whole second, because scrapes every half minute miss bursts. */
 export class Peak {
   #now = 0;
   #highest = 0;

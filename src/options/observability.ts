@@ -1,6 +1,6 @@
 import { parseQuantity } from '../object/quantity.ts';
 import type { ModuleVerbosity } from '../observability/logger.ts';
-import type { MetricPolicy } from '../observability/metric-policy.ts';
+import type { MetricPolicy } from '../observability/metrics.ts';
 import { apiFlags } from './api.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';

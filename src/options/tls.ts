@@ -1,5 +1,5 @@
 import { getCiphers, type SecureVersion } from 'node:tls';
-import type { SniPair } from '../http/tls/serving-tls.ts';
+import type { SniPair } from '../http/serving-tls.ts';
 import { table } from '../util/table.ts';
 import { bothOrNeither, nearestName } from './checks.ts';
 import type { CommandLine } from './command-line.ts';

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { isObject } from '../object/merge-patch.ts';
 
-/** As whom another server is asked. PEM texts, not paths. */
+/** How this server identifies itself to another. PEM texts, not paths. */
 export interface ClientCredentials {
   readonly certificate: string | undefined;
   readonly key: string | undefined;
@@ -13,20 +13,20 @@ export interface ClientCredentials {
   readonly authorization: string | undefined;
 }
 
-/** Another server that this one asks, as a client configuration file (kubeconfig) describes it. PEM texts, not paths. */
+/** Another server, as a client configuration file (kubeconfig) describes it. PEM texts, not paths. */
 export interface RemoteServer extends ClientCredentials {
   readonly url: string;
   readonly ca: string | undefined;
   /** Undefined: the host of the URL. */
   readonly serverName: string | undefined;
   readonly insecureSkipVerify: boolean;
-  /** Finds the address of the URL's host; undefined: as the system does. */
+  /** Resolves the URL's host; undefined: the system's resolver. */
   readonly lookup?: LookupFunction;
 }
 
 /**
  * The server of the file's current context. Paths in the file are relative to it.
- * @throws Error that names the file and what is wrong with it
+ * @throws Error that names the file and the problem
  */
 export function readClientConfig(path: string): RemoteServer {
   try {
@@ -43,7 +43,7 @@ export interface ClientUsers {
   readonly current: ClientCredentials | undefined;
 }
 
-/** @throws Error that names the file and what is wrong with it */
+/** @throws Error that names the file and the problem */
 export function readClientUsers(path: string): ClientUsers {
   try {
     const config = parse(path);
@@ -90,13 +90,13 @@ function toCredentials(user: JsonObject, folder: string): ClientCredentials {
   return { certificate, key, authorization: toAuthorization(user, folder) };
 }
 
-/** What would change who is called, or as whom, and is not supported, must not be passed over. */
+/** Unsupported fields that would change the server or the user must not be ignored. */
 function refuse(object: JsonObject, fields: readonly string[]): void {
   const given = fields.find((field) => object[field] !== undefined && object[field] !== null);
   if (given !== undefined) throw new Error(`${given} is not supported`);
 }
 
-/** A file with one context does not need to say which. */
+/** A file with one context need not name it. */
 function named(config: JsonObject, list: string, wanted: string, field: string): JsonObject {
   const entries = Array.isArray(config[list]) ? config[list].filter(isObject) : [];
   const found =

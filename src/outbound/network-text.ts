@@ -1,4 +1,4 @@
-/** What clients and operators know failures of connections by, for the codes of Node and OpenSSL. */
+/** Go's texts for the error codes of Node and OpenSSL, which clients and operators know. */
 const DIAL_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connect: connection refused',
   EHOSTUNREACH: 'connect: no route to host',
@@ -18,13 +18,13 @@ const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: 'x509: certificate has expired or is not yet valid',
 };
 
-export interface Dialed {
+interface Dialed {
   readonly host: string;
   /** `host:port` */
   readonly authority: string;
 }
 
-/** What went wrong with a connection, in the words that clients and operators know. */
+/** Describes a failed connection in Go's words. */
 export function networkText(
   { code = '', message }: NodeJS.ErrnoException,
   { host, authority }: Dialed,

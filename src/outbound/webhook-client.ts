@@ -8,12 +8,12 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { RemoteServer } from './client-config.ts';
 
 export interface PostOptions {
-  /** For all of it, the answer included. */
+  /** Limit for the whole exchange, the answer included. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** A longer answer is an error. 0: the answer's code is all that is wanted, and the rest is not waited for. */
+  /** A longer answer is an error. 0: only the code of the answer matters, and its body is not awaited. */
   readonly maxAnswerBytes: number;
-  /** For this request, behind the `?` of its URL. */
+  /** Query of this request, without the `?`. */
   readonly query?: string;
 }
 
@@ -23,7 +23,7 @@ export interface Answer {
   readonly contentType: string;
 }
 
-/** There was no answer within PostOptions.timeoutMs. */
+/** No answer came within PostOptions.timeoutMs. */
 export class AnswerTimeout extends Error {
   constructor(timeoutMs: number) {
     super(`no answer within ${timeoutMs / 1000}s`);
@@ -31,7 +31,7 @@ export class AnswerTimeout extends Error {
   }
 }
 
-/** What a server that talks on after its code may send before it is cut off. */
+/** The longest body that is read and ignored when only the code matters. */
 const MAX_IDLE_BYTES = 64 * 1024;
 
 const UNAUTHORIZED = 401;
@@ -43,8 +43,8 @@ interface Connection {
 }
 
 /**
- * Posts JSON to one server. Connections are kept. After a failure everything is read anew, certificates and tokens too: they
- * may be what was wrong, and have been renewed since.
+ * Posts JSON to one server over connections that stay open. After a failure the configuration is read again, certificates and
+ * tokens too, because they may be the cause and may have been renewed since.
  */
 export class WebhookClient {
   readonly #read: () => RemoteServer;
@@ -56,7 +56,7 @@ export class WebhookClient {
     this.#connection = connect(read());
   }
 
-  /** @throws Error for anything but an answer, whatever its code; redirects are answers and not followed */
+  /** Resolves with an answer of any code; redirects are answers and not followed. @throws Error without an answer */
   async post(body: Buffer, options: PostOptions): Promise<Answer> {
     this.#connection ??= connect(this.#read());
     const connection = this.#connection;
@@ -70,14 +70,14 @@ export class WebhookClient {
     }
   }
 
-  /** Others may still be waiting for answers on it: sockets end as they become free. */
+  /** Other requests may still wait for answers on the agent's sockets, so each socket is closed when it becomes free. */
   #leave({ agent }: Connection): void {
     if (this.#connection?.agent === agent) this.#connection = undefined;
     agent.maxFreeSockets = 0;
     for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
   }
 
-  /** Like close, but who waits for an answer still gets it. */
+  /** Like close, but requests under way still get their answers. */
   retire(): void {
     if (this.#connection !== undefined) this.#leave(this.#connection);
   }
@@ -103,7 +103,7 @@ function connect(server: RemoteServer): Connection {
   return { url, authorization, agent };
 }
 
-/** The other side may end a kept connection just as it is used again: that says nothing about the request. */
+/** The server ended an idle connection just as it was used again; the request itself did not fail. */
 class StaleConnection extends Error {}
 
 async function exchangeFreshly(connection: Connection, body: Buffer, options: PostOptions): Promise<Answer> {
@@ -141,7 +141,7 @@ function exchange(
     const timer = setTimeout(() => request.destroy(new AnswerTimeout(options.timeoutMs)), options.timeoutMs);
     request.once('close', () => clearTimeout(timer));
     request.once('response', (response) => readAnswer(request, response, options).then(resolve, reject));
-    // Stays: a connection that breaks after its answer is nobody's concern.
+    // The listener stays, because the connection may break after its answer, which is no failure.
     request.on('error', (error) =>
       reject(request.reusedSocket && isReset(error) ? new StaleConnection(error.message) : error),
     );

@@ -2,30 +2,30 @@ import { Hono } from 'hono';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse, ResponseSink } from '../request/api-response.ts';
 
-/** What a page finds beside Hono's request, which has the method, the query and the body, but no headers. */
-export interface PageEnv {
+/** Given to each page beside Hono's request, which has the method, the query and the body, but no headers. */
+interface PageEnv {
   readonly Bindings: { readonly request: ApiRequest };
 }
 
-/** What is no resource: health, metrics, profiles, discovery. Each place has its pages; they are put together by `route`. */
+/** Documents that are no resources: health, metrics, profiles, discovery. `route` puts the pages of several rooms together. */
 export type Pages = Hono<PageEnv>;
 
 /** Answers some paths, and undefined for all others. */
-export type PageHandler = (request: ApiRequest) => Promise<ApiResponse | undefined>;
+type PageHandler = (request: ApiRequest) => Promise<ApiResponse | undefined>;
 
-/** Told from other answers by being this object. */
+/** The answer for unknown paths, recognized by identity. */
 const UNKNOWN = new Response(null, { status: 404 });
 
-/** What a page may be sent: the only one that takes a body takes a small number. */
+/** The only page that takes a body takes a small number. */
 const MAX_BODY_BYTES = 16;
 
 /**
- * An empty application to add pages to, which finds them by the path that was authorized. A URL would be another one: it
- * makes /metrics of /healthz/../metrics. Errors go through it to the pipeline.
+ * An empty application to add pages to. It routes by the authorized path, not by a URL, which would turn /healthz/../metrics
+ * into /metrics. Errors pass through it to the pipeline.
  */
 export function createPages(toRoute: (path: string) => string = (path) => path): Pages {
   const pages = new Hono<PageEnv>({
-    // The path is decoded, and Hono decodes what it takes out of it.
+    // The path is decoded already, and Hono decodes parameters once more.
     getPath: (_, options) => toRoute(options?.env?.request.path ?? '/').replaceAll('%', '%25'),
   });
   pages.notFound(() => UNKNOWN);
@@ -37,7 +37,7 @@ export function createPages(toRoute: (path: string) => string = (path) => path):
 
 export const isUnknown = (response: Response): boolean => response === UNKNOWN;
 
-/** Pages as the pipeline asks for documents. HEAD is answered like GET: the listener leaves the body out. */
+/** Adapts pages to the pipeline. HEAD is answered like GET; the listener leaves the body out. */
 export const toPageHandler =
   (pages: Pages): PageHandler =>
   async (request) => {
@@ -52,14 +52,14 @@ function toRequest(request: ApiRequest): Request {
     `http://localhost/?${query}`,
     isRead ? {} : { method: 'POST', duplex: 'half', body: later(() => request.body(MAX_BODY_BYTES)) },
   );
-  // Request refuses some methods, and follows a signal only while somebody holds on to it.
+  // The constructor of Request refuses some methods, and its signal would follow ours only while something refers to it.
   return Object.defineProperties(asked, {
     method: { value: isRead ? 'GET' : method },
     signal: { value: signal },
   });
 }
 
-/** A body that is not received before somebody reads it. */
+/** A body that is received when it is read. */
 function later(receive: () => Promise<Buffer>): ReadableStream {
   const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
     controller.enqueue(await receive());
@@ -68,7 +68,7 @@ function later(receive: () => Promise<Buffer>): ReadableStream {
   return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
 
-/** What says `transfer-encoding: chunked` is sent as it comes, all else when it is complete. */
+/** A response with `transfer-encoding: chunked` is streamed; any other is sent when it is complete. */
 async function toApiResponse(response: Response): Promise<ApiResponse> {
   const { status: code, body } = response;
   const {
@@ -95,3 +95,11 @@ async function pour(body: AsyncIterable<Uint8Array>, sink: ResponseSink): Promis
     if (!sink.write(Buffer.from(buffer, byteOffset, byteLength))) await sink.drained();
   }
 }
+
+export const PLAIN_TEXT = 'text/plain; charset=utf-8';
+
+export const plainText = (code: number, text: string, contentType = PLAIN_TEXT): Response =>
+  new Response(text, {
+    status: code,
+    headers: { 'content-type': contentType, 'x-content-type-options': 'nosniff' },
+  });

@@ -1,6 +1,6 @@
 import type { MessageSchema } from '../api/schema.ts';
 import { internalError, StatusError } from '../api/status.ts';
-import { encodeValue } from '../codec/encode.ts';
+import { encodeValue } from '../codec/formats.ts';
 import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ApiRequest } from '../request/api-request.ts';
@@ -11,10 +11,10 @@ interface ErrorOptions {
   readonly logger: Logger;
 }
 
-/** The client is told where an operator finds the error, and nothing of the error itself. */
+/** Tells the client where an operator finds the error, and nothing about the error itself. */
 export const logsTell = ({ id }: ApiRequest): string => `request ${id} failed, and the server's log says why`;
 
-/** Whatever is thrown further in becomes a Status, in the format the caller asked for. */
+/** Turns errors of the inner stages into a Status, in the format that the caller accepts. */
 export async function answerErrors(
   options: ErrorOptions,
   request: ApiRequest,
@@ -28,8 +28,8 @@ export async function answerErrors(
 }
 
 /**
- * What an unexpected error says (an address, a statement, a path) is for the log alone. The client gets the id under which it
- * stands there, which is also the answer's Audit-Id.
+ * The message of an unexpected error may hold addresses, statements and paths, so it goes to the log alone. The client gets the
+ * id that the log names, which is also the answer's Audit-Id.
  */
 function toErrorResponse(
   { logger, statusSchema }: ErrorOptions,
@@ -37,7 +37,7 @@ function toErrorResponse(
   error: unknown,
 ): ApiResponse {
   const known = error instanceof StatusError ? error : internalError(logsTell(request), error);
-  // What breaks off because nobody waits for it any more is nobody's fault.
+  // An error after the caller has gone is a consequence of that, and not logged.
   if (known.status.code >= 500 && !request.aborted)
     logger.error(`${request.method} ${request.path} (${request.id}): ${known.message}`, known.cause);
   const { status } = known;
@@ -56,7 +56,7 @@ function toErrorResponse(
   };
 }
 
-/** An error is sent in the asked format; a client that asked for one we do not have gets JSON. */
+/** An error is sent in the accepted format; a client that accepts none of ours gets JSON. */
 function errorRepresentation(request: ApiRequest): Pick<Representation, 'format' | 'pretty' | 'contentType'> {
   const pretty = wantsPretty(request.query, request.userAgent);
   try {

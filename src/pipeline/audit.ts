@@ -1,6 +1,5 @@
 import { internalError, StatusError } from '../api/status.ts';
-import type { Auditor } from '../audit/auditor.ts';
-import type { RequestAudit } from '../audit/request-audit.ts';
+import type { Auditor, RequestAudit } from '../audit/auditor.ts';
 import type { Verdict } from '../authz/authorizer.ts';
 import type { ApiRequest, AuthenticatedRequest } from '../request/api-request.ts';
 import type { ApiResponse, BytesResponse, StreamResponse, TunnelResponse } from '../request/api-response.ts';
@@ -9,7 +8,7 @@ interface AuditOptions {
   readonly auditor: Auditor | undefined;
 }
 
-/** Records what becomes of a request. @throws StatusError 500 when it must be recorded and cannot be */
+/** Records the stages of a request. @throws StatusError 500 when the request must be recorded and cannot be */
 export function audit(
   { auditor }: AuditOptions,
   request: AuthenticatedRequest,
@@ -65,7 +64,7 @@ async function recordFailure<T>(trail: RequestAudit, work: () => Promise<T>): Pr
   }
 }
 
-/** A stream has begun when its head is sent, which is not held up for the record of it. */
+/** A stream starts when its head is sent; the head does not wait for the record. */
 function recordStream(trail: RequestAudit, response: StreamResponse): StreamResponse {
   return {
     ...response,
@@ -109,7 +108,7 @@ function recordTunnel(trail: RequestAudit, response: TunnelResponse): TunnelResp
   };
 }
 
-/** Records a caller who could not be authenticated. The next stage records the others. */
+/** Records callers that could not be authenticated. The next stage records all others. */
 export function auditAuthentication<T>(
   { auditor }: AuditOptions,
   request: ApiRequest,
@@ -125,7 +124,7 @@ export function auditAuthentication<T>(
   });
 }
 
-/** Which credentials were tried, never what was in them. */
+/** Names the kinds of credentials that were tried, never their contents. */
 function describeAttempt({ headers, peerCertificate }: ApiRequest): string {
   const scheme = /^\s*(basic|bearer)\s/i.exec(headers.authorization ?? '')?.[1]?.toLowerCase();
   const tried = [
@@ -140,7 +139,7 @@ function describeAttempt({ headers, peerCertificate }: ApiRequest): string {
 const DECISION = 'authorization.k8s.io/decision';
 const REASON = 'authorization.k8s.io/reason';
 
-/** What authorization decided, and why, is told with the event. */
+/** Adds the decision of authorization and its reason to the event. */
 export function annotateVerdict({ audit: trail }: AuthenticatedRequest, verdict: Verdict): void {
   if (trail === undefined) return;
   const { decision, reason, error } = verdict;

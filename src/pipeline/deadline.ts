@@ -1,13 +1,12 @@
 import { badRequest, timedOut } from '../api/status.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { ApiRequest } from '../request/api-request.ts';
+import { type ApiRequest, isLongRunning } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { isLongRunning } from '../request/long-running.ts';
 import { parseDuration } from '../util/duration.ts';
 
 /**
- * --request-timeout, or less if the caller's `timeout` says so: whoever waits longer is told so, and what works for the request
- * stops. A write that is on its way to the database cannot be called back: the answer says so. @throws StatusError 504, 400
+ * Enforces --request-timeout, or the caller's shorter `timeout`: a request that takes longer gets 504, and its work stops. A write
+ * that is on its way to the database cannot be called back; a warning says so. @throws StatusError 504, 400
  */
 export function withDeadline(
   { requestTimeoutMs, logger }: { readonly requestTimeoutMs: number; readonly logger: Logger },
@@ -21,7 +20,7 @@ export function withDeadline(
       if (WRITING.has(request.verb)) request.warn(PERHAPS);
       const late = timedOut();
       logger.error(`${request.method} ${request.path}: ${late.message}`);
-      // Before the end of what is under way becomes the answer.
+      // First the 504: aborting the work would otherwise give the answer.
       reject(late);
       request.expire();
     }, timeoutMs);
@@ -38,7 +37,7 @@ export function withDeadline(
   });
 }
 
-/** A caller may ask for less than the server gives, not for more; 0 asks for nothing. */
+/** A caller may ask for less time than the server gives, not for more; 0 asks for nothing. */
 function chooseTimeout({ query }: ApiRequest, longestMs: number): number {
   const asked = query.get('timeout');
   if (asked === null || asked === '') return longestMs;

@@ -1,11 +1,21 @@
-import type { AdmittedTurn, Classification, FlowControl, RefusedTurn } from '../flow-control/flow-control.ts';
+import { Hono } from 'hono';
+import { dumpLevels, dumpQueues, dumpRequests } from '../flow-control/dumps.ts';
+import type {
+  AdmittedTurn,
+  Classification,
+  FlowClock,
+  FlowControl,
+  RefusedTurn,
+} from '../flow-control/flow-control.ts';
+import type { Level } from '../flow-control/seats/level.ts';
+import { PLAIN_TEXT } from '../pages/pages.ts';
 import type { AuthenticatedRequest } from '../request/api-request.ts';
 import type { ApiResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
 
 /**
- * Lets a request go on when it is its turn, or answers 429. Whatever the answer, it tells how the request was classified. The
- * seats are free again when the answer is known; a client that reads slowly holds none, and a watch none from the moment it
- * has sent what it begins with.
+ * Lets a request go on when its turn comes, or answers 429. Every answer has headers that tell how the request was classified.
+ * The seats are freed when the answer is known, so a client that reads slowly holds none; a watch frees them after its initial
+ * events.
  */
 export async function takeTurn(
   { flowControl }: { readonly flowControl: FlowControl | undefined },
@@ -25,7 +35,7 @@ export async function takeTurn(
     throw error;
   }
   if (response.kind === 'stream') return { ...response, run: runOf(response, turn) };
-  // A tunnel is somebody else's connection; how long it lasts says nothing about what it costs here.
+  // A tunnel costs this server little, however long it lasts.
   turn.end();
   return response;
 }
@@ -69,3 +79,17 @@ function tooManyRequests({ retryAfterSeconds }: RefusedTurn): ApiResponse {
 }
 
 const REFUSAL = Buffer.from('Too many requests, please try again later.\n');
+
+/** The queues and their waiting requests, for operators (Kubernetes: apf_controller_debug). */
+export function createFlowControlDumps(levels: () => ReadonlyMap<string, Level>, clock: FlowClock): Hono {
+  return new Hono()
+    .basePath('/debug/api_priority_and_fairness')
+    .get('/dump_priority_levels', () => toTable(dumpLevels(levels())))
+    .get('/dump_queues', () => toTable(dumpQueues(levels())))
+    .get('/dump_requests', ({ req }) => {
+      const details = (req.query('includeRequestDetails') ?? '') !== '';
+      return toTable(dumpRequests(levels(), { clock, details }));
+    });
+}
+
+const toTable = (text: string): Response => new Response(text, { headers: { 'content-type': PLAIN_TEXT } });

@@ -21,8 +21,8 @@ const AUTHENTICATED = 'system:authenticated';
 const UNAUTHENTICATED = 'system:unauthenticated';
 
 /**
- * A sender may act as somebody else whom it may impersonate: the user, every group, the uid and each extra value are asked
- * for one by one (Kubernetes: endpoints/filters/impersonation.go).
+ * Lets a sender act as another user. The user, every group, the uid and each extra value are authorized one by one (Kubernetes:
+ * endpoints/filters/impersonation.go).
  * @throws StatusError 403; 500 for a group, uid or extra value without a user
  */
 export async function impersonate(
@@ -33,7 +33,7 @@ export async function impersonate(
     request.audit?.annotate(key, value);
   if (!isAsked(request)) return request;
   const wish = readWish(request);
-  // A header that asks for nobody asks for nothing.
+  // An empty header asks for nothing.
   if (wish.username === '') return request;
   for (const target of targetsOf(wish)) await check(authorizer, request, target);
   const user = toUser(wish);
@@ -116,7 +116,7 @@ function toUser({ username, groups, uid, extra }: Wish): UserInfo {
   return { username, uid, groups: withOwnGroup(username, given), extra: Object.fromEntries(extra) };
 }
 
-/** An impersonated user counts as authenticated, unless it is the unknown user or a group says otherwise. */
+/** An impersonated user counts as authenticated, unless it is the anonymous user or has the group of unauthenticated ones. */
 function withOwnGroup(username: string, groups: readonly string[]): readonly string[] {
   if (username === ANONYMOUS) return groups.includes(UNAUTHENTICATED) ? groups : [...groups, UNAUTHENTICATED];
   return groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED)

@@ -24,7 +24,7 @@ export async function logRequest(
   return response;
 }
 
-/** Bearer tokens never are in a query, but a websocket's caller may put what it likes there: only known options are shown. */
+/** Shows the values of known options only, because callers of websockets may put secrets into a query. */
 function uriOf({ path, query }: ApiRequest): string {
   const shown = new URLSearchParams();
   for (const [name, value] of query) shown.append(name, SHOWN.has(name) ? value : '…');

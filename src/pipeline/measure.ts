@@ -1,21 +1,20 @@
 import type { RequestKind, RequestMetrics } from '../observability/request-metrics.ts';
-import type { ApiRequest, ResourceTarget } from '../request/api-request.ts';
+import { type ApiRequest, isLongRunning, type ResourceTarget } from '../request/api-request.ts';
 import type { ApiResponse, ResponseSink, StreamResponse, TunnelResponse } from '../request/api-response.ts';
-import { isLongRunning } from '../request/long-running.ts';
 import { table } from '../util/table.ts';
 
 export interface MeasureOptions {
   readonly requestMetrics: RequestMetrics;
   /**
-   * The kind a target's objects are of; undefined for what is not served. Only what is served becomes a label: callers
-   * choose paths, and each label set is kept for as long as the server runs.
+   * The kind of a target's objects; undefined for a resource that is not served. Only served resources become labels, because
+   * callers choose paths and each label set stays in memory for as long as the server runs.
    */
   readonly kindOf: (target: ResourceTarget) => string | undefined;
 }
 
 const MUTATING: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
-/** Counts requests under way and answered. `next` must not reject. */
+/** Counts requests under way and answered requests. `next` must not reject. */
 export async function measure(
   options: MeasureOptions,
   request: ApiRequest,
@@ -91,7 +90,7 @@ function counting(sink: ResponseSink, events: ReturnType<RequestMetrics['watchEv
   };
 }
 
-/** Methods as metrics name verbs. */
+/** Verbs and methods as metrics name them. */
 const VERBS: Readonly<Record<string, string>> = table({
   get: 'GET',
   list: 'LIST',

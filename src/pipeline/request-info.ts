@@ -1,14 +1,14 @@
 import { canonicalGroup, type Dialect } from '../api/dialect.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
 
-/** What a path and method are about, before anybody looks into the registry (Kubernetes: endpoints/request, RequestInfo). */
+/** The meaning of a path and a method, without the registry (Kubernetes: endpoints/request, RequestInfo). */
 export interface RequestInfo {
   readonly verb: string;
   readonly target: ResourceTarget | undefined;
   readonly dialect: Dialect;
 }
 
-/** Methods are the caller's: HTTP/2 takes any word for one, `constructor` too. */
+/** A map and no object, because callers choose methods: HTTP/2 accepts any word, `constructor` too. */
 const METHOD_VERBS: ReadonlyMap<string, string> = new Map([
   ['POST', 'create'],
   ['GET', 'get'],
@@ -18,7 +18,7 @@ const METHOD_VERBS: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'delete'],
 ]);
 
-/** Subresources of a namespace itself, which stand where a resource in the namespace would. */
+/** Subresources of a namespace itself, in the place where a path has a resource in the namespace. */
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'finalize']);
 
 /** `path` is decoded. */
@@ -56,7 +56,7 @@ interface ResourcePath {
 
 function parseResource(method: string, path: ResourcePath): RequestInfo {
   const { group, version, query, dialect } = path;
-  // The old way to ask for a watch; kept because clients kept it.
+  // The old form of a watch, which clients still use.
   const oldWatch = path.parts[0] === 'watch';
   const { namespace, parts } = splitNamespace(oldWatch ? path.parts.slice(1) : path.parts);
   const [resource = '', name = '', subresource = '', ...subpath] = parts;

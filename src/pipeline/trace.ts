@@ -2,7 +2,7 @@ import type { Tracing } from '../observability/tracing.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 
-/** A span for the request, inside the trace its caller names. */
+/** A span for the request, inside the caller's trace. */
 export function traceRequest(
   { tracing }: { readonly tracing: Tracing },
   request: ApiRequest,
@@ -27,7 +27,7 @@ export function traceRequest(
   });
 }
 
-/** A span for what was asked for, once it is known who asked and that they may: `List`, `Create`. */
+/** A span for the verb of an authorized request: `List`, `Create`. */
 export function traceVerb(
   { tracing }: { readonly tracing: Tracing },
   { verb, target }: ApiRequest,

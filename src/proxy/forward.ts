@@ -14,8 +14,8 @@ import { joinPath, outerPrefix, rewriteLocation } from './location.ts';
 import { streamAnswer } from './stream-answer.ts';
 
 /**
- * A plain request to what stands under a proxy's path (Kubernetes: util/proxy, UpgradeAwareHandler). The links in pages stay
- * as they are: those that work through a proxy are relative.
+ * Passes a plain request on to the backend of a proxy path (Kubernetes: util/proxy, UpgradeAwareHandler). Links in pages are not
+ * rewritten: the ones that work through a proxy are relative.
  * @throws StatusError 503
  */
 export async function forward(
@@ -24,7 +24,7 @@ export async function forward(
   request: ApiRequest,
 ): Promise<ApiResponse> {
   const readOnly = request.method === 'GET' || request.method === 'HEAD';
-  // Relative links on the first page would otherwise lead out of the proxy.
+  // Without the slash at the end, relative links on the first page would lead out of the proxy.
   if (backend.path === '' && readOnly) return redirectToFolder(request);
   const prefix = outerPrefix(request.path, backend.path);
   const answer = await send(transport, backend, request, prefix);

@@ -1,9 +1,9 @@
 import type { ApiRequest } from '../request/api-request.ts';
 import type { BackendAnswer } from '../request/backend.ts';
 
-/** What of a request's and an answer's headers is passed on. Lists are names and values in turn. */
+/** The headers of requests and answers that a proxy passes on. Lists are names and values in turn. */
 
-/** RFC 9110, section 7.6.1: of one connection only. */
+/** RFC 9110, section 7.6.1: headers of one connection only. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
@@ -17,7 +17,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** They say who the caller is to this server; a backend that got them could be the caller. */
+/** Headers that identify the caller to this server. A backend that got them could impersonate the caller. */
 const CREDENTIALS = /^(authorization|impersonate-.*|x-remote-(user|group|uid|extra-.*))$/;
 const BEARER_PROTOCOL = 'base64url.bearer.authorization.';
 
@@ -25,14 +25,13 @@ function* pairs(raw: readonly string[]): Generator<[name: string, value: string]
   for (let at = 0; at + 1 < raw.length; at += 2) yield [raw[at] ?? '', raw[at + 1] ?? ''];
 }
 
-/** Names that the Connection header declares to be of this connection. */
+/** Names that the Connection header declares to belong to this connection. */
 function connectionNames(connection: string | undefined): Set<string> {
   return new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
 }
 
 /**
- * A request's headers for a backend. For an upgrade the two headers that ask for it stay, and whatever the two sides say to
- * each other about protocols.
+ * A request's headers for a backend. An upgrade keeps the two headers that ask for it, and all headers about protocols.
  */
 export function forwardedHeaders(request: ApiRequest): string[] {
   const { raw, headers } = request;
@@ -42,7 +41,7 @@ export function forwardedHeaders(request: ApiRequest): string[] {
     const key = name.toLowerCase();
     if (key.startsWith(':') || key === 'host' || key === 'x-forwarded-for' || key === 'expect') continue;
     if (HOP_BY_HOP.has(key) || dropped.has(key) || CREDENTIALS.test(key)) continue;
-    // A stage that took a header away did so because it was for this server.
+    // A stage that removed a header did so because the header was for this server.
     if (headers[key] === undefined) continue;
     const kept = key === 'sec-websocket-protocol' ? withoutBearer(value) : value;
     if (kept !== '' || value === '') forwarded.push(name, kept);
@@ -55,7 +54,7 @@ export function forwardedHeaders(request: ApiRequest): string[] {
   return forwarded;
 }
 
-/** The same request as one for SPDY, where the client asked for a websocket. */
+/** The headers of a websocket request, turned into those of a SPDY request. */
 export function spdyHeaders(request: ApiRequest, protocols: readonly string[]): string[] {
   const kept: string[] = [];
   for (const [name, value] of pairs(forwardedHeaders(request))) {
@@ -78,10 +77,10 @@ function withoutBearer(protocols: string): string {
   return kept.join(',').trim();
 }
 
-/** Who may read what from where is this server's to say (--cors-allowed-origins). */
+/** CORS is this server's decision (--cors-allowed-origins), not a backend's. */
 const CORS = /^access-control-allow-(credentials|headers|methods|origin)$/;
 
-/** An answer's headers for the client; those of one name in a list. */
+/** An answer's headers for the client; repeated ones as a list. */
 export function answeredHeaders({ rawHeaders, headers }: BackendAnswer): Record<string, string | string[]> {
   const dropped = connectionNames(headers.connection);
   const answered: Record<string, string | string[]> = {};

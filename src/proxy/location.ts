@@ -3,7 +3,7 @@ import { encodePath } from '../request/backend.ts';
 
 /** Paths and Location headers between the two sides of a proxy. */
 
-/** The part of the client's path that stands before what the backend sees. Both decoded. */
+/** The part of the client's path before the backend's path. Both are decoded. */
 export function outerPrefix(clientPath: string, backendPath: string): string {
   const suffix = clientPath.endsWith('/') && !backendPath.endsWith('/') ? `${backendPath}/` : backendPath;
   return clientPath.endsWith(suffix) ? clientPath.slice(0, clientPath.length - suffix.length) : clientPath;
@@ -14,8 +14,8 @@ export function joinPath(prefix: string, path: string): string {
   return path === '' ? prefix : posix.normalize(`${prefix}/${path}`);
 }
 
-export interface LocationContext {
-  /** As {@link outerPrefix} has it. */
+interface LocationContext {
+  /** From {@link outerPrefix}. */
   readonly prefix: string;
   /** host:port of the backend. */
   readonly backendHost: string;
@@ -24,8 +24,8 @@ export interface LocationContext {
 }
 
 /**
- * Where a redirect leads through the proxy (Kubernetes: util/proxy, rewriteURL): an absolute path on the backend's own host
- * gets the prefix; relative ones and other hosts' stay as they are.
+ * Rewrites a redirect so that it leads through the proxy (Kubernetes: util/proxy, rewriteURL): an absolute path on the backend's
+ * own host gets the prefix; relative paths and other hosts stay as they are.
  * Example: prefix `/api/v1/namespaces/a/services/b/proxy`, `http://10.0.0.1:80/login?x` → `/api/…/proxy/login?x`.
  */
 export function rewriteLocation(location: string, context: LocationContext): string {

@@ -9,18 +9,17 @@ import {
   type BackendTransport,
   urlOf,
 } from '../request/backend.ts';
-import { readStart } from './read-start.ts';
-import { streamAnswer } from './stream-answer.ts';
+import { readStart, streamAnswer } from './stream-answer.ts';
 
-export interface LogOptions {
-  /** What is asked for, in errors: `pods/log`. */
+interface LogOptions {
+  /** The resource that errors name: `pods/log`. */
   readonly resource: string;
   readonly name: string;
-  /** A log that is followed may say nothing for long, not even that it is there. */
+  /** A followed log may be silent for long, even before its head. */
   readonly follow: boolean;
 }
 
-/** The text that a node agent answers, and nothing else of its answer. @throws StatusError */
+/** Streams the text of a node agent's answer, without its headers. @throws StatusError */
 export async function streamLog(
   transport: BackendTransport,
   backend: Backend,
@@ -47,10 +46,10 @@ async function ask(
   }
 }
 
-/** More of an error's text is of no use to anyone (Kubernetes: the same). */
+/** The rest of a longer error text is useless (Kubernetes: the same). */
 const MAX_ERROR_BYTES = 50_000;
 
-/** What an agent's refusal means to a client (Kubernetes: GenericHttpResponseChecker and NewGenericServerResponse). */
+/** Translates an agent's refusal for the client (Kubernetes: GenericHttpResponseChecker and NewGenericServerResponse). */
 async function toError(
   { code, body }: BackendAnswer,
   backend: Backend,

@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { type RequestOptions, request as requestHttps } from 'node:https';
 import { type Duplex, pipeline } from 'node:stream';
+import { networkText } from '../outbound/network-text.ts';
 import {
   authorityOf,
   type Backend,
@@ -11,18 +12,17 @@ import {
   type BackendTransport,
   encodePath,
 } from '../request/backend.ts';
-import type { AgentCredentials } from './agent-credentials.ts';
-import { toBackendError } from './network-error.ts';
+import { FollowedFiles } from '../util/followed-files.ts';
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly credentials: AgentCredentials;
   /** --agent-timeout; 0 for none. */
   readonly timeoutMs: number;
 }
 
 /**
- * Backends over HTTP/1.1. Each exchange has a connection of its own: a kept one can die between two requests, and a request
- * with a body, half read from the client, cannot be sent twice.
+ * Backends over HTTP/1.1. Each exchange has a connection of its own: a reused one can break between two requests, and a request
+ * whose body is half read from the client cannot be sent again.
  */
 export class NodeTransport implements BackendTransport {
   readonly #options: TransportOptions;
@@ -36,7 +36,7 @@ export class NodeTransport implements BackendTransport {
       const outgoing = this.#open(backend, message, reject);
       outgoing.once('response', (incoming) => resolve(toAnswer(incoming)));
       const { body } = message;
-      // The request's own error says all that the copying of its body could.
+      // The request emits the same errors as the copying of its body.
       if (body === undefined) outgoing.end();
       else pipeline(body, outgoing, () => {});
     });
@@ -96,7 +96,7 @@ export class NodeTransport implements BackendTransport {
   }
 }
 
-/** @throws BackendError for a port or header that Node takes for none */
+/** @throws BackendError for a port or header that Node refuses */
 function begin(scheme: Backend['scheme'], options: RequestOptions, backend: Backend): ClientRequest {
   try {
     return scheme === 'https' ? requestHttps(options) : requestHttp(options);
@@ -122,4 +122,60 @@ function toConnection(incoming: IncomingMessage, stream: Duplex, head: Buffer): 
     rawHeaders: incoming.rawHeaders,
     stream,
   };
+}
+
+interface AgentCredentialFiles {
+  /** Each is '' when it is not configured. */
+  readonly caFile: string;
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+interface AgentTls {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** How often the files are checked; new ones take effect within this time. */
+const CHECK_MS = 1000;
+
+/** The certificate for node agents, and the authority that verifies theirs. Both are reloaded when their files change. */
+export class AgentCredentials {
+  readonly #files: FollowedFiles<AgentTls>;
+  #checkedAt = Date.now();
+
+  /** @throws Error for a file that cannot be read */
+  constructor(files: AgentCredentialFiles) {
+    const given = NAMES.map((name) => ({ name, path: files[`${name}File`] })).filter(
+      ({ path }) => path !== '',
+    );
+    this.#files = new FollowedFiles({
+      paths: given.map(({ path }) => path),
+      make: (texts): AgentTls => Object.fromEntries(texts.map((text, at) => [given[at]?.name, text])),
+    });
+  }
+
+  /** Without an authority agents are not verified, because they sign their own certificates (Kubernetes: the same). */
+  get verifies(): boolean {
+    return this.#files.current.ca !== undefined;
+  }
+
+  /** While only some of the files have been replaced, the old ones stay in use. */
+  current(): AgentTls {
+    if (Date.now() - this.#checkedAt >= CHECK_MS) {
+      this.#checkedAt = Date.now();
+      void this.#files.look();
+    }
+    return this.#files.current;
+  }
+}
+
+const NAMES = ['ca', 'cert', 'key'] as const;
+
+function toBackendError(error: NodeJS.ErrnoException, backend: Backend): BackendError {
+  if (error instanceof BackendError) return error;
+  const port = backend.port || (backend.scheme === 'https' ? '443' : '80');
+  const authority = authorityOf({ ...backend, port });
+  return new BackendError(networkText(error, { host: backend.host, authority }), { cause: error });
 }

@@ -1,11 +1,9 @@
 import { Duplex } from 'node:stream';
 import { constants, createDeflate, type Deflate } from 'node:zlib';
-import { SPDY_DICTIONARY } from './spdy-dictionary.ts';
 
 /**
- * The client's side of SPDY/3.1, as far as node agents speak it: streams with headers, data, pings. They use no flow control
- * of the protocol, so a stream that nobody reads holds up the whole connection; and what they answer a new stream with says
- * nothing, so that it is not even decompressed.
+ * The client's side of SPDY/3.1, as far as node agents speak it: streams with headers, data, pings. Agents use no flow control,
+ * so an unread stream holds up the whole connection. Their replies to a new stream say nothing, so they are not decompressed.
  */
 
 /** Control bit and version. */
@@ -28,7 +26,7 @@ export class SpdyStream extends Duplex {
     this.on('error', () => {});
   }
 
-  /** Resolves when more may come. */
+  /** Resolves when the receiver is ready for more. */
   async receive(data: Buffer): Promise<void> {
     if (this.readableEnded || this.destroyed || this.push(data)) return;
     await new Promise<void>((resolve) => {
@@ -66,7 +64,7 @@ export class SpdySession {
   #nextId = 1;
   #rest: Buffer = Buffer.alloc(0);
   #over = false;
-  /** Resolves when the connection has ended, however it did. */
+  /** Resolves when the connection has ended, for whatever reason. */
   readonly ended: Promise<void>;
 
   constructor(socket: Duplex) {
@@ -75,7 +73,7 @@ export class SpdySession {
     this.ended = this.#run();
   }
 
-  /** To be called one after the other: the headers of all streams are compressed as one text. */
+  /** Calls must not overlap, because the headers of all streams are compressed as one text. */
   async open(headers: Readonly<Record<string, string>>): Promise<SpdyStream> {
     const id = this.#nextId;
     this.#nextId += 2;
@@ -112,7 +110,7 @@ export class SpdySession {
         await this.#readFrames();
       }
     } catch {
-      // A broken connection is an ended one: its streams say how far they came.
+      // A broken connection counts as ended; its streams tell how far they came.
     }
     this.#over = true;
     for (const stream of this.#streams.values()) endStream(stream);
@@ -157,7 +155,7 @@ export class SpdySession {
       deflate.on('data', collect);
       deflate.write(block);
       deflate.flush(constants.Z_SYNC_FLUSH, () => {
-        // The last piece is handed out in the turn after this.
+        // zlib hands out the last piece in the next turn.
         setImmediate(() => {
           deflate.off('data', collect);
           resolve(Buffer.concat(chunks));
@@ -195,3 +193,34 @@ function uint32(value: number): Buffer {
   bytes.writeUInt32BE(value);
   return bytes;
 }
+
+/** The dictionary of header compression: SPDY/3, section 2.6.10.1. 1423 bytes, Adler-32 e3c6a7c2. */
+
+const WORDS =
+  'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow ' +
+  'authorization cache-control connection content-base content-encoding content-language content-length ' +
+  'content-location content-md5 content-range content-type date etag expect expires from host if-match ' +
+  'if-modified-since if-none-match if-range if-unmodified-since last-modified location max-forwards pragma ' +
+  'proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding upgrade ' +
+  'user-agent vary via warning www-authenticate method get status';
+const MORE_WORDS = 'version HTTP/1.1 url public set-cookie keep-alive origin';
+
+const TEXT =
+  '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505' +
+  '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden' +
+  '404 Not Found500 Internal Server Error501 Not Implemented503 Service Unavailable' +
+  'Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMT' +
+  'chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,' +
+  'publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.';
+
+function counted(word: string): Buffer {
+  const bytes = Buffer.alloc(4 + word.length);
+  bytes.writeUInt32BE(word.length);
+  bytes.write(word, 4, 'latin1');
+  return bytes;
+}
+
+export const SPDY_DICTIONARY = Buffer.concat([
+  ...[...WORDS.split(' '), '200 OK', ...MORE_WORDS.split(' ')].map(counted),
+  Buffer.from(TEXT, 'latin1'),
+]);

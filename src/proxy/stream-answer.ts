@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ResponseHeaders, StreamResponse } from '../request/api-response.ts';
 
-/** An answer's body on to the client, no faster than the client reads. */
+/** Passes the body of an answer on to the client, no faster than the client reads. */
 export function streamAnswer(
   request: ApiRequest,
   body: Readable,
@@ -16,11 +16,29 @@ export function streamAnswer(
       try {
         for await (const chunk of body) if (!sink.write(chunk as Buffer)) await sink.drained();
       } catch (error) {
-        // A client that has left need not be told that the rest does not come.
+        // A client that has gone needs no error.
         if (!request.signal.aborted) throw error;
       } finally {
         body.destroy();
       }
     },
   };
+}
+
+/**
+ * The first `maxBytes` of a stream as text; the rest is not read. A stream that breaks off gives the text received until then.
+ */
+export async function readStart(stream: Readable, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      sizeBytes += chunk.length;
+      if (sizeBytes >= maxBytes) break;
+    }
+  } catch {
+    // The client went away.
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, maxBytes);
 }

@@ -1,18 +1,18 @@
-import { createWebSocketStream } from 'ws';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { badRequest } from '../api/status.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Backend, BackendTransport } from '../request/backend.ts';
-import { acceptWebSocket, offeredProtocols } from './accept-websocket.ts';
 import { spdyHeaders } from './headers.ts';
-import { SpdySession } from './spdy-session.ts';
-import { joinStreams } from './tunnel.ts';
-import { askUpgrade, refusedUpgrade } from './upgrade.ts';
-import { AGENT_PROTOCOL, CHANNEL_PROTOCOL, type CommandStreams, joinCommand } from './websocket-streams.ts';
+import { SpdySession, type SpdyStream } from './spdy-session.ts';
+import { readStart } from './stream-answer.ts';
+import { askUpgrade, joinStreams, refusedUpgrade } from './upgrade.ts';
 
 /**
- * Websockets for node agents that speak SPDY. Proxies between clients and this server let websockets pass and SPDY not;
- * between this server and its agents are no proxies.
+ * Translates websockets for node agents that speak SPDY. Proxies between clients and this server pass websockets but not SPDY;
+ * between this server and its agents there are no proxies.
  */
 
 /** Feature gate TranslateStreamCloseWebsocketRequests. */
@@ -74,4 +74,146 @@ export async function tunnelSpdy(
       else await joinStreams(createWebSocketStream(client), answer.stream, request.signal);
     },
   };
+}
+
+/** The protocols that a websocket request offers, in the order of preference. */
+const offeredProtocols = ({ headers }: ApiRequest): string[] =>
+  String(headers['sec-websocket-protocol'] ?? '')
+    .split(',')
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => protocol !== '');
+
+/**
+ * A message is held in memory until it is complete. kubectl sends the input of a command in 32 kB pieces, and the data of a
+ * forwarded port as it reads it. Kubernetes accepts 32 MB, which a client could make a server hold for nothing.
+ */
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+
+/** Answers the handshake and takes the connection. Undefined for a bad handshake, which has been refused. */
+export function acceptWebSocket(
+  request: ApiRequest,
+  connection: Duplex,
+  protocol: string,
+): Promise<WebSocket | undefined> {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handleProtocols: () => protocol,
+  });
+  return new Promise((resolve) => {
+    connection.once('close', () => resolve(undefined));
+    // A handshake needs only the method and the headers.
+    const handshake = { method: request.method, headers: request.headers } as IncomingMessage;
+    server.handleUpgrade(handshake, connection, Buffer.alloc(0), (client) => {
+      client.on('error', () => client.terminate());
+      resolve(client);
+    });
+  });
+}
+
+/**
+ * The streams of a command between a client that speaks `v5.channel.k8s.io` over a websocket and an agent that speaks
+ * `v4.channel.k8s.io` over SPDY. Messages begin with the number of their channel; 255 and a number close a channel, which the
+ * older websocket protocols cannot express.
+ */
+const CHANNEL_PROTOCOL = 'v5.channel.k8s.io';
+const AGENT_PROTOCOL = 'v4.channel.k8s.io';
+
+const Channel = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
+
+interface CommandStreams {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+  readonly tty: boolean;
+}
+
+interface AgentStreams {
+  readonly error: SpdyStream;
+  readonly stdin: SpdyStream | undefined;
+  readonly stdout: SpdyStream | undefined;
+  readonly stderr: SpdyStream | undefined;
+  readonly resize: SpdyStream | undefined;
+}
+
+/** Until the command has ended or one side is gone. Never rejects. */
+async function joinCommand(client: WebSocket, session: SpdySession, wanted: CommandStreams): Promise<void> {
+  client.once('close', () => session.destroy());
+  // Messages that arrive before the streams are open must not be lost.
+  client.pause();
+  const streams = await openStreams(session, wanted);
+  await send(client, firstChannel(wanted), Buffer.alloc(0));
+  client.on('message', (message: Buffer) => receive(client, message, streams));
+  client.resume();
+  const [status] = await Promise.all([
+    readStart(streams.error, MAX_STATUS_BYTES),
+    copy(streams.stdout, client, Channel.stdout),
+    copy(streams.stderr, client, Channel.stderr),
+  ]);
+  await send(client, Channel.error, Buffer.from(status === '' ? BROKEN_OFF : status));
+  client.close(1000);
+  session.destroy();
+}
+
+/** Bound on the Status by which an agent reports the end of a command. */
+const MAX_STATUS_BYTES = 1024 * 1024;
+
+/** Sent to the client when the agent went away without a status of the command. */
+const BROKEN_OFF = JSON.stringify({
+  metadata: {},
+  status: 'Failure',
+  message: 'Internal error occurred: the connection to the node agent was lost',
+  reason: 'InternalError',
+  code: 500,
+});
+
+/** Opens the streams in the order in which agents expect them; a terminal has no separate stderr. */
+async function openStreams(session: SpdySession, wanted: CommandStreams): Promise<AgentStreams> {
+  const open = (streamtype: string): Promise<SpdyStream> => session.open({ streamtype });
+  return {
+    error: await open('error'),
+    stdin: wanted.stdin ? await open('stdin') : undefined,
+    stdout: wanted.stdout ? await open('stdout') : undefined,
+    stderr: wanted.stderr && !wanted.tty ? await open('stderr') : undefined,
+    resize: wanted.tty ? await open('resize') : undefined,
+  };
+}
+
+/** The channel of the empty message that tells the client that all streams are connected. */
+function firstChannel({ stdout, stderr }: CommandStreams): number {
+  if (stdout) return Channel.stdout;
+  return stderr ? Channel.stderr : Channel.error;
+}
+
+function receive(client: WebSocket, message: Buffer, { stdin, resize }: AgentStreams): void {
+  const [channel, ended] = message;
+  if (channel === Channel.close) {
+    if (ended === Channel.stdin) stdin?.end();
+    return;
+  }
+  const stream = channel === Channel.stdin ? stdin : channel === Channel.resize ? resize : undefined;
+  if (stream === undefined || stream.writableEnded) return;
+  if (stream.write(message.subarray(1))) return;
+  client.pause();
+  stream.once('drain', () => client.resume());
+}
+
+async function copy(stream: SpdyStream | undefined, client: WebSocket, channel: number): Promise<void> {
+  if (stream === undefined) return;
+  try {
+    for await (const chunk of stream) await send(client, channel, chunk as Buffer);
+  } catch {
+    // The error channel reports the end of the command.
+  }
+}
+
+/** Resolves when the message is sent or the client is gone. */
+function send(client: WebSocket, channel: number, data: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    if (client.readyState === client.OPEN) {
+      client.send(Buffer.concat([Buffer.of(channel), data]), { binary: true }, () => resolve());
+    } else resolve();
+  });
 }

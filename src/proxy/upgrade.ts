@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { badRequest, unknownError } from '../api/status.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
@@ -10,11 +11,10 @@ import {
 } from '../request/backend.ts';
 import { answeredHeaders, forwardedHeaders } from './headers.ts';
 import { streamAnswer } from './stream-answer.ts';
-import { joinStreams } from './tunnel.ts';
 
 /**
- * A request that changes the protocol of its connection: what the backend says to it is passed on to the byte, and then
- * everything in both directions.
+ * Passes on a request that changes the protocol of its connection: the backend's answer byte for byte, and then everything in
+ * both directions.
  * @throws StatusError
  */
 export async function upgrade(
@@ -49,7 +49,7 @@ export async function askUpgrade(
   }
 }
 
-/** The backend's own words of why not. @throws StatusError for an answer that is none to an upgrade */
+/** Passes on the backend's refusal. @throws StatusError for an answer that an upgrade cannot have */
 export function refusedUpgrade(request: ApiRequest, answer: BackendAnswer): ApiResponse {
   if (answer.code < 400) {
     answer.body.destroy();
@@ -57,4 +57,47 @@ export function refusedUpgrade(request: ApiRequest, answer: BackendAnswer): ApiR
   }
   const { 'content-type': contentType = '', ...headers } = answeredHeaders(answer);
   return streamAnswer(request, answer.body, { code: answer.code, contentType: String(contentType), headers });
+}
+
+/** How long one side may go on after the other has ended. */
+const GRACE_MS = 10_000;
+
+/**
+ * Copies both ways, each no faster than its reader reads. Ends both when one ends, breaks or the signal aborts. Never rejects,
+ * because most of these connections end by breaking.
+ */
+export function joinStreams(client: Duplex, backend: Duplex, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    let grace: NodeJS.Timeout | undefined;
+    const destroy = (): void => {
+      client.destroy();
+      backend.destroy();
+    };
+    const done = (): void => {
+      if (!client.closed || !backend.closed) return;
+      clearTimeout(grace);
+      signal.removeEventListener('abort', destroy);
+      resolve();
+    };
+    const follow = (side: Duplex, other: Duplex): void => {
+      side.on('error', () => {});
+      side.once('end', () => {
+        grace ??= setTimeout(destroy, GRACE_MS).unref();
+      });
+      side.once('close', () => {
+        // Bytes that were read may still be unsent.
+        if (side.readableEnded) other.end(() => other.destroy());
+        else other.destroy();
+        done();
+      });
+    };
+    follow(client, backend);
+    follow(backend, client);
+    signal.addEventListener('abort', destroy, { once: true });
+    client.pipe(backend);
+    backend.pipe(client);
+    if (signal.aborted) destroy();
+    else if (client.destroyed || backend.destroyed) destroy();
+    done();
+  });
 }

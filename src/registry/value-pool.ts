@@ -1,5 +1,4 @@
-import { formatIp } from '../object/canonical-ip.ts';
-import { type IpRange, networkBytes, parseIp } from '../object/ip.ts';
+import { formatIp, type IpRange, networkBytes, parseIp } from '../object/ip.ts';
 
 /**
  * Values of which one object of the cluster holds each at a time, numbered from 0. Which of them are held is none of its

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Dialect } from '../api/dialect.ts';
 
-/** What the caller wants, in the words that authorization, audit and metrics use. */
+/** The verbs of resource requests, as authorization, audit and metrics name them. */
 export type ResourceVerb =
   | 'get'
   | 'list'
@@ -22,7 +22,7 @@ export interface ResourceTarget {
   readonly namespace: string;
   readonly name: string;
   readonly subresource: string;
-  /** What follows the subresource in the path (proxies only), without a leading slash. */
+  /** The path behind the subresource (proxies only), without a leading slash. */
   readonly subpath: string;
 }
 
@@ -32,7 +32,7 @@ export interface PeerCertificate {
   readonly chain: readonly Buffer[];
 }
 
-/** A request as it came, for those who pass it on. */
+/** A request as it was received, for proxies. */
 export interface RawRequest {
   /** Names and values in turn, in the sender's spelling and order. A stage may have taken a name out of `headers`. */
   readonly headers: readonly string[];
@@ -45,8 +45,8 @@ export interface RawRequest {
 }
 
 /**
- * One request, independent of how it came in. Its type tells how far it has got: a stage takes one type and hands on the
- * next, so that a verb cannot be called with a request that nobody authorized.
+ * One request, independent of its transport. Its type tells which stages it has passed: a stage takes one type and hands on
+ * the next, so that no verb can be called with a request that was not authorized.
  */
 export interface ApiRequest {
   /** Audit id: answered as `Audit-Id` and kept on the revision's row. */
@@ -61,7 +61,7 @@ export interface ApiRequest {
   readonly verb: string;
   /** Undefined for a non-resource path such as /version. */
   readonly target: ResourceTarget | undefined;
-  /** The dialect the path was written in; `k8s.io` where the path does not tell. */
+  /** The dialect of the path; `k8s.io` where the path has none. */
   readonly dialect: Dialect;
   readonly sourceAddress: string;
   readonly userAgent: string;
@@ -69,28 +69,28 @@ export interface ApiRequest {
   readonly receivedAt: Date;
   /** Set by the audit stage for a request that is recorded. */
   audit?: AuditTrail | undefined;
-  /** Aborts when the client goes away or the request's time is up. Made when it is first asked for. */
+  /** Aborts when the client goes away or the request's time is up. Created on first use. */
   readonly signal: AbortSignal;
-  /** Whether the signal has aborted, for who does not want to know when. */
+  /** Whether the signal has aborted; reading this does not create the signal. */
   readonly aborted: boolean;
-  /** The time is up: what works for the request stops, and may still be answered. To be called by the deadline stage alone. */
+  /** Stops the work for a request whose time is up; it may still be answered. To be called by the deadline stage alone. */
   expire(): void;
   /**
    * The whole body, decompressed.
-   * @throws StatusError 413 when it is larger than `limitBytes`, 400 when the client broke off
+   * @throws StatusError 413 when the body is larger than `limitBytes`, 400 when the client broke off
    */
   body(limitBytes: number): Promise<Buffer>;
   /** Bytes of the body that have been received. */
   readonly receivedBytes: number;
-  /** For whoever hands the request on to another server. */
+  /** For proxies, which pass the request on to another server. */
   readonly raw: RawRequest;
   /** Adds a Warning header to the response, once a text. To be called before the response is returned. */
   warn(text: string): void;
-  /** Adds a header to the response, whatever it will be. To be called before the response is returned. */
+  /** Adds a header to the response, of whatever kind. To be called before the response is returned. */
   addHeader(name: string, value: string): void;
 }
 
-/** Whoever waits for an answer: without a caller, work goes on to its end. */
+/** The part of a request that work observes to stop early. Work without a caller goes on to its end. */
 export type Caller = Pick<ApiRequest, 'signal' | 'aborted'>;
 
 export interface UserInfo {
@@ -100,14 +100,14 @@ export interface UserInfo {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What stages and verbs tell of a request while they serve it, for the events that are recorded of it. */
+/** Takes what stages and verbs learn about a request, for its audit events. */
 export interface AuditTrail {
   /**
-   * The object in the body as the verb understood it: what the path does not say of it completes the reference. It is copied at
-   * once, if it is to be recorded, and may be changed after.
+   * The object in the body as the verb understood it. It completes the reference where the path does not. It is copied at once
+   * if it is to be recorded, and may be changed afterwards.
    */
   requestObject(value: unknown): void;
-  /** A body that is no object: a patch, options. It says nothing of the object that can be relied on. */
+  /** A body that is no object, such as a patch or options. It does not complete the reference. */
   requestBody(value: unknown): void;
   /** The request is served as if this user had sent it. */
   impersonated(user: UserInfo): void;
@@ -116,11 +116,11 @@ export interface AuditTrail {
 }
 
 export interface AuthenticatedRequest extends ApiRequest {
-  /** Who acts. */
+  /** The user in whose name the request acts. */
   readonly user: UserInfo;
-  /** Who sent the request, where that is not who acts in it. */
+  /** The sender, when the request acts in another user's name. */
   readonly impersonator?: UserInfo;
-  /** What authentication found worth recording, by annotation key. */
+  /** Audit annotations from authentication. */
   readonly authenticationNotes?: Readonly<Record<string, string>>;
 }
 
@@ -145,7 +145,7 @@ export function isResourceRequest(request: AuthorizedRequest): request is Author
   return request.target !== undefined;
 }
 
-/** To be called by the authentication stage alone. The request is the same object, known better. */
+/** To be called by the authentication stage alone. Returns the same object. */
 export function markAuthenticated(
   request: ApiRequest,
   user: UserInfo,
@@ -157,4 +157,12 @@ export function markAuthenticated(
 /** To be called by the impersonation stage alone, after the sender was allowed to act as `user`. */
 export function markImpersonated(request: AuthenticatedRequest, user: UserInfo): AuthenticatedRequest {
   return Object.assign(request, { user, impersonator: request.user });
+}
+
+const SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+/** Requests that last as long as the caller likes; timeouts and limits on concurrency do not apply to them. */
+export function isLongRunning({ verb, target, path }: Pick<ApiRequest, 'verb' | 'target' | 'path'>): boolean {
+  if (verb === 'watch' || verb === 'proxy') return true;
+  return target === undefined ? path.startsWith('/debug/pprof/') : SUBRESOURCES.has(target.subresource);
 }

@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 
-/** What a verb answers. The http layer alone knows how it gets onto a socket. */
+/** The answer of a verb. Only the http layer knows how to send it. */
 export type ApiResponse = BytesResponse | StreamResponse | TunnelResponse;
 
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[]>>;
 
-/** A complete answer. The chunks may be shared with other responses: nobody may change them. */
+/** A complete answer. The chunks may be shared with other responses and must not be changed. */
 export interface BytesResponse {
   readonly kind: 'bytes';
   readonly code: number;
@@ -13,20 +13,19 @@ export interface BytesResponse {
   readonly headers?: ResponseHeaders;
   readonly chunks: readonly Buffer[];
   /**
-   * What follows them, made while it is sent, so that a large answer begins at once and is never in memory as a whole. A
-   * piece is valid only until the next is asked for; it can be gone through once. An empty piece is only there so that others
-   * have their turn.
+   * The pieces that follow the chunks, made while they are sent, so that a large answer begins at once and is never in memory as
+   * a whole. Can be iterated once; a piece is valid only until the next one is requested. An empty piece yields the event loop.
    */
   readonly rest?: Iterable<Buffer>;
-  /** Of all there is, where that is known without making it. To be given only with `rest`. */
+  /** Size of the whole body, where it is known beforehand. Only with `rest`. */
   readonly sizeBytes?: number;
-  /** All of it packed by gzip, to be gone through instead of `chunks` and `rest`; pieces are as those of `rest` are. */
+  /** The whole body packed by gzip, to send instead of `chunks` and `rest`. Its pieces are like those of `rest`. */
   readonly packed?: () => AsyncIterable<Buffer>;
   /** May be compressed for a client that accepts it (get and list only, as Kubernetes does). */
   readonly compressible: boolean;
 }
 
-/** The same with its rest made, for who must see all of it before it is sent. */
+/** Makes the rest, for callers that need the whole body before it is sent. */
 export function gatherRest({ rest, sizeBytes: _, ...response }: BytesResponse): BytesResponse {
   if (rest === undefined) return response;
   const chunks = [...response.chunks];
@@ -54,7 +53,7 @@ export interface ResponseSink {
   open(): void;
   /** False when the buffer of the connection is full. */
   write(frame: Buffer): boolean;
-  /** To be called when a watch has sent everything it begins with; whoever counts its cost stops there. */
+  /** To be called when a watch has sent its initial events; flow control counts its cost until then. */
   initialized?(): void;
   /** Resolves when the buffer has drained or the client is gone. */
   drained(): Promise<void>;
@@ -64,7 +63,7 @@ export interface ResponseSink {
 export interface TunnelResponse {
   readonly kind: 'tunnel';
   readonly code: 101;
-  /** Sent as it is. Absent: what runs the tunnel answers the upgrade itself. */
+  /** Sent as it is. Absent: `run` answers the upgrade itself. */
   readonly head?: {
     readonly message: string;
     /** Names and values in turn. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 
-/** Servers that requests are handed on to: node agents, pods, the endpoints of services. */
+/** Servers that the proxies pass requests on to: node agents, pods, the endpoints of services. */
 
 export interface Backend {
   readonly scheme: 'http' | 'https';
@@ -14,8 +14,8 @@ export interface Backend {
   /** Without the question mark. */
   readonly query: string;
   /**
-   * `agent`: shows our certificate and checks theirs. `agent-unverified`: shows ours. `none`: pods and services, whose
-   * certificates nobody here can know, and which are nobody to show ours to.
+   * `agent`: presents this server's certificate and verifies the agent's. `agent-unverified`: presents it and verifies nothing.
+   * `none`: pods and services; their certificates cannot be verified here, and they must not see this server's.
    */
   readonly trust: 'agent' | 'agent-unverified' | 'none';
 }

@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { PodSpec } from '../api/types/core/v1.ts';
 import { durationSince } from '../object/ages.ts';
-import { formatLabelRequirements, fromLabelSelector } from '../object/label-selector.ts';
+import { formatLabelRequirements, fromLabelSelector } from '../object/selectors.ts';
 
 export { humanDuration } from '../object/ages.ts';
 

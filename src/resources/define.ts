@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject, JsonValue, ObjectMeta } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
-import { copyJson } from '../object/copy.ts';
+import { copyJson } from '../object/equality.ts';
 import type { NameRule } from '../object/formats.ts';
 import type {
   Cell,

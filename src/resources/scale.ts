@@ -1,6 +1,6 @@
 import type { ApiObject } from '../api/object-meta.ts';
-import { formatLabelRequirements, fromLabelSelector } from '../object/label-selector.ts';
 import { count, part } from '../object/parts.ts';
+import { formatLabelRequirements, fromLabelSelector } from '../object/selectors.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import { statedBy } from './stated.ts';
 

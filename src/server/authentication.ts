@@ -27,11 +27,11 @@ import {
 } from '../options/authentication.ts';
 import type { Flag } from '../options/flag.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
-import { createJsonPost, isTransient } from '../outbound/json-post.ts';
+import { createJsonPost, isTransient } from '../outbound/http-client.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { Store } from '../storage/store.ts';
-import { aborted } from '../util/aborted.ts';
-import { runTogether } from '../util/run-together.ts';
+import { runTogether } from '../util/concurrency.ts';
+import { aborted } from '../util/pause.ts';
 import { createJwt } from './jwt-authentication.ts';
 import { createServiceAccounts, type NoteUse, type SigningKeySource } from './service-accounts.ts';
 import type { ServiceRun } from './services.ts';

@@ -16,10 +16,10 @@ import { WebhookAuthorizer } from '../authz/webhook.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { AuthorizationOptions } from '../options/authorization.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
-import { createJsonPost, isTransient } from '../outbound/json-post.ts';
+import { createJsonPost, isTransient } from '../outbound/http-client.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
-import { runTogether } from '../util/run-together.ts';
+import { runTogether } from '../util/concurrency.ts';
 import type { ServiceRun } from './services.ts';
 
 /** Authorization of a running server. */

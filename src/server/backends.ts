@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { type AgentOptions, agentFlags } from '../options/agents.ts';
-import { AgentCredentials } from '../proxy/agent-credentials.ts';
-import { NodeTransport } from '../proxy/node-transport.ts';
+import { AgentCredentials, NodeTransport } from '../proxy/node-transport.ts';
 import type { Backends } from '../verbs/context.ts';
 
 /** The ways to node agents, pods and services. @throws Error for files that cannot be read */

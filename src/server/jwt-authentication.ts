@@ -11,9 +11,9 @@ import type { TokenAuthenticator } from '../authn/token.ts';
 import type { Logger } from '../observability/logger.ts';
 import { type AuthenticationOptions, authenticationFlags } from '../options/authentication.ts';
 import type { OidcOptions } from '../options/oidc.ts';
-import { createHttpsGet } from '../outbound/https-get.ts';
+import { createHttpsGet } from '../outbound/http-client.ts';
+import { runTogether } from '../util/concurrency.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
-import { runTogether } from '../util/run-together.ts';
 
 export interface JwtAuthentication {
   readonly tokens: TokenAuthenticator;

@@ -2,7 +2,7 @@ import { KubernetesService } from '../controllers/kubernetes-service.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
-import { createReminder } from '../util/now-and-then.ts';
+import { createReminder } from '../util/reminder.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { findEndpointAddress, firstServiceAddress } from './advertised-address.ts';
 

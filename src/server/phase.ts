@@ -1,4 +1,4 @@
-import { aborted } from '../util/aborted.ts';
+import { aborted } from '../util/pause.ts';
 import type { Services } from './services.ts';
 
 /**

@@ -1,8 +1,7 @@
 import type { Auditor } from '../audit/auditor.ts';
 import { publishAuthentication } from '../controllers/authentication-publisher.ts';
 import { noteTokenTracking } from '../controllers/legacy-token-tracking.ts';
-import { createDiscovery } from '../discovery/discovery.ts';
-import { createIssuerPages } from '../discovery/issuer-documents.ts';
+import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';

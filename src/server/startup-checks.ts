@@ -1,4 +1,4 @@
-import type { StartupCheck } from '../diagnostics/startup.ts';
+import type { StartupCheck } from '../diagnostics/health.ts';
 import type { LimitOptions } from '../options/limits.ts';
 
 /** The steps between opening the port and being ready. */

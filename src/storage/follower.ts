@@ -1,6 +1,6 @@
 import type { GroupResource } from '../api/names.ts';
-import { aborted } from '../util/aborted.ts';
-import { runTogether } from '../util/run-together.ts';
+import { runTogether } from '../util/concurrency.ts';
+import { aborted } from '../util/pause.ts';
 import { StorageError } from './errors.ts';
 import type { Entry, ObjectEvent, Store } from './store.ts';
 

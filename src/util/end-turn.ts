@@ -1,7 +1,7 @@
-/** Resolves when the event loop has been around: what waits for its turn, and for the network, has had it. */
+/** Resolves after one round of the event loop, in which other work and the network have had their turn. */
 export const endTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** How long work that has no end in sight may hold the event loop. */
+/** How long long-running work may hold the event loop at a time. */
 const MAX_TURN_MS = 10;
 
 /**
@@ -18,7 +18,7 @@ export class Pace {
   #steps = 0;
   #begunMs = performance.now();
 
-  /** `stepsBetween`: the time is looked at once in so many steps. */
+  /** `stepsBetween`: the clock is read once in so many steps. */
   constructor(stepsBetween = 64) {
     this.#stepsBetween = stepsBetween;
   }
@@ -32,4 +32,25 @@ export class Pace {
     await endTurn();
     this.#begunMs = performance.now();
   }
+}
+
+/**
+ * Work that can be interrupted: a generator that yields between two steps. Small work is done at once, large work in turns
+ * with other work.
+ */
+export type Steps<Result> = Generator<void, Result>;
+
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
+export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
+  let step = steps.next();
+  while (step.done !== true) {
+    await endTurn();
+    step = steps.next();
+  }
+  return step.value;
 }

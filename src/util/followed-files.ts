@@ -2,25 +2,24 @@ import { readFileSync, statSync } from 'node:fs';
 import { pause } from './pause.ts';
 
 /**
- * How often files are looked at. A handful of stat calls, which find what notifications of the file system lose: files that a
- * volume or an operator replaces by renaming.
+ * How often files are checked. A handful of stat calls find what notifications of the file system miss: files that a volume or
+ * an operator replaces by renaming.
  */
 const LOOK_EVERY_MS = 1000;
 
-export interface FollowedFilesOptions<T> {
+interface FollowedFilesOptions<T> {
   readonly paths: readonly string[];
   /** Gets the texts in the order of the paths. */
   readonly make: (texts: readonly string[]) => T;
-  /** No other change is looked for until it has settled. What it throws goes to onError. */
+  /** The next check waits until this has settled. Its errors go to onError. */
   readonly onChange?: (made: T) => Promise<void> | void;
   readonly onError?: (error: unknown) => void;
   readonly everyMs?: number;
 }
 
 /**
- * What is made of some files, made again when one of them changes. Files that have become wrong change nothing: what was
- * made last stays, and the error is told once. Certificates are rotated file by file, so a pair that does not match yet is
- * an error that heals by itself.
+ * A value made from files, made again when one of them changes. When the new files are wrong, the old value stays and the error
+ * is reported once. Certificates are rotated file by file, so a pair that does not match yet is an error that heals by itself.
  */
 export class FollowedFiles<T> {
   readonly #options: FollowedFilesOptions<T>;
@@ -49,7 +48,7 @@ export class FollowedFiles<T> {
     }
   }
 
-  /** Takes the files as they are now, if they changed and are right: at once. Resolves when `onChange` has. Never rejects. */
+  /** Checks the files now, and takes them if they changed and are right. Resolves after `onChange` has. Never rejects. */
   async look(): Promise<void> {
     const { make, onChange, onError } = this.#options;
     try {
@@ -70,7 +69,7 @@ export class FollowedFiles<T> {
     return this.#options.paths.map((path) => readFileSync(path, 'utf8'));
   }
 
-  /** Follows symbolic links, which is how secrets are mounted and swapped. The second time tells that a file became readable. */
+  /** Follows symbolic links, because secrets are mounted and swapped by them. The change time tells when a file became readable. */
   #stamp(): string {
     return this.#options.paths
       .map((path) => {

@@ -8,9 +8,9 @@ interface Collection {
 }
 
 /**
- * Returns what starting has left behind to the operating system. V8 keeps the memory it grew to while modules were loaded,
- * 20 of the 130 MB of an idle server, until it collects as if memory were short. Takes 50 ms, 200 with 100,000 objects, so
- * it is for the moment at which nothing is served yet.
+ * Returns memory that only the start needed to the operating system. V8 keeps the memory that loading modules took, 20 of the
+ * 130 MB of an idle server, until it collects as if memory were short. Such a collection takes 50 ms, and 200 ms with 100,000
+ * objects, so it belongs before the first request.
  */
 export function giveBackMemory(): void {
   setFlagsFromString('--expose-gc');

@@ -1,6 +1,5 @@
 /**
- * Command lines are seen by whoever may list processes, and are shown to people who look for a mistake. Passwords in URLs are
- * hidden in them:
+ * Hides passwords in the URLs of a command line, which logs and debug pages show:
  *
  *     --kvstore-servers=postgres://server:secret@db/cluster  →  --kvstore-servers=postgres://server:…@db/cluster
  */
@@ -11,7 +10,7 @@ export function hidePasswords(argument: string): string {
     .join(',');
 }
 
-/** Up to the last @ before a query: a password may hold what should have been percent-encoded. */
+/** Up to the last @ before a query: a password may hold characters that should have been percent-encoded. */
 const hideOne = (text: string): string =>
   text
     .replace(/([a-z][a-z\d+.-]*:\/\/[^:@/?]*:)[^?]*@/i, `$1${HIDDEN}@`)

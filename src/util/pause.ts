@@ -14,3 +14,78 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
     }
   });
 }
+
+/** Resolves when the signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Repeats `work` until the signal aborts, with a pause after each failure. Never rejects. */
+export async function keepDoing(
+  work: () => Promise<void>,
+  signal: AbortSignal,
+  { retryMs, onError }: { readonly retryMs: number; onError(error: unknown): void },
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work();
+    } catch (error) {
+      onError(error);
+      await pause(retryMs, signal);
+    }
+  }
+}
+
+interface PersistOptions {
+  /** Ends the waiting at once, even during an attempt. */
+  readonly signal: AbortSignal;
+  /** Whether another attempt may succeed. */
+  isPassing(error: unknown): boolean;
+  /** Called after each failed attempt that another one follows. */
+  onFailure(error: unknown): void;
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** From 0 to 1, as Math.random. */
+  readonly random?: () => number;
+}
+
+const FIRST_PAUSE_MS = 100;
+/** Also how late a recovery can be noticed. */
+const LONGEST_PAUSE_MS = 5000;
+
+/**
+ * Tries `work` until it succeeds, each time after a longer pause. The second half of a pause is random, so that servers that
+ * wait for the same thing do not all try at once.
+ * @throws an error that does not pass, or the signal's reason
+ */
+export async function persist<Result>(work: () => Promise<Result>, options: PersistOptions): Promise<Result> {
+  const { signal, random = Math.random, pause: wait = pause } = options;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await unlessAborted(work, signal);
+    } catch (error) {
+      if (signal.aborted || !options.isPassing(error)) throw error;
+      options.onFailure(error);
+    }
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
+    await wait(pauseMs * (0.5 + random() / 2), signal);
+  }
+}
+
+/** Work that is under way when the signal aborts is left to end by itself. @throws the signal's reason */
+export async function unlessAborted<Result>(
+  work: () => Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work(), aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

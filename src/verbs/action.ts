@@ -2,7 +2,7 @@ import type { AdmissionChain } from '../admission/admission.ts';
 import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { internalError } from '../api/status.ts';
-import { encodeValue } from '../codec/encode.ts';
+import { encodeValue } from '../codec/formats.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { ActionContext, ActionSubresource, ResourceDefinition } from '../registry/definition.ts';

@@ -5,9 +5,9 @@ import { badRequest, StatusError, unknownError } from '../api/status.ts';
 import { conversionError } from '../codec/conversion-error.ts';
 import { cannotUnmarshal } from '../codec/decode-error.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
-import { repeatedKeysError } from '../codec/yaml-repeated-keys.ts';
+import { repeatedKeysError } from '../codec/yaml-problems.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
-import { copyJson } from '../object/copy.ts';
+import { copyJson } from '../object/equality.ts';
 import {
   ApplyConflict,
   applyInSteps,
@@ -23,7 +23,7 @@ import { toSeen, toStorage } from '../registry/conversion.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { atOnce, inTurns } from '../util/steps.ts';
+import { atOnce, inTurns } from '../util/end-turn.ts';
 import { type Refusal, readBytes, toObject } from './body.ts';
 import { ownType, toWriteCall, type VerbCall } from './call.ts';
 import { type Expected, nameText } from './declared-type.ts';

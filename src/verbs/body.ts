@@ -3,12 +3,11 @@ import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
 import { type Decoded, type DecodeOptions, decodeObject } from '../codec/decode.ts';
 import { DecodeError, MalformedMessage } from '../codec/decode-error.ts';
-import { fractionError } from '../codec/fractions.ts';
-import type { ParsedDocument } from '../codec/json-text.ts';
+import { parseBytes } from '../codec/formats.ts';
+import { fractionError, type ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
-import { parseBytes } from '../codec/parse-bytes.ts';
 import { readYamlAside } from '../codec/yaml-aside.ts';
-import { repeatedKeysError, warningsOf } from '../codec/yaml-repeated-keys.ts';
+import { repeatedKeysError, warningsOf } from '../codec/yaml-problems.ts';
 import { isObject } from '../object/merge-patch.ts';
 import type { ApiRequest, AuthorizedResourceRequest } from '../request/api-request.ts';
 import {

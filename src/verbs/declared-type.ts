@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
 import { cannotUnmarshal, cannotUnmarshalField } from '../codec/decode-error.ts';
-import { cutAfter, MAX_NAME_LETTERS } from '../object/go-plain.ts';
+import { cutAfter, MAX_NAME_LETTERS } from '../object/go-value.ts';
 import { isObject } from '../object/merge-patch.ts';
 
 /** What an object says it is, and what is wrong with that, in Kubernetes' words. */

@@ -1,6 +1,12 @@
 import { badRequest, type FieldError, invalid } from '../api/status.ts';
-import { forbiddenField, invalidValue, notSupported, required, tooLong } from '../object/field-errors.ts';
-import { boundedProblems } from '../object/problem-bounds.ts';
+import {
+  boundedProblems,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  required,
+  tooLong,
+} from '../object/field-errors.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import { readBoolean, readString } from './query-values.ts';
 

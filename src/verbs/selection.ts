@@ -1,17 +1,15 @@
 import { badRequest } from '../api/status.ts';
 import {
   type FieldRequirement,
-  matchesFields,
-  parseFieldSelector,
-  requiredValue,
-} from '../object/field-selector.ts';
-import {
   type LabelRequirement,
   type LabelSet,
+  matchesFields,
   matchesLabels,
+  parseFieldSelector,
   parseLabelSelector,
+  requiredValue,
   SelectorError,
-} from '../object/label-selector.ts';
+} from '../object/selectors.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
 import type { Scope } from '../storage/key.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import { type Status, StatusError } from '../api/status.ts';
-import { encodeFrame, streamType } from '../codec/encode.ts';
+import { encodeFrame, streamType } from '../codec/formats.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { Caller } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';

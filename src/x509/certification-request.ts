@@ -4,20 +4,20 @@ import { type DistinguishedName, readName } from './name.ts';
 import { firstPemBlock } from './pem.ts';
 
 /** A PKCS#10 request (RFC 2986). */
-export interface CertificationRequest {
+interface CertificationRequest {
   readonly subject: DistinguishedName;
-  /** What is wrong with the signature; undefined: it was made with the key that a certificate is asked for. */
+  /** Why the signature is invalid; undefined: the key of the request made it. */
   readonly signatureProblem: string | undefined;
 }
 
-/** Texts that are remembered, and how long one may be: requests are read several times while one is written, and seldom later. */
+/** Requests are read several times while one is written, and seldom later, so the last few are remembered. */
 const REMEMBERED = 32;
 const MAX_REMEMBERED_LENGTH = 64 * 1024;
 const remembered = new Map<string, CertificationRequest>();
 
 /**
- * The request in `spec.request`, base64 of PEM, for everybody who looks into one: validation, admission, signers by the same
- * rule (Kubernetes: certificates.ParseCSR). It is the first block of the text; what follows it counts nowhere.
+ * The request in `spec.request`, base64 of PEM. The one parser for validation, admission and signers (Kubernetes:
+ * certificates.ParseCSR). Only the first block of the text counts.
  * @throws Error when there is none
  */
 export function readCertificationRequest(field: string): CertificationRequest {
@@ -36,7 +36,7 @@ function remember(field: string, request: CertificationRequest): void {
   remembered.set(field, request);
 }
 
-/** What OpenSSL says of keys that it cannot read means nothing to anybody, and changes. */
+/** OpenSSL's messages about keys that it cannot read are meaningless to users and change between versions. */
 function parseBlock(der: Buffer): CertificationRequest {
   try {
     return parse(der);
@@ -105,7 +105,7 @@ function whyNotSigned(
   return `x509: ${known.keyType === 'ec' ? 'ECDSA' : 'Ed25519'} verification failure`;
 }
 
-/** RFC 4055, section 3.1. A salt as long as the hash is what everybody makes, and all that Go reads. */
+/** RFC 4055, section 3.1. The salt must be as long as the hash: all tools make it so, and Go reads nothing else. */
 function readPssHash(algorithm: DerReader): string {
   const hash = algorithm.sequence().optional(contextTag(0, { constructed: true }));
   const id = hash === undefined ? '' : new DerReader(hash).sequence().oid();

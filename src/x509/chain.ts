@@ -2,11 +2,11 @@ import type { Certificate } from './certificate.ts';
 import { allowsNames } from './name-constraints.ts';
 
 /** Leaf first, then each one's issuer up to an authority. */
-export type Chain = readonly Certificate[];
+type Chain = readonly Certificate[];
 
-export interface ChainQuestion {
+interface ChainQuestion {
   readonly leaf: Certificate;
-  /** What else came with it, in any order. */
+  /** The other certificates of the client, in any order. */
   readonly intermediates: readonly Certificate[];
   readonly authorities: readonly Certificate[];
   readonly nowMs: number;
@@ -14,11 +14,11 @@ export interface ChainQuestion {
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const ANY_USAGE = '2.5.29.37.0';
-/** Whoever connects chooses what is verified here: a public key operation each (Go has the same bound). */
+/** Bound on signature checks, because any client chooses the certificates and each check is a public key operation (Go: the same). */
 const MAX_SIGNATURE_CHECKS = 100;
 const MAX_LENGTH = 10;
 
-/** MD5 and SHA-1, with RSA, DSA and ECDSA: two certificates with one such signature can be made. */
+/** MD5 and SHA-1, with RSA, DSA and ECDSA: two certificates with the same such signature can be made. */
 const BROKEN_SIGNATURES: ReadonlySet<string> = new Set([
   '1.2.840.113549.1.1.2',
   '1.2.840.113549.1.1.4',
@@ -29,10 +29,10 @@ const BROKEN_SIGNATURES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A chain by which one of the authorities vouches for a client (RFC 5280, section 6.1, as Go's x509.Verify with ClientAuth reads
- * it): every link is in its time, says nothing critical that is not known here, is signed by the next one, which may sign, with
- * so many below it, such names, and for such a use.
- * @throws Error that says what is wrong with the last chain that was tried
+ * Finds a chain by which one of the authorities vouches for a client (RFC 5280, section 6.1, as in Go's x509.Verify with
+ * ClientAuth). Every certificate is valid now, has no unknown critical extension, and is signed by the next one. Each issuer is
+ * an authority, and its limits on path length, names and use allow the certificates below it.
+ * @throws Error about the last chain that was tried
  */
 export function findClientChain(question: ChainQuestion): Chain {
   const { leaf, authorities, nowMs } = question;
@@ -55,7 +55,7 @@ class Search {
     this.#question = question;
   }
 
-  /** Goes on from what has been found; undefined: nowhere. */
+  /** Completes a chain; undefined when that is not possible. */
   from(below: Chain): Chain | undefined {
     const { authorities, intermediates } = this.#question;
     for (const issuer of authorities) {
@@ -107,7 +107,7 @@ function whyNoIssuer(
   role: 'authority' | 'intermediate',
 ): string | undefined {
   const { basicConstraints, keyUsage, nameConstraints } = extensions;
-  // Certificates of the first version could not say that they are an authority's; that is for whoever trusts them to know.
+  // Certificates of version 1 cannot say that they are an authority's; a configured authority counts as one.
   const isOld = basicConstraints === undefined && version < 3 && role === 'authority';
   if (basicConstraints?.isAuthority !== true && !isOld) {
     return 'x509: certificate is not authorized to sign other certificates';
@@ -129,7 +129,7 @@ function whyNoIssuer(
 const isSignedBy = (child: Certificate, issuer: Certificate): boolean =>
   !BROKEN_SIGNATURES.has(child.signatureAlgorithm) && child.x509.verify(issuer.x509.publicKey);
 
-/** A limit on what a certificate is for holds for all certificates below it. */
+/** A limit on the use of a certificate holds for all certificates below it. */
 const isForClients = (chain: Chain): boolean =>
   chain.every(({ extensions: { extendedKeyUsage } }) => {
     if (extendedKeyUsage === undefined || extendedKeyUsage.length === 0) return true;

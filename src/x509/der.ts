@@ -1,4 +1,4 @@
-/** DER (X.690): one element after another. Strict, because what two readers understand differently is a way in. */
+/** DER (X.690): one element after another. Strict, because bytes that two readers understand differently are a way to attack. */
 
 export const TAG = {
   boolean: 0x01,
@@ -15,14 +15,14 @@ export const TAG = {
 export const contextTag = (number: number, { constructed }: { readonly constructed: boolean }): number =>
   (constructed ? 0xa0 : 0x80) | number;
 
-export interface DerElement {
+interface DerElement {
   readonly tag: number;
   readonly content: Buffer;
   /** Tag and length included. */
   readonly whole: Buffer;
 }
 
-/** @throws Error for what is no DER, or not what was asked for */
+/** @throws Error for bytes that are no DER, or another element than the expected one */
 export class DerReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -31,7 +31,7 @@ export class DerReader {
     this.#bytes = bytes;
   }
 
-  /** The one element that `bytes` are. */
+  /** The content of the only element in `bytes`. */
   static only(bytes: Buffer, tag: number): Buffer {
     const reader = new DerReader(bytes);
     const content = reader.take(tag);
@@ -50,7 +50,7 @@ export class DerReader {
   next(): DerElement {
     const start = this.#at;
     const tag = this.#byte();
-    // No standard that is read here has a tag number beyond 30.
+    // None of the standards in use has a tag number beyond 30.
     if ((tag & 0x1f) === 0x1f) throw new Error('asn1: syntax error: tag too large');
     const length = this.#length();
     const end = this.#at + length;
@@ -133,7 +133,7 @@ export function toBoolean(content: Buffer): boolean {
   return byte === 0xff;
 }
 
-/** A number that is not negative; larger ones than are worth telling apart are cut to the largest that is. */
+/** A number that is not negative. Very large numbers become the largest safe one. */
 export function toCount(content: Buffer): number {
   const [first = 0x80, second = 0x80] = content;
   if (first >= 0x80) throw new Error('asn1: structure error: not a count');
@@ -143,7 +143,7 @@ export function toCount(content: Buffer): number {
   return content.length > 6 ? Number.MAX_SAFE_INTEGER : content.readUIntBE(0, content.length);
 }
 
-/** Of whole bytes, as keys and signatures are. */
+/** A bit string of whole bytes, as keys and signatures are. */
 export function toBytes(content: Buffer): Buffer {
   if (content[0] !== 0) throw new Error('asn1: syntax error: not a bit string of whole bytes');
   return content.subarray(1);

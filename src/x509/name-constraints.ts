@@ -1,6 +1,6 @@
 import { contextTag, DerReader, TAG } from './der.ts';
 
-/** Names beside the subject's, and what an authority may issue for (RFC 5280, sections 4.2.1.6 and 4.2.1.10). */
+/** Alternative names, and the names that an authority may issue for (RFC 5280, sections 4.2.1.6 and 4.2.1.10). */
 
 type Kind = 'dns' | 'email' | 'uri' | 'ip';
 
@@ -13,14 +13,14 @@ interface GeneralName {
 
 export interface Alternatives {
   readonly names: readonly GeneralName[];
-  /** Whether there is a name of a kind that is known here. */
+  /** Whether at least one name is of a known kind. */
   readonly isComparable: boolean;
 }
 
 export interface NameConstraints {
   readonly permitted: readonly GeneralName[];
   readonly excluded: readonly GeneralName[];
-  /** Whether all of them are of kinds that are known here. */
+  /** Whether all of them are of known kinds. */
   readonly isWhole: boolean;
 }
 
@@ -41,7 +41,7 @@ export function readAlternatives(value: Buffer): Alternatives {
   return { names, isComparable: names.length > 0 };
 }
 
-/** Undefined for a kind that is not compared. */
+/** Undefined for a name of another kind. */
 function readGeneralName(reader: DerReader): GeneralName | undefined {
   const { tag, content } = reader.next();
   const kind = KINDS.get(tag);
@@ -69,14 +69,14 @@ function readSubtrees(content: Buffer | undefined): { known: GeneralName[]; isWh
   while (!list.isAtEnd) {
     const subtree = list.sequence();
     const base = readGeneralName(subtree);
-    // A minimum or maximum is not used (RFC 5280), and not understood.
+    // RFC 5280 does not use minimum and maximum, and they are not supported here.
     if (base === undefined || !subtree.isAtEnd) isWhole = false;
     else known.push(base);
   }
   return { known, isWhole };
 }
 
-/** Whether an authority with these constraints may vouch for these names. Kinds that it says nothing of are free. */
+/** Whether an authority with these constraints may vouch for these names. Kinds without a constraint are free. */
 export function allowsNames({ permitted, excluded }: NameConstraints, { names }: Alternatives): boolean {
   return names.every((name) => {
     if (excluded.some((subtree) => isWithin(name, subtree))) return false;
@@ -101,13 +101,13 @@ function isWithin(name: GeneralName, subtree: GeneralName): boolean {
   }
 }
 
-/** `example.com` is itself and everything below it; a dot in front is as good as none. */
+/** `example.com` stands for itself and all domains below it; a dot in front makes no difference. */
 function isWithinDomain(name: string, subtree: string): boolean {
   const [host, domain] = [name.toLowerCase(), subtree.toLowerCase().replace(/^\./, '')];
   return domain === '' || host === domain || host.endsWith(`.${domain}`);
 }
 
-/** A mailbox, a host, or with a dot in front the hosts below a domain. */
+/** `subtree` is a mailbox, a host, or with a dot in front the hosts below a domain. */
 function isWithinMailbox(name: string, subtree: string): boolean {
   const at = name.lastIndexOf('@');
   if (!subtree.includes('@')) return isWithinHosts(name.slice(at + 1), subtree);

@@ -1,8 +1,8 @@
-import { DerReader, TAG } from './der.ts';
+import { contextTag, DerReader, TAG } from './der.ts';
 
-/** What a distinguished name says of who it names (RFC 5280, section 4.1.2.4). */
+/** The parts of a distinguished name that identify a user (RFC 5280, section 4.1.2.4). */
 export interface DistinguishedName {
-  /** The last one, where there are several. */
+  /** The last one, if there are several. */
   readonly commonName: string;
   readonly organizations: readonly string[];
   /** DER: names are the same when their bytes are. */
@@ -13,7 +13,7 @@ const COMMON_NAME = '2.5.4.3';
 const ORGANIZATION = '2.5.4.10';
 
 /**
- * Reads the values themselves, not a text made for people: in that `+`, `,` and `\` are escaped, and lines are ends.
+ * Reads the values themselves, not a text form, in which `+`, `,` and `\` are escaped and line ends are separators.
  * @throws Error
  */
 export function readName(raw: Buffer): DistinguishedName {
@@ -36,7 +36,7 @@ export function readName(raw: Buffer): DistinguishedName {
 
 const STRING = { numeric: 0x12, printable: 0x13, t61: 0x14, ia5: 0x16, bmp: 0x1e } as const;
 
-/** Every kind of string that Go reads: a name in a kind that one reader skips is a name that only the other one sees. */
+/** Reads every kind of string that Go reads, so that both see the same names. */
 function toText(tag: number, content: Buffer): string {
   switch (tag) {
     case TAG.utf8String:
@@ -44,7 +44,7 @@ function toText(tag: number, content: Buffer): string {
     case STRING.printable:
       return checked(content, /^[A-Za-z0-9 '()+,\-./:=?*&]*$/, 'PrintableString');
     case STRING.ia5:
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: IA5 is ASCII, with all of it
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: IA5 is all of ASCII
       return checked(content, /^[\u0000-\u007f]*$/, 'IA5String');
     case STRING.numeric:
       return checked(content, /^[0-9 ]*$/, 'NumericString');
@@ -68,4 +68,42 @@ function fromBmp(content: Buffer): string {
   if (content.length % 2 !== 0) throw new Error('x509: invalid BMPString');
   const text = Buffer.from(content).swap16().toString('utf16le');
   return text.endsWith('\u0000') ? text.slice(0, -1) : text;
+}
+
+const CERTIFICATE_SIGNATURE = der(TAG.sequence, der(TAG.oid, Buffer.from('2a8648ce3d040302', 'hex')));
+/** 2020 to 2021: expired, so that it makes no chain valid. */
+const OVER = der(TAG.sequence, utcTime('200101000000Z'), utcTime('210101000000Z'));
+/** X25519 (RFC 8410) cannot sign, so OpenSSL takes the certificate for nobody's issuer and checks no signature in vain. */
+const KEY = Buffer.concat([Buffer.from('302a300506032b656e032100', 'hex'), Buffer.alloc(32, 9)]);
+
+/**
+ * A certificate that has a name and nothing else: expired, without a usable key, unsigned. Node names the authorities that a
+ * server accepts only if OpenSSL trusts them, and keeps only the leaf of a chain that OpenSSL finds valid (Node.js 24.21), which
+ * leaves nothing to verify here. This certificate makes no chain valid. It makes none invalid either: a signature that does not
+ * match would leave an error behind in OpenSSL, which Node then reports for its next operation.
+ */
+export function bearName(subject: Buffer): Buffer {
+  const certificate = der(
+    TAG.sequence,
+    der(contextTag(0, { constructed: true }), der(TAG.integer, Buffer.from([2]))),
+    der(TAG.integer, Buffer.from([1])),
+    CERTIFICATE_SIGNATURE,
+    subject,
+    OVER,
+    subject,
+    KEY,
+  );
+  return der(TAG.sequence, certificate, CERTIFICATE_SIGNATURE, der(TAG.bitString, Buffer.from([0])));
+}
+
+function utcTime(text: string): Buffer {
+  return der(0x17, Buffer.from(text));
+}
+
+function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  const { length } = content;
+  const sizes =
+    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...sizes]), content]);
 }

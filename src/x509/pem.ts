@@ -12,9 +12,9 @@ const DASHES = '-----';
 const BASE64 = /[A-Za-z0-9+/= \t\r\n]*/y;
 
 /**
- * The blocks of a text, read as Go's pem.Decode reads them: whatever stands around a block is skipped, and so is a block that
- * is no block. This is the only reader of PEM for what a caller sends: where two readers disagree about which block is the
- * first one, a request is checked as one thing and served as another. Its time grows with the length of the text alone.
+ * The blocks of a text, as Go's pem.Decode reads them: text around blocks and malformed blocks are skipped. This is the only
+ * reader of PEM from callers: if two readers disagreed about the first block, a request would be checked as one thing and served
+ * as another. Its time is linear in the length of the text.
  */
 export function* pemBlocks(text: string): Generator<PemBlock> {
   let nextEnd = -2;
@@ -42,35 +42,35 @@ export function* pemBlocks(text: string): Generator<PemBlock> {
   }
 }
 
-/** The first block, which is all that counts where one thing is expected. */
+/** The first block, for callers that expect one. */
 export function firstPemBlock(text: string): PemBlock | undefined {
   return pemBlocks(text).next().value ?? undefined;
 }
 
-/** DER of the certificates in a text; other blocks, and blocks with headers, are passed over, as Go passes them over. */
+/** DER of the certificates in a text; other blocks and blocks with headers are skipped, as in Go. */
 export const certificatesIn = (text: string): Buffer[] =>
   [...pemBlocks(text)]
     .filter(({ type, hasHeaders }) => type === 'CERTIFICATE' && !hasHeaders)
     .map(({ der }) => der);
 
-/** Other readers (OpenSSL's) read this as it was meant. */
+/** Writes a block that every reader (also OpenSSL's) reads alike. */
 export function toPem(type: string, der: Buffer): string {
   const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
   return [`${BEGIN}${type}${DASHES}`, ...lines, `${END}${type}${DASHES}`, ''].join('\n');
 }
 
-/** A bundle with nothing in it but its certificates. */
+/** A bundle of certificates without any other text. */
 export const toBundle = (certificates: readonly Buffer[]): string =>
   certificates.map((der) => toPem('CERTIFICATE', der)).join('');
 
-/** Where the next line begins that begins so; -1 for nowhere. */
+/** The offset of the next line that begins with `beginning`; -1 for none. */
 function lineWith(text: string, beginning: string, from: number): number {
   if (text.startsWith(beginning, from)) return from;
   const at = text.indexOf(`\n${beginning}`, from);
   return at < 0 ? -1 : at + 1;
 }
 
-/** `line` is without what ends it, and without spaces before that. */
+/** `line` is without its line end and the spaces before it. */
 function lineAt(text: string, from: number): { readonly line: string; readonly next: number } {
   const feed = text.indexOf('\n', from);
   const whole = feed < 0 ? text.length : feed;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAdmissionConfig } from '../../src/admission/config/admission-config.ts';
+import { parseAdmissionConfig } from '../../src/admission/admission-config.ts';
 
 const HEAD = 'apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\n';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import {
+  createEventRateLimit,
   type Limit,
   type LimitType,
   readLimits,
-} from '../../src/admission/plugins/event-rate-limit/config.ts';
-import { createEventRateLimit } from '../../src/admission/plugins/event-rate-limit/event-rate-limit.ts';
+} from '../../src/admission/plugins/event-rate-limit.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { attributesOf, refusalOf, toObject } from '../kit/admission.ts';
 

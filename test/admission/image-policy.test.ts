@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../src/admission/admission.ts';
-import { readImagePolicyConfig } from '../../src/admission/plugins/image-policy/config.ts';
-import { createImagePolicy } from '../../src/admission/plugins/image-policy/image-policy.ts';
+import { createImagePolicy, readImagePolicyConfig } from '../../src/admission/plugins/image-policy.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { attributesOf, refusalOf, toObject } from '../kit/admission.ts';
 
@@ -131,7 +130,7 @@ test('a refusal without a reason is told as one', async () => {
   expect(await refusalOf(backend.plugin(), pod({ containers: good }))).toBe(why);
 });
 
-test('what the webhook notes is recorded, of a refusal and of a remembered answer too', async () => {
+test('audit annotations of the webhook are recorded, also for refusals and cached answers', async () => {
   const backend = new Backend();
   backend.notes = { broker: 'yes', 'not a key': 'x' };
   const plugin = backend.plugin();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLimitRanger } from '../../src/admission/plugins/limit-ranger/limit-ranger.ts';
+import { createLimitRanger } from '../../src/admission/plugins/limit-ranger.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 
@@ -95,7 +95,7 @@ describe('limits of containers', () => {
     );
   });
 
-  test('a pod whose name is yet to be made goes by what it will begin with', async () => {
+  test('a pod without a name is named by its generateName', async () => {
     const object = { ...pod(container({}, {})), metadata: { generateName: 'web-' } };
     expect(await refusedPod({ type: 'Container', min: { cpu: '1' } }, object)).toMatch(
       /^pods "web-" is forbidden/,
@@ -116,7 +116,7 @@ test('a pod as a whole is measured by what runs at the same time: sidecars alway
   );
 });
 
-test('containers that do not say get what the LimitRange says, and an annotation tells so', async () => {
+test('containers get the defaults of the LimitRange, and an annotation names them', async () => {
   const plugin = pluginOf(
     limitRange({
       type: 'Container',

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AdmissionChain, type AdmissionPlugin } from '../../src/admission/admission.ts';
-import { createMutatingWebhooks } from '../../src/admission/plugins/mutating-webhooks.ts';
-import { createValidatingWebhooks } from '../../src/admission/plugins/validating-webhooks.ts';
+import { createMutatingWebhooks, createValidatingWebhooks } from '../../src/admission/plugins/webhooks.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { Registry } from '../../src/registry/registry.ts';
@@ -87,7 +86,7 @@ test('plugins run once more after a webhook changed something, and never a third
   expect(object.data).toEqual({ own: 'x', runs: '2', n: '2' });
 });
 
-test('a webhook whose object nobody changed since is not asked again, nor one that did not ask for it', async () => {
+test('a webhook is not called again without a later change, or without IfNeeded', async () => {
   webhook.respond = patchWith({ op: 'add', path: '/data/n', value: '1' });
   const again = new AdmissionChain([
     counting(() => 'same'),
@@ -139,7 +138,7 @@ test.each<[string, object, string]>([
   expect(object).toEqual(configMap());
 });
 
-test('what is deleted cannot be changed', async () => {
+test('a deleted object cannot be changed', async () => {
   webhook.respond = patchWith({ op: 'add', path: '/data', value: {} });
   const asked = mutating(hook()).mutate?.(
     attributesOf('configmaps', { operation: 'DELETE', old: configMap() }),
@@ -203,7 +202,7 @@ test('validating webhooks are asked at the same time', async () => {
   expect(webhook.received).toHaveLength(2);
 });
 
-test('nobody is kept waiting by webhooks that are for other things', () => {
+test('webhooks for other resources delay no write', () => {
   const rules = [{ apiGroups: ['apps'], apiVersions: ['*'], resources: ['*'], operations: ['*'] }];
   const attributes = attributesOf('configmaps', { object: configMap() });
   expect(mutating(hook({ rules })).mutate?.(attributes)).toBeUndefined();

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { createAutoProvision } from '../../src/admission/plugins/namespace-auto-provision.ts';
-import { createNamespaceExists } from '../../src/admission/plugins/namespace-exists.ts';
-import { createNamespaceLifecycle } from '../../src/admission/plugins/namespace-lifecycle.ts';
+import {
+  createAutoProvision,
+  createNamespaceExists,
+  createNamespaceLifecycle,
+} from '../../src/admission/plugins/namespaces.ts';
 import { forbidden, unknownError } from '../../src/api/status.ts';
 import { ObjectReader } from '../../src/storage/object-reader.ts';
 import { toRevision } from '../../src/storage/revision.ts';

@@ -102,7 +102,7 @@ test.each<[string, JsonObject, JsonObject[], string | undefined]>([
   expect(await refused('pods', { object: mirror(spec, owners) })).toBe(why);
 });
 
-test('a mirror pod of a node that is gone is refused with 404, in the words of those who looked for it', async () => {
+test('a mirror pod of a node that does not exist is refused with 404', async () => {
   const user = { ...node, username: 'system:node:gone' };
   const object = mirror({ nodeName: 'gone' }, [{ ...owner, name: 'gone' }]);
   expect(await refused('pods', { user, object })).toBe('node "gone" not found');
@@ -348,7 +348,7 @@ const claim = (status: JsonObject, spec: JsonObject = { volumeName: 'v' }, resou
 const OTHER_FIELDS =
   'node "mine" is not allowed to update fields other than status.quantity and status.conditions';
 
-test('of a claim, a node tells size and conditions, and with the gate what was allocated', async () => {
+test('a node may write the size and conditions of a claim, and with the gate its allocation', async () => {
   const update = (object: ReturnType<typeof claim>, gate = false, subresource = 'status') =>
     refused(
       'persistentvolumeclaims',
@@ -370,7 +370,7 @@ test('of a claim, a node tells size and conditions, and with the gate what was a
   expect(await update(claim(allocated), true)).toBeUndefined();
 });
 
-test('whoever is no node is not looked at, nor are resources that nodes do not share', async () => {
+test('other users and resources that nodes do not share are not restricted', async () => {
   const jane = { username: 'jane', uid: '', groups: ['system:nodes'], extra: {} };
   const impostor = { ...node, groups: [] };
   for (const user of [jane, impostor])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Right } from '../../src/admission/access.ts';
-import { ParamRights } from '../../src/admission/policies/param-rights.ts';
+import type { Right } from '../../src/admission/plugin.ts';
+import { ParamRights } from '../../src/admission/policies/rights.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 
@@ -33,7 +33,7 @@ async function ask(
   return { refusal: await refusalOf(plugin, attributesOf(resource, { object, ...change })), asked };
 }
 
-test('who names a kind of parameters must be able to read all of them', async () => {
+test('naming a kind of parameters needs the right to read all of them', async () => {
   const { refusal, asked } = await ask(POLICIES, policy(LIMITS));
   expect(refusal).toBe(
     'ValidatingAdmissionPolicy.admissionregistration.k8s.io "p" is invalid: spec.paramKind: Forbidden: user &{jane  [] map[]} must have "get" permission on all objects of the referenced paramKind (kind=Limit, apiVersion=example.com/v1)',
@@ -43,7 +43,7 @@ test('who names a kind of parameters must be able to read all of them', async ()
   expect((await ask(POLICIES, policy(LIMITS), { allowed: true })).refusal).toBeUndefined();
 });
 
-test('a policy without parameters, or with those it had, asks nobody', async () => {
+test('a policy without parameters, or with unchanged ones, needs no right', async () => {
   expect((await ask(POLICIES, policy({}))).asked).toEqual([]);
   expect((await ask(POLICIES, policy(LIMITS), { old: policy(LIMITS) })).asked).toEqual([]);
   expect((await ask(POLICIES, policy(LIMITS), { old: policy({}) })).asked).toHaveLength(1);

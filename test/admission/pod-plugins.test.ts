@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { AdmissionChain } from '../../src/admission/admission.ts';
-import { alwaysAdmit } from '../../src/admission/plugins/always-admit.ts';
-import { alwaysDeny } from '../../src/admission/plugins/always-deny.ts';
-import { alwaysPullImages } from '../../src/admission/plugins/always-pull-images.ts';
-import { tolerateExtendedResources } from '../../src/admission/plugins/extended-resource-toleration.ts';
-import { limitAntiAffinity } from '../../src/admission/plugins/limit-anti-affinity.ts';
-import { taintNewNodes } from '../../src/admission/plugins/taint-nodes-by-condition.ts';
+import { alwaysAdmit, alwaysDeny } from '../../src/admission/plugins/always.ts';
+import { alwaysPullImages, limitAntiAffinity } from '../../src/admission/plugins/pod-rules.ts';
+import { taintNewNodes, tolerateExtendedResources } from '../../src/admission/plugins/tolerations.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, refusalOf, toObject } from '../kit/admission.ts';
 
@@ -45,7 +42,7 @@ describe('AlwaysPullImages', () => {
     }
   });
 
-  test('whoever sets a policy back is refused', () => {
+  test('a pod whose pull policy was set back is refused', () => {
     const why = (field: string): string =>
       `pods "it" is forbidden: spec.${field}: Unsupported value: "Never": supported values: "Always"`;
     expect(() => alwaysPullImages.validate?.(attributesOf('pods', { object: pod(images('Never')) }))).toThrow(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createResourceQuota, type QuotaLedger } from '../../src/admission/plugins/resource-quota.ts';
-import { measureOf } from '../../src/admission/quota/measures/all.ts';
+import { measureOf } from '../../src/admission/quota/measures.ts';
 import { type LimitedResource, readQuotaConfig } from '../../src/admission/quota/quota-config.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { fromResourceList } from '../../src/object/resource-list.ts';
@@ -52,7 +52,7 @@ async function refusedPod(hard: JsonObject, used: JsonObject, object: ApiObject,
 }
 
 describe('pods', () => {
-  test('what a pod asks for is added to what is used', async () => {
+  test('the requests of a pod are added to the usage', async () => {
     const hard = { pods: '5', 'requests.cpu': '3', 'limits.memory': '2Gi', 'count/pods': '9' };
     const used = { pods: '3', 'requests.cpu': '1', 'limits.memory': '1Gi', 'count/pods': '4' };
     const object = pod({ cpu: '100m' }, { memory: '1Gi' });
@@ -147,7 +147,7 @@ describe('pods', () => {
     expect(usage({ metadata: { ...stuck, deletionGracePeriodSeconds: 90 } })).toMatchObject({ pods: '1' });
   });
 
-  test('what a pod costs beside its containers is counted too', () => {
+  test('the overhead of a pod is counted, too', () => {
     const object = pod({ cpu: '1' }, { cpu: '2' }, { overhead: { cpu: '100m', memory: '1Mi' } });
     const usage = measureOf({ group: '', resource: 'pods' })?.usage(object, NOW) ?? new Map();
     expect(fromResourceList(usage)).toMatchObject({ cpu: '1100m', memory: '1Mi', 'limits.cpu': '2100m' });
@@ -178,7 +178,7 @@ test.each<[string, JsonObject, JsonObject]>([
   expect(fromResourceList(measured)).toEqual({ services: '1', 'count/services': '1', ...usage });
 });
 
-test('a service that becomes a balancer is charged for what is new alone', async () => {
+test('a service that becomes a load balancer is charged for the difference alone', async () => {
   const { plugin, ledger } = setUp([
     quota({ services: '1', 'services.loadbalancers': '1' }, { services: '1', 'services.loadbalancers': '0' }),
   ]);

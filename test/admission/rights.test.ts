@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Access, Right } from '../../src/admission/access.ts';
-import { certificateSubject } from '../../src/admission/plugins/certificate-subject.ts';
+import type { Access, Right } from '../../src/admission/plugin.ts';
 import {
   createOwnerReferencesPermission,
   type FindKind,
 } from '../../src/admission/plugins/owner-references.ts';
 import {
+  certificateSubject,
   createCertificateApproval,
   createCertificateSigning,
   createTrustBundleAttest,
@@ -98,7 +98,7 @@ test.each([
   expect(await refusalOf(plugin, update('status'))).toBeUndefined();
 });
 
-test('issuing is for who may sign; other changes of a status are not looked at', async () => {
+test('issuing a certificate needs the right to sign; other changes of a status need no right', async () => {
   const plugin = createCertificateSigning(having());
   const message =
     'certificatesigningrequests.certificates.k8s.io "it" is forbidden: user not permitted to sign requests with signerName "example.com/own"';
@@ -111,7 +111,7 @@ test('issuing is for who may sign; other changes of a status are not looked at',
   expect(await refusalOf(allowed, update('status', request({ certificate: 'eA==' })))).toBeUndefined();
 });
 
-test('trust is attested by who may, except where nothing but housekeeping changes', async () => {
+test('a trust bundle needs the right to attest, except for changes of the garbage collector', async () => {
   const plugin = createTrustBundleAttest(having());
   const bundle = (spec: JsonObject, metadata = {}) => toObject({ spec, metadata });
   const BUNDLES = 'certificates.k8s.io/clustertrustbundles';
@@ -127,7 +127,7 @@ test('trust is attested by who may, except where nothing but housekeeping change
   expect(await refusalOf(plugin, collected)).toBeUndefined();
 });
 
-test('nobody asks to become a master of the cluster', async () => {
+test('a certificate request for system:masters is refused', async () => {
   const asking = async (organization: string, signerName: string) => {
     const request = await makeRequest(`jane, O=${organization}`);
     const object = toObject({ spec: { signerName, request } });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClusterObjects } from '../../src/admission/cluster-objects.ts';
-import { createServiceAccounts } from '../../src/admission/plugins/service-account/service-account.ts';
+import { createServiceAccounts } from '../../src/admission/plugins/service-account.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
-import { createClaimResize } from '../../src/admission/plugins/claim-resize.ts';
-import { createDefaultIngressClass } from '../../src/admission/plugins/default-ingress-class.ts';
-import { createDefaultStorageClass } from '../../src/admission/plugins/default-storage-class.ts';
 import { denyExternalIps } from '../../src/admission/plugins/deny-external-ips.ts';
-import { storageProtection } from '../../src/admission/plugins/storage-protection.ts';
+import {
+  createClaimResize,
+  createDefaultIngressClass,
+  createDefaultStorageClass,
+  storageProtection,
+} from '../../src/admission/plugins/storage.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 

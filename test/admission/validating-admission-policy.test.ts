@@ -280,7 +280,7 @@ test('a delete has no object, and a request about a namespace is in that namespa
   );
 });
 
-test('conditions keep a policy from what it is not for', async () => {
+test('a policy does not judge requests that its conditions exclude', async () => {
   const withConditions = (...expressions: string[]): JsonObject =>
     policy({
       ...AT_MOST_TWO,
@@ -381,7 +381,7 @@ test('a binding without parameters runs the policy without any', async () => {
   expect(await messageOf({ policies: [policy(WITH_PARAMS)], params: PARAMS })).toBeUndefined();
 });
 
-test('parameters of a kind that nobody knows are the fault of the policy', async () => {
+test('an unknown kind of parameters is an error of the policy', async () => {
   const spec = { ...WITH_PARAMS, paramKind: { apiVersion: 'example.com/v1', kind: 'Limit' } };
   expect(await messageOf({ policies: [policy(spec)] })).toBe(
     "'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Limit'",

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { answerProblem } from '../../src/admission/webhooks/answer-problem.ts';
-import { toRefusal } from '../../src/admission/webhooks/call.ts';
-import { credentialsFor } from '../../src/admission/webhooks/clients.ts';
-import { readWebhookConfig } from '../../src/admission/webhooks/config.ts';
+import { answerProblem, toRefusal } from '../../src/admission/webhooks/call.ts';
+import { credentialsFor, readWebhookConfig } from '../../src/admission/webhooks/clients.ts';
 import type { Candidate } from '../../src/admission/webhooks/hook-list.ts';
 import {
   createReview,
@@ -172,7 +170,7 @@ test.each<[string, readonly string[], string | undefined]>([
   expect(credentialsFor(target, { users, pair: undefined }).authorization).toBe(expected);
 });
 
-test('who has no user of his own is called as the current one, or with the certificate of the flags', () => {
+test('a webhook without a user of its own is called as the current user, or with the certificate of the flags', () => {
   const current = as('current');
   const pair = { certificate: 'c', key: 'k' };
   expect(credentialsFor('x:1', { users: { byName: new Map(), current }, pair })).toEqual(current);

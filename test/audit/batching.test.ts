@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { BatchingSink, type BatchOptions } from '../../src/audit/batching.ts';
-import { Throttle } from '../../src/audit/throttle.ts';
+import { BatchingSink, type BatchOptions, Throttle } from '../../src/audit/batching.ts';
 import { Losses, ManualClock, MemorySink, makeRecord, settle } from './kit.ts';
 
 function start(options: Partial<BatchOptions> = {}) {
@@ -48,7 +47,7 @@ test('the wait begins anew with the first event after a batch', async () => {
   expect(sink.batches).toEqual([['a'], ['b']]);
 });
 
-test('nobody waits for a slow back end: events gather, and those beyond the buffer are lost and counted', async () => {
+test('no request waits for a slow back end: events gather, and those beyond the buffer are lost and counted', async () => {
   const { sink, losses, put } = start({ bufferSize: 4, maxBatchSize: 1 });
   const slow = Promise.withResolvers<boolean>();
   sink.gate = slow.promise;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { BatchingSink } from '../../src/audit/batching.ts';
 import type { AuditRecord } from '../../src/audit/event.ts';
-import { LogSink } from '../../src/audit/log/log-sink.ts';
+import { LogSink } from '../../src/audit/log-sink.ts';
 import { type AuditSink, ignoreFailures, unite } from '../../src/audit/sink.ts';
 import { splitBatches, truncateEvents } from '../../src/audit/truncation.ts';
-import { WebhookSink } from '../../src/audit/webhook/webhook-sink.ts';
+import { WebhookSink } from '../../src/audit/webhook-sink.ts';
 import { Losses, makeRecord } from './kit.ts';
 
 /** What every audit back end promises, and every wrapper around one. */

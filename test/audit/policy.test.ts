@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type AuditAttributes, findRule } from '../../src/audit/policy/match.ts';
-import { parsePolicy } from '../../src/audit/policy/parse-policy.ts';
+import { parsePolicy } from '../../src/audit/parse-policy.ts';
+import { type AuditAttributes, findRule } from '../../src/audit/policy.ts';
 import { parseRequestInfo } from '../../src/pipeline/request-info.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
 import { ALICE } from './kit.ts';
@@ -76,7 +76,7 @@ test('names, namespaces, groups of users and groups of the API each narrow a rul
   expect(levelOf(whole, 'GET /apis/apps/v1/namespaces/a/deployments/d/scale')).toBe('Metadata');
 });
 
-test('a caller whom nobody could authenticate matches no rule about users', () => {
+test('a caller who failed authentication matches no rule about users', () => {
   const rules =
     '- {level: Request, userGroups: [developers]}\n- {level: Request, users: [alice]}\n- {level: Metadata}';
   const { user: _, ...nobody } = attributes('GET /api/v1/pods');

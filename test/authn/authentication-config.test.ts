@@ -31,7 +31,7 @@ test('a small configuration is enough', () => {
   expect(read(vary(GOOD, 'apiVersion', 'apiserver.config.cluster.io/v1alpha1')).jwt).toHaveLength(1);
 });
 
-test('what is wrong with the file itself is named', () => {
+test('errors of the file itself are named', () => {
   refuse('apiVersion', 'v1', 'apiVersion: Unsupported value: "v1"');
   refuse('kind', undefined, 'kind: Required value');
   refuse('jwtt', [], 'jwtt: unknown field');

@@ -33,7 +33,7 @@ function refusalOf(authorities: CertificateAuthorities, peer: PeerCertificate): 
   throw new Error('it was trusted');
 }
 
-test('whoever an authority did not sign is looked at once a connection', async () => {
+test('a refused chain is verified once for each connection', async () => {
   const authorities = trusting(await Authority.create('ours'));
   const stranger = await peerOf(await Authority.create('theirs'));
   const refusal = refusalOf(authorities, stranger);

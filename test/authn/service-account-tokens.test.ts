@@ -125,7 +125,7 @@ test('a token ends in its second; its beginning may be a minute ahead', async ()
   expect(await check(token, bound)).toBe('service account token is not valid yet');
 });
 
-test('what is being deleted counts for a minute more, what was made again does not count', async () => {
+test('a deleted object counts for a minute more, one that was created again does not count', async () => {
   const pod = { name: 'pod', uid: 'pod-1' };
   const token = await issuerOf(keyFile).sign(order({ pod, node: { name: 'node', uid: 'node-1' } }));
   put('pods', 'pod', { deletionTimestamp: '2026-01-01T00:00:00Z' });

@@ -48,7 +48,7 @@ test('a review asks in the version of the flag, for the audiences asked for', as
   expect(sent[1]?.apiVersion).toBe('authentication.k8s.io/v1');
 });
 
-test('what may pass is tried again four times, with growing waits; what does not is not', async () => {
+test('an error that may pass is tried again four times with growing waits, other errors are not', async () => {
   expect((await webhook([new Error('again'), ANN]).authenticate('t', ['api']))?.user.username).toBe('ann');
   expect(waits).toEqual([500]);
   sent = [];

@@ -87,7 +87,7 @@ const encoded = (token: string): string =>
 const websocket = (protocols: string) =>
   credentials({ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-protocol': protocols });
 
-test('a websocket may carry its token as a protocol, which nobody further in sees', async () => {
+test('a websocket may carry its token as a protocol, which inner stages do not see', async () => {
   const request = websocket(`v4.channel.k8s.io, ${encoded('secret-1')}, v5.channel.k8s.io`);
   expect((await bearer.authenticate(request))?.user.username).toBe('ann');
   expect(request.headers['sec-websocket-protocol']).toBe('v4.channel.k8s.io,v5.channel.k8s.io');
@@ -105,7 +105,7 @@ test('a websocket may carry its token as a protocol, which nobody further in see
   expect(await bearer.authenticate(plain)).toBe(undefined);
 });
 
-test('everyone known is authenticated, but who says that they are not', async () => {
+test('every known user is in system:authenticated, except for users in system:unauthenticated', async () => {
   const fixed = (found: Authentication | Error | undefined): Authenticator => ({
     authenticate: () => {
       if (found instanceof Error) throw found;

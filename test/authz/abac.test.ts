@@ -10,7 +10,7 @@ const allowed = (policy: ReturnType<typeof abac>, question: ReturnType<typeof as
 const ann = user('ann', 'devs', 'system:authenticated');
 const stranger = user('system:anonymous', 'system:unauthenticated');
 
-test('a policy allows what it names, to whom it names', () => {
+test('a policy allows its resources to its subjects', () => {
   const policy = abac('# ours', '', line({ user: 'ann', namespace: 'shop', resource: 'pods', apiGroup: '' }));
   expect(allowed(policy, asks(ann, 'delete', 'pods/log', { namespace: 'shop' })).decision).toBe('allow');
   expect(policy.authorize(asks(ann, 'get', 'pods', { namespace: 'bank' }))).toEqual({

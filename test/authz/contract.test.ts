@@ -17,7 +17,7 @@ import { createNodeAuthorizer } from '../../src/authz/node.ts';
 import { NodeGraph } from '../../src/authz/node-graph.ts';
 import { RbacAuthorizer } from '../../src/authz/rbac/rbac.ts';
 import { WebhookAuthorizer } from '../../src/authz/webhook.ts';
-import { aborted } from '../../src/util/aborted.ts';
+import { aborted } from '../../src/util/pause.ts';
 import { asks, asksPath, entry, user } from './kit.ts';
 
 /** What every authorizer promises. */

@@ -257,7 +257,7 @@ describe('a node', () => {
     expect(may(n1, 'patch', 'persistentvolumeclaims/status', { ...SHOP, name: 'data' })).toBe(true);
   });
 
-  test('is who is in system:nodes and has its name; about others the authorizer says nothing', () => {
+  test('is a user in system:nodes with the name of a node; the authorizer has no opinion about others', () => {
     expect(decide(user('system:node:n1'), 'watch', 'pods')).toEqual({ decision: 'no-opinion', reason: '' });
     expect(decide(user('ann', 'system:nodes'), 'watch', 'pods')).toEqual({
       decision: 'no-opinion',

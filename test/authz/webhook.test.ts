@@ -137,7 +137,7 @@ test('a failure that may pass is tried again, five times at most, waiting longer
   expect(sent).toHaveLength(5);
 });
 
-test('who went away is not asked for again', async () => {
+test('a request whose client has gone is not tried again', async () => {
   const gone = new AbortController();
   const hook = webhook([new Error('reset')], { isTransient: () => true, pauseFor: async () => gone.abort() });
   expect(await hook.authorize({ ...question, signal: gone.signal })).toMatchObject({ error: 'reset' });

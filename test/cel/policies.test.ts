@@ -77,7 +77,7 @@ test('parameters are known to policies that have some, and rights to all but mes
   expect(compiler.compile(asks, 'string', { authorizer: false }).program).toBeUndefined();
 });
 
-test('a variable is known to what comes after it, with its type', () => {
+test('later expressions know a variable and its type', () => {
   const compiler = new PolicyCompiler(false);
   expect(compiler.compile('variables.foo == 1', 'bool').program).toBeUndefined();
   compiler.variable('foo', "'a' + object.metadata.name");

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
-import { compileCel } from '../../src/cel/program.ts';
-import { mapCode, selectsField } from '../../src/cel/source.ts';
+import { compileCel, mapCode, selectsField } from '../../src/cel/program.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 
 const evaluate = (expression: string, claims: JsonValue = {}): unknown =>
@@ -42,7 +41,7 @@ test('whole numbers are integers, and nothing of JavaScript shows through', () =
   }
 });
 
-test('what is wrong with an expression is told in one line, in its own words', () => {
+test('the error of an expression is one line', () => {
   expect(() => evaluate('1 +')).toThrow(/^Unexpected token: EOF$/);
   expect(() => evaluate('nobody.knows')).toThrow('Unknown variable: nobody');
   expect(() => evaluate("1.matches('x')")).toThrow(/matches/);

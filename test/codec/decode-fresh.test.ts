@@ -10,7 +10,7 @@ import { RandomObjects } from './random-object.ts';
 const types = loadTypes();
 const parse = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 
-test('what is given away and already canonical becomes the object, all of it', () => {
+test('a fresh value that is canonical becomes the object itself', () => {
   for (const [seed, name] of [...types.names()].entries()) {
     const schema = types.message(name);
     const { object: canonical } = decodeObject(new RandomObjects(seed).object(schema), schema);
@@ -19,7 +19,7 @@ test('what is given away and already canonical becomes the object, all of it', (
   }
 });
 
-test('what is not given away is neither changed nor shared', () => {
+test('a value that is not fresh is neither changed nor shared', () => {
   const schema = types.message('core/v1.Pod');
   const { object: canonical } = decodeObject(new RandomObjects(3).object(schema), schema);
   const text = JSON.stringify(canonical);

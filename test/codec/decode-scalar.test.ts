@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeScalar } from '../../src/codec/decode-scalar.ts';
+import { base64Error, decodeScalar } from '../../src/codec/decode-scalar.ts';
 
 test.each([
   ['Time', '2026-02-28T23:59:59Z', '2026-02-28T23:59:59Z'],
@@ -26,4 +26,31 @@ test.each([
   expect(() => decodeScalar(given, 'Time')).toThrow(
     `parsing time "${given}" as "2006-01-02T15:04:05Z07:00": cannot parse "${given}" as "2006"`,
   );
+});
+
+test.each<[string, number | undefined]>([
+  ['', undefined],
+  ['\n', undefined],
+  ['AA==', undefined],
+  ['AAA=\n', undefined],
+  ['AA\nAA', undefined],
+  ['?', 0],
+  ['!!!!', 0],
+  ['====', 0],
+  ['x===', 1],
+  ['A=AA', 1],
+  ['A!\n', 1],
+  ['AA=A', 2],
+  ['AA=', 3],
+  ['AA==A', 4],
+  ['AAA=AAAA', 4],
+  ['AAAAA', 4],
+  ['AAAAAA', 4],
+  ['AAAAAA=', 7],
+  ['YWJjZA=====', 8],
+])('%j is no base64 from byte %s on', (text, at) => {
+  expect(base64Error(text)).toBe(at);
+  const decode = () => decodeScalar(text, 'bytes');
+  if (at === undefined) expect(decode()).toBe(text.replaceAll('\n', ''));
+  else expect(decode).toThrow(`illegal base64 data at input byte ${at}`);
 });

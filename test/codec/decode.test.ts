@@ -108,7 +108,7 @@ test('YAML is read as Kubernetes reads it', () => {
   expect(() => parseYamlText(Buffer.from(bomb.join('\n')))).toThrow(SyntaxError);
 });
 
-test('parts of a decoded object are taken as they are; what is new beside them is checked', () => {
+test('parts of a decoded object are taken as they are; new parts beside them are checked', () => {
   const type = types.message('core/v1.Pod');
   const { object: known } = decode('core/v1.Pod', {
     kind: 'Pod',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
-import { encodeValue } from '../../src/codec/encode.ts';
+import { encodeValue } from '../../src/codec/formats.ts';
 import { parseJsonText } from '../../src/codec/json-text.ts';
 import { decodeEnvelope, encodeEnvelope } from '../../src/codec/protobuf/envelope.ts';
 import { parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
@@ -71,7 +71,7 @@ test('an integer that has no place in its field is refused with its digits', () 
   );
 });
 
-test('what has no type of its own keeps integers of 64 bits, raw objects those of any length', () => {
+test('untyped values keep integers of 64 bits, raw objects those of any length', () => {
   const schema = types.message('apiextensions/v1.JSONSchemaProps');
   const text = '{"default":{"a":9223372036854775807,"b":[9223372036854775808]},"maximum":9007199254740993}';
   const { object } = decodeObject(parse(text), schema);

@@ -26,7 +26,7 @@ test('compact JSON becomes what JSON.stringify writes with an indent', () => {
   }
 });
 
-test('what is large comes in small pieces, however it is nested', () => {
+test('a large body comes in small pieces, however it is nested', () => {
   const deep = '['.repeat(40_000) + ']'.repeat(40_000);
   const long = JSON.stringify({
     text: 'x'.repeat(1_000_000),

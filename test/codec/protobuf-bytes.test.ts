@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
+import { decodeMessage } from '../../src/codec/protobuf/decoder.ts';
 import { encodeMessage } from '../../src/codec/protobuf/encoder.ts';
-import { decodeMessage } from '../../src/codec/protobuf/message.ts';
 import { RandomObjects } from './random-object.ts';
 
 const { Reader } = protobuf;
@@ -207,7 +207,7 @@ for (const [name, { type, object, bytes }] of Object.entries(samples)) {
   });
 }
 
-test('what is neither a schema nor its alternative is refused or dropped, as Kubernetes does', () => {
+test('a value that is neither a schema nor its alternative is refused or dropped, as in Kubernetes', () => {
   const schema = types.message(SCHEMA);
   const decode = (object: JsonObject): JsonObject => decodeObject(object, schema).object;
   expect(() => decode({ additionalProperties: 'yes' })).toThrow('boolean or JSON schema expected');

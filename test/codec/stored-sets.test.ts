@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import { copyStored, parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
-import { cutSets } from '../../src/codec/stored-sets.ts';
+import { copyStored, cutSets, parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
 
 const SET = { 'f:spec': { '.': {}, 'k:{"name":"web"}': { 'f:image': {} } } };
 
@@ -101,7 +100,7 @@ test('whatever names and sets look like, an object is read as JSON says, and wri
   expect(shared).toBeGreaterThan(1000);
 });
 
-test('what is not in the usual form is read the plain way', () => {
+test('an unusual form is parsed as a whole', () => {
   expect(cutSets(JSON.stringify(pod()))?.sets).toHaveLength(2);
   for (const manager of ['}]},', '"fieldsV1":', '},{"manager":']) {
     const json = plain(pod({ [`f:${manager}`]: {} }, manager));

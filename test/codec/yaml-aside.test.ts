@@ -41,7 +41,7 @@ test('JSON that calls itself YAML is read at once, twice as well as once', async
     });
 });
 
-test('what is no YAML is a SyntaxError, however long', async () => {
+test('invalid YAML is a SyntaxError, however long it is', async () => {
   for (const text of ['a: {', 'a: b\n---\nc: d', 'a: *b'])
     for (const comment of ['', '# x\n'.repeat(2000)])
       await expect(read(comment + text)).rejects.toThrow(SyntaxError);
@@ -69,7 +69,7 @@ test('more than some waiting documents are too many', async () => {
   expect((refused[0] as PromiseRejectedResult).reason).toMatchObject({ status: { code: 429 } });
 }, 30_000);
 
-test('what a client writes in YAML is no warning of this process', async () => {
+test("a client's YAML causes no warning of this process", async () => {
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
   await read('? [a, b]\n: c\n').catch(() => {});
   await read('a: !unknown b\n').catch(() => {});

@@ -31,7 +31,7 @@ const map = (certificate: string): ApiObject => ({
   data: { 'ca.crt': certificate },
 });
 
-test('of two who make the same map at once, the second sees to it that what the first made is good', async () => {
+test('of two writers that create the same map, the second checks the result of the first', async () => {
   const { pem: ours } = await Authority.create('ours');
   const { pem: theirs } = await Authority.create('theirs');
   for (const [made, wanted] of [

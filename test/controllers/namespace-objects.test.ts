@@ -25,11 +25,11 @@ const published = (certificate: string | undefined, ...managers: string[]): ApiO
 const mended = (current: ApiObject, fully: boolean): unknown =>
   rootCertificate(ours).mend(current, fully)?.data;
 
-test('the certificate that is wanted stays, whoever wrote it', () => {
+test('the right certificate stays, whoever wrote it', () => {
   expect(mended(published(ours, 'kube-controller-manager'), true)).toBeUndefined();
 });
 
-test('what is no certificate is replaced at once, whoever wrote it', () => {
+test('a value that is no certificate is replaced at once, whoever wrote it', () => {
   for (const broken of [undefined, '', 'nonsense'])
     expect(mended(published(broken, 'kube-controller-manager'), false)).toEqual({ 'ca.crt': ours });
 });

@@ -7,7 +7,7 @@ import { toRevision } from '../../src/storage/revision.ts';
 import type { EventStream, WatchQuery } from '../../src/storage/store.ts';
 import { StateEvent } from '../../src/storage/watch-cache/applied-change.ts';
 import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
-import { aborted } from '../../src/util/aborted.ts';
+import { aborted } from '../../src/util/pause.ts';
 import { createTestClient } from '../kit/client.ts';
 
 const QUOTA = {
@@ -27,7 +27,7 @@ const entry = new CachedEntry(
   () => ({}),
 );
 
-test('when what a quota counts cannot be followed the run fails, and the next one follows everything anew', async () => {
+test('when a counted resource cannot be followed the run fails, and the next run follows everything again', async () => {
   const followed: string[] = [];
   const again = Promise.withResolvers<void>();
   const watch = async ({ resource }: WatchQuery, signal: AbortSignal): Promise<EventStream> => {

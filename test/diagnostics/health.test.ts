@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHealthPages, type HealthCheck } from '../../src/diagnostics/health.ts';
+import { createHealthPages, type HealthCheck, Startup } from '../../src/diagnostics/health.ts';
 
 const EVERYWHERE = ['healthz', 'livez', 'readyz'] as const;
 
@@ -35,7 +35,7 @@ test('a page that fails lists its checks unasked, and tells the reason to the lo
   expect(failures).toEqual([['disk', broken]]);
 });
 
-test('what is excluded is not asked, and what cannot be excluded is named', async () => {
+test('an excluded check does not run, and an unknown exclusion is named', async () => {
   const failures: unknown[] = [];
   const answer = await ask('/readyz?verbose&exclude=disk&exclude=tape&exclude=card', (name) =>
     failures.push(name),
@@ -50,7 +50,7 @@ test('what is excluded is not asked, and what cannot be excluded is named', asyn
   expect(await ask('/readyz?exclude=disk')).toMatchObject({ code: 200, text: 'ok' });
 });
 
-test('a check is read by itself, with the reason for whoever may read it', async () => {
+test('the path of a single check has the reason of its failure', async () => {
   const failures: unknown[] = [];
   expect(await ask('/livez/poststarthook/rbac/roles')).toMatchObject({ code: 200, text: 'ok' });
   expect(await ask('/livez/ping?verbose')).toMatchObject({ code: 200, text: 'ok' });
@@ -61,4 +61,18 @@ test('a check is read by itself, with the reason for whoever may read it', async
   expect(failures).toEqual(['disk']);
   for (const path of ['/livez/disk', '/livez/poststarthook', '/livez/poststarthook/rbac'])
     expect((await ask(path)).code, path).toBe(404);
+});
+
+test('a start that takes long is alive for its grace period, and ready when it is done', () => {
+  let now = 0;
+  const startup = new Startup([{ name: 'poststarthook/slow', step: 'slow' }], 1000, () => now);
+  const of = (endpoint: string) =>
+    startup.checks().find(({ endpoints }) => endpoints.some((one) => one === endpoint));
+  expect(() => of('livez')?.check()).not.toThrow();
+  expect(() => of('readyz')?.check()).toThrow('not finished');
+  now = 1000;
+  expect(() => of('livez')?.check()).toThrow('not finished');
+  startup.finished('slow');
+  expect(() => of('livez')?.check()).not.toThrow();
+  expect(() => of('readyz')?.check()).not.toThrow();
 });

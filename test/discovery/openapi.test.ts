@@ -42,7 +42,7 @@ test('no document has an empty member, which Go would lose', async () => {
   expect([...lostIn(parse((await openApi.whole(keys)).bytes), 'v2')]).toEqual([]);
 });
 
-test('who asks while a document is made gets the same one, and others have their turn meanwhile', async () => {
+test('requests during the making of a document share it, and the event loop is not blocked', async () => {
   for (const form of ['json', 'protobuf'] as const) {
     const { openApi, keys } = createOpenApi();
     let turns = 0;

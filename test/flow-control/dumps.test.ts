@@ -50,7 +50,7 @@ test('the queues are shown with what waits in them', () => {
   expect(cells.map((row) => row[8]).sort()).toEqual(['0.00000000ss', '0.00300000ss']);
 });
 
-test('the requests are shown, with details for who asks, and a name cannot pretend to be a row', () => {
+test('the requests are shown, with details on demand, and a name cannot pretend to be a row', () => {
   const { engine, clock } = create();
   const plain = dumpRequests(engine.levels, { clock, details: false });
   expect(plain.split('\n')[0]?.replaceAll(/\s+/g, '')).toBe(

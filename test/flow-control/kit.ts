@@ -1,9 +1,8 @@
 import type { ApiObject } from '../../src/api/object-meta.ts';
-import { MANDATORY, SUGGESTED } from '../../src/flow-control/bootstrap/objects.ts';
-import type { FlowClock } from '../../src/flow-control/clock.ts';
+import { MANDATORY, SUGGESTED } from '../../src/flow-control/bootstrap.ts';
 import { type FlowSchema, parseFlowSchema } from '../../src/flow-control/config/flow-schema.ts';
 import { type PriorityLevel, parsePriorityLevel } from '../../src/flow-control/config/priority-level.ts';
-import type { AdmittedTurn, FlowRequest, Turn } from '../../src/flow-control/flow-control.ts';
+import type { AdmittedTurn, FlowClock, FlowRequest, Turn } from '../../src/flow-control/flow-control.ts';
 import type { ResourceTarget } from '../../src/request/api-request.ts';
 
 /** Time that passes when a test says so. */

@@ -3,7 +3,7 @@ import { MaxInFlight } from '../../src/flow-control/max-in-flight.ts';
 import { RetryAfter } from '../../src/flow-control/retry-after.ts';
 import { admitted, toRequest } from './kit.ts';
 
-test('without fairness, reading and mutating requests have a limit each, and who is above is refused at once', () => {
+test('without fairness, reading and mutating requests have a limit each, and requests above it are refused at once', () => {
   const limits = new MaxInFlight({ reading: 2, mutating: 1 });
   const one = admitted(limits.begin(toRequest({ verb: 'get' })));
   admitted(limits.begin(toRequest({ verb: 'list' })));

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { parseFlowSchema } from '../../src/flow-control/config/flow-schema.ts';
-import { createMatcher } from '../../src/flow-control/match.ts';
+import { createMatcher, createRoutes, distinguish, findRoute } from '../../src/flow-control/match.ts';
 import { NO_METRICS } from '../../src/flow-control/metrics.ts';
-import { createRoutes, distinguish, findRoute } from '../../src/flow-control/routes.ts';
 import { Levels } from '../../src/flow-control/seats/levels.ts';
 import { freshLevels, freshSchemas, type RequestInit, TurnedClock, toRequest } from './kit.ts';
 

@@ -118,7 +118,7 @@ test('a quiet user is served although a noisy one fills everything it can, and o
   expect(totals('global-default')).toMatchObject({ waiting: 0, executing: 0, seatsInUse: 0 });
 });
 
-test('a watch costs until it has sent what it begins with, and is counted with writes until it ends', () => {
+test('a watch costs seats until its initial events are sent, and is counted with writes until it ends', () => {
   const { engine, totals } = create({ seats: 600, objects: 250 });
   const watch = { verb: 'watch', query: 'sendInitialEvents=true' };
   const turns = Array.from({ length: 10 }, () => admitted(engine.begin(toRequest({ ...watch, ...ADMIN }))));
@@ -144,7 +144,7 @@ test('requests that last as long as the caller likes are not counted at all', ()
   expect(engine.begin(toRequest({ path: '/debug/pprof/profile' }))).toBeUndefined();
 });
 
-test('a changed configuration decides on the next request, and who waits is not forgotten', async () => {
+test('a changed configuration decides on the next request, and waiting requests keep their places', async () => {
   const { clock, engine } = create(SMALL);
   const { holders, waiting } = fill(engine);
   const level: PriorityLevel = {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { NO_METRICS } from '../../src/flow-control/metrics.ts';
 import { DemandIntegral } from '../../src/flow-control/queueing/demand.ts';
+import type { Ticket } from '../../src/flow-control/queueing/queue.ts';
 import { type QueueingPolicy, QueueSet } from '../../src/flow-control/queueing/queue-set.ts';
-import type { Ticket } from '../../src/flow-control/queueing/ticket.ts';
-import { plainWork, type Work } from '../../src/flow-control/work/work.ts';
+import { plainWork, type Work } from '../../src/flow-control/request-cost.ts';
 import { TurnedClock, toRequest } from './kit.ts';
 
 const QUEUING = { queues: 64, handSize: 6, queueLengthLimit: 50 };
@@ -91,7 +91,7 @@ test('a small flow does not wait behind the backlog of a noisy one', () => {
   expect(desk.begun.slice(4)).toContain('quiet');
 });
 
-test('two flows that always have more to do get the same number of turns, whoever asked for more', () => {
+test('two busy flows get the same number of turns, even if one asks for more', () => {
   const desk = new Desk({ ...QUEUING, queueLengthLimit: 1000 }, 4);
   for (let n = 0; n < 400; n += 1) desk.come('greedy');
   for (let n = 0; n < 60; n += 1) desk.come('modest');
@@ -131,7 +131,7 @@ function flowsOfDifferentQueues(desk: Desk): [string, string] {
   return [seen.get(0) ?? '', seen.get(1) ?? ''];
 }
 
-test('whoever waited less than others when nobody competed has no claim on it later', () => {
+test('an idle flow has no later claim to the time that it did not use', () => {
   const desk = new Desk({ queues: 2, handSize: 1, queueLengthLimit: 1000 }, 1);
   const [early, late] = flowsOfDifferentQueues(desk);
   for (let n = 0; n < 50; n += 1) desk.come(early);
@@ -178,7 +178,7 @@ test('a full queue refuses, and only the flow whose queues are full', () => {
   expect(desk.come('quiet')?.state).toBe('waiting');
 });
 
-test('a level without queues refuses what has no seat at once', () => {
+test('a level without queues refuses a request that gets no seat at once', () => {
   const desk = new Desk('refuse', 2);
   expect([desk.come('a')?.state, desk.come('b')?.state, desk.come('c')]).toEqual([
     'executing',
@@ -218,7 +218,7 @@ test('a level with too few seats for the events of a write keeps fewer for longe
   expect(write).toMatchObject({ state: 'executing', finalSeats: 2, extraMs: 25 });
 });
 
-test('who gives up leaves the queue and lets others through', () => {
+test('a request that gives up leaves the queue and lets others through', () => {
   const desk = new Desk({ queues: 1, handSize: 1, queueLengthLimit: 50 }, 2);
   desk.come('a');
   const wide = desk.come('wide', plainWork(2));
@@ -232,7 +232,7 @@ test('who gives up leaves the queue and lets others through', () => {
   expect(desk.set.totals.cancelled).toBe(0);
 });
 
-test('more seats let waiting requests in at once, fewer stop nobody who runs', () => {
+test('more seats let waiting requests in at once, fewer seats stop no running request', () => {
   const desk = new Desk(QUEUING, 1);
   const tickets = Array.from({ length: 5 }, (_, n) => desk.come(`f${n}`));
   desk.set.configure(QUEUING, 4);
@@ -263,7 +263,7 @@ test('a request that ends twice gives its seats back once', () => {
   expect(desk.set.totals).toMatchObject({ executing: 0, seatsInUse: 0 });
 });
 
-test('a burst is let in a few at a time, so that who comes meanwhile is not behind all of it', () => {
+test('a burst is let in a few at a time, so that later requests are not behind all of it', () => {
   const desk = new Desk(QUEUING, 100);
   for (let n = 0; n < 40; n += 1) desk.come('noisy');
   expect(desk.begun).toHaveLength(10);

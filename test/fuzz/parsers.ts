@@ -12,18 +12,17 @@ import { decodeEnvelope, encodeEnvelope } from '../../src/codec/protobuf/envelop
 import { parseYamlText } from '../../src/codec/yaml-text.ts';
 import { equal } from '../../src/object/equality.ts';
 import { parseExactly, parsePlainly } from '../../src/object/exact-json.ts';
-import { parseFieldSelector } from '../../src/object/field-selector.ts';
 import { applyJsonPatch } from '../../src/object/json-patch.ts';
-import {
-  formatLabelRequirements,
-  parseLabelSelector,
-  SelectorError,
-} from '../../src/object/label-selector.ts';
 import { parseFieldSet, sorted, union } from '../../src/object/managed-fields/field-set.ts';
 import { applyMergePatch } from '../../src/object/merge-patch.ts';
 import { PatchError } from '../../src/object/patch-error.ts';
+import {
+  formatLabelRequirements,
+  parseFieldSelector,
+  parseLabelSelector,
+  SelectorError,
+} from '../../src/object/selectors.ts';
 import { applyStrategicMerge } from '../../src/object/strategic-merge.ts';
-
 import { encodeContinueToken, parseContinueToken } from '../../src/storage/continue-token.ts';
 import { pemBlocks } from '../../src/x509/pem.ts';
 import { RandomObjects } from '../codec/random-object.ts';

@@ -15,7 +15,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Answer, Incoming } from '../../src/http/exchange.ts';
 import { Http1Incoming } from '../../src/http/http1-incoming.ts';
-import { acceptStreams } from '../../src/http/http2-exchange.ts';
+import { acceptStreams, Uploads, WINDOW_BYTES } from '../../src/http/http2-exchange.ts';
 import { Authority } from '../kit/pki.ts';
 
 type Serve = (incoming: Incoming, answer: Answer) => void;
@@ -118,7 +118,7 @@ test.each([
   if (one.expect === undefined) expect(wanted.status).toBe(one.code);
 });
 
-test('nobody is connected to somewhere else', async () => {
+test('CONNECT is refused', async () => {
   const headers = { ':method': 'CONNECT', ':authority': 'example.com:80', ':path': undefined };
   expect((await ask(streams, headers)).status).toBe(405);
 });
@@ -143,7 +143,7 @@ test.each(['plain', 'streams'])('a client that breaks off is noticed, by %s', as
   expect(await noticed).toEqual({ broken: true, ended: false });
 });
 
-test('what is received only after the client broke off is broken, not awaited', async () => {
+test('a body requested after the client broke off is broken, not awaited', async () => {
   const received = new Promise((resolve) => {
     serve = (incoming, answer) => {
       answer.once('close', () =>
@@ -156,7 +156,7 @@ test('what is received only after the client broke off is broken, not awaited', 
   expect(await received).toBe('broken');
 });
 
-test('an answer survives whoever the body was handed on to', async () => {
+test('an answer survives an error of the backend that gets the body', async () => {
   serve = ({ body }, answer) => {
     body.once('close', () => {
       answer.writeHead(503, {});
@@ -183,7 +183,7 @@ test('a request of HTTP/1.1 is served once, on the same port', async () => {
   expect(served).toBe(1);
 });
 
-test('requests whose bodies nobody reads yet are refused when too much waits, and taken again when it is read', async () => {
+test('requests are refused while too many unread bodies wait, and accepted again when these are read', async () => {
   const waiting: Incoming[] = [];
   serve = (incoming) => void waiting.push(incoming);
   const begin = () =>
@@ -211,4 +211,38 @@ test('requests whose bodies nobody reads yet are refused when too much waits, an
   await expect.poll(() => waiting.length).toBe(130);
   for (const stream of [...sent, ...more, next]) stream.close();
   second.destroy();
+});
+
+const MANY = 10_000;
+
+function admitted(uploads: Uploads, connection: object, announced?: string): number {
+  for (let count = 0; count < MANY; count += 1)
+    if (uploads.begin(connection, announced) === undefined) return count;
+  return MANY;
+}
+
+test('the bytes that wait on one connection are bounded, with or without announced lengths', () => {
+  expect(admitted(new Uploads(), {}) * WINDOW_BYTES).toBe(32 * 1024 * 1024);
+  expect(admitted(new Uploads(), {}, '3000000') * WINDOW_BYTES).toBe(32 * 1024 * 1024);
+  expect(admitted(new Uploads(), {}, '1024') * 1024).toBe(10_000 * 1024);
+  expect(admitted(new Uploads(), {}, 'lots') * WINDOW_BYTES).toBe(32 * 1024 * 1024);
+  expect(admitted(new Uploads(), {}, '0')).toBe(MANY);
+});
+
+test('an upload that is read makes room, once', () => {
+  const uploads = new Uploads();
+  const connection = {};
+  const first = uploads.begin(connection, undefined);
+  admitted(uploads, connection);
+  expect(uploads.begin(connection, undefined)).toBeUndefined();
+  first?.end();
+  first?.end();
+  expect(uploads.begin(connection, undefined)).toBeDefined();
+  expect(uploads.begin(connection, undefined)).toBeUndefined();
+});
+
+test('connections have a bound together', () => {
+  const uploads = new Uploads();
+  const all = Array.from({ length: 20 }, () => admitted(uploads, {}));
+  expect(all.reduce((sum, count) => sum + count, 0) * WINDOW_BYTES).toBe(256 * 1024 * 1024);
 });

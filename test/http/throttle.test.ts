@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHeaderChooser } from '../../src/http/response-policy.ts';
+import { createHeaderChooser } from '../../src/http/response-headers.ts';
 import { Bucket } from '../../src/http/throttle.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 

@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
-import { matchesFields, parseFieldSelector } from '../../src/object/field-selector.ts';
 import { applyJsonPatch } from '../../src/object/json-patch.ts';
-import {
-  formatLabelRequirements,
-  matchesLabels,
-  parseLabelSelector,
-} from '../../src/object/label-selector.ts';
 import { applyMergePatch } from '../../src/object/merge-patch.ts';
 import { canonicalQuantity } from '../../src/object/quantity.ts';
+import {
+  formatLabelRequirements,
+  matchesFields,
+  matchesLabels,
+  parseFieldSelector,
+  parseLabelSelector,
+} from '../../src/object/selectors.ts';
 import { applyStrategicMerge } from '../../src/object/strategic-merge.ts';
 
 test.each([

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { equal, equalExcept } from '../../src/object/equality.ts';
+import type { JsonObject } from '../../src/api/object-meta.ts';
+import { copyJson, equal, equalExcept } from '../../src/object/equality.ts';
 
 let seed = 3;
 const below = (most: number): number => {
@@ -54,4 +55,20 @@ describe('values are equal', () => {
     expect(equal({}, { constructor: 'x' })).toBe(false);
     expect(equal({ constructor: 'x' }, {})).toBe(false);
   });
+});
+
+test('a copy is equal and shares nothing that can be changed', () => {
+  const original: JsonObject = { a: [{ b: 1 }, null, 'text'], c: { d: {} }, e: undefined };
+  const copy = copyJson(original);
+  expect(copy).toEqual(original);
+  expect(copy).not.toBe(original);
+  const [first] = original.a as JsonObject[];
+  if (first !== undefined) first.b = 2;
+  expect(copy).toEqual({ a: [{ b: 1 }, null, 'text'], c: { d: {} } });
+});
+
+test('a field named __proto__ stays a field', () => {
+  const copy = copyJson(JSON.parse('{"a":{"__proto__":{"polluted":true}}}') as JsonObject);
+  expect(JSON.stringify(copy)).toBe('{"a":{"__proto__":{"polluted":true}}}');
+  expect(Object.getPrototypeOf(copy.a)).toBe(Object.prototype);
 });

@@ -2,13 +2,14 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
-import { fieldsOf } from '../../src/object/managed-fields/applied-set.ts';
 import {
   ApplyConflict,
   applyInSteps,
   describeConflicts,
+  LAST_APPLIED,
 } from '../../src/object/managed-fields/apply-config.ts';
 import { checkConfig } from '../../src/object/managed-fields/check-config.ts';
+import { fieldsOf } from '../../src/object/managed-fields/configuration.ts';
 import {
   difference,
   type FieldSet,
@@ -17,11 +18,10 @@ import {
   setOf,
   union,
 } from '../../src/object/managed-fields/field-set.ts';
-import { LAST_APPLIED } from '../../src/object/managed-fields/last-applied.ts';
 import { emptyObject, type Shape, shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
 import { trackUpdate, type Writing, withoutServerFields } from '../../src/object/managed-fields/track.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
-import { atOnce } from '../../src/util/steps.ts';
+import { atOnce } from '../../src/util/end-turn.ts';
 import { RandomObjects } from '../codec/random-object.ts';
 
 const types = loadTypes();
@@ -196,7 +196,7 @@ test('shared elements take the order of the configuration, others keep their pla
   expect(other.plain).toEqual({ metadata: { finalizers: ['x/a', 'x/new', 'x/b'] } });
 });
 
-test('a create owns what it says and what came by default, but no empty struct of the type', () => {
+test('the creator owns the fields it set and the defaults, but no empty struct of the type', () => {
   const pod = new Written('core/v1.Pod').update('kubectl-run', {
     metadata: { labels: { run: 'x' } },
     spec: { containers: [{ name: 'c', image: 'i' }] },
@@ -224,7 +224,7 @@ test('a subresource has its own entry, and cannot change the others', () => {
   });
 });
 
-test('an empty list of owners resets them, entries nobody can read do not, and stated ones count', () => {
+test('an empty list of owners resets them, an invalid list does not, and a valid list counts', () => {
   const map = configMap().update('a', { data: { one: '1' } });
   map.update('b', {
     data: { one: '1' },
@@ -248,14 +248,14 @@ test('an empty list of owners resets them, entries nobody can read do not, and s
   expect(map.owners).toEqual([]);
 });
 
-test('what was there before anyone applied conflicts too', () => {
+test('fields from before the first apply conflict, too', () => {
   const map = configMap()
     .update('a', { data: { one: '1' } })
     .update('a', { data: { one: '1' }, metadata: { managedFields: [] } });
   expect(conflictOf(() => map.apply('b', { data: { one: '2' } }))).toContain('"before-first-apply" using v1');
 });
 
-test('kubectl takes over what it applied by itself, and nothing else', () => {
+test('kubectl takes over the fields that it applied on its own side, and no others', () => {
   const annotations = {
     [LAST_APPLIED]: JSON.stringify({ kind: 'K', apiVersion: 'v1', data: { one: '1', two: '2' } }),
   };
@@ -295,7 +295,7 @@ test('objects of no known type have owners of their fields, and of lists as one'
   expect(thing.plain).toEqual({ spec: { list: [{ name: 'y' }], colour: 'red' } });
 });
 
-test('a configuration that cannot be of the type is told what is wrong, in the words of Kubernetes', () => {
+test('a configuration that does not fit its type is refused in the words of Kubernetes', () => {
   const config = {
     spec: {
       replicas: 'two',
@@ -355,7 +355,7 @@ test('a random object of every built-in type, applied twice, is unchanged, and a
   }
 });
 
-test('after random writes every field has an owner, and nobody owns what is not there', () => {
+test('after random writes every field has an owner, and every owned field exists', () => {
   for (const { storage } of BUILT_IN_RESOURCES) {
     const schema = types.message(storage.type);
     const shape = shapeOfMessage(schema);

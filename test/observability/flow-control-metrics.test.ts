@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { FlowControlMetrics } from '../../src/observability/flow-control/metrics.ts';
-import { TimedTally } from '../../src/observability/tallies/histogram.ts';
+import { TimedTally } from '../../src/observability/tallies.ts';
 
 async function linesOf(registry: Registry, name: string): Promise<string[]> {
   const text = await registry.metrics();

@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createSplitOutput } from '../../src/observability/log-output.ts';
-import { createLogger, readRegions } from '../../src/observability/logger.ts';
+import { createLogger, createSplitOutput, readRegions } from '../../src/observability/logger.ts';
 
 function record(options: Partial<Parameters<typeof createLogger>[0]> = {}) {
   const lines: string[] = [];
@@ -20,7 +19,7 @@ test('a line names severity, time, process, place, message and fields, in the fo
   expect(lines[2]).toMatch(/^E.*"broken" err="Error: why\\n.*\(Error: because/);
 });
 
-test('what a caller logs cannot begin a line of its own', () => {
+test('text from a caller cannot begin a line of its own', () => {
   const { lines, logger } = record();
   logger.info(0, 'a\nE1121 forged', { key: 'b\nc' });
   expect(lines.join('').split('\n')).toHaveLength(2);

@@ -37,7 +37,7 @@ test('values outside of an allow-list become one, and are added up', async () =>
   expect(text).toContain('asked{verb="GET"} 2\nasked{verb="unexpected"} 7\n');
 });
 
-test('disabled metrics are gone, whoever counts them and even if hidden ones are shown', async () => {
+test('disabled metrics are gone, even if hidden ones are shown', async () => {
   const metrics = new Metrics({ ...policy, disabled: new Set(['one', 'hidden']), showHidden: true });
   metrics
     .add(new Numbers('counter', { name: 'one', help: '' }))

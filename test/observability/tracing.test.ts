@@ -27,7 +27,7 @@ test('every trace is sampled at a million in a million, none without a rate', as
   expect(none.names()).toEqual([]);
 });
 
-test('a caller decides for its own trace; what is no trace of anybody is not followed', async () => {
+test('a caller decides about its own trace; an invalid traceparent is ignored', async () => {
   const { tracing, names } = record(undefined);
   const trace = '0af7651916cd43dd8448eb211c80319c';
   await ask(tracing, `00-${trace}-b7ad6b7169203331-00`);

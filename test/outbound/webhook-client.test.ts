@@ -111,7 +111,7 @@ test('a dead server is an error, and one that came back is reached again', async
   expect((await post()).code).toBe(200);
 });
 
-test('who is in no hurry any more calls it off', async () => {
+test('the signal of a request ends it', async () => {
   connect();
   const controller = new AbortController();
   webhook.respond = () => controller.abort();
@@ -119,7 +119,7 @@ test('who is in no hurry any more calls it off', async () => {
   await expect(posting).rejects.toThrow(/abort/i);
 });
 
-test('a connection that ended while nobody used it costs nobody his request', async () => {
+test('a connection that ended while it was idle fails no request', async () => {
   const sockets = new Set<{ destroy(): unknown }>();
   webhook.respond = (request, response) => {
     sockets.add(request.socket);

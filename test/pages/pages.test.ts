@@ -95,7 +95,7 @@ test('an answer keeps its code, type and headers, and text is never compressed',
   });
 });
 
-test('what is chunked is sent as it comes, no faster than it is taken', async () => {
+test('a chunked page is streamed, no faster than the client reads', async () => {
   const order: string[] = [];
   async function* parts(): AsyncGenerator<Buffer> {
     for (const part of ['a', 'b']) {

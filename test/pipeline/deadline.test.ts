@@ -49,7 +49,7 @@ test('when the time is up the caller gets 504, and what works for the request he
   }
 });
 
-test('whoever wanted something written is told that it may have been', async () => {
+test('a write that timed out gets a warning that it may have been done', async () => {
   for (const verb of ['create', 'update', 'patch', 'delete', 'deletecollection']) {
     const { request, warnings } = toRequest(verb, 'timeout=1ms');
     await expect(

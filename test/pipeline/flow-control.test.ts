@@ -47,7 +47,7 @@ test('a turn ends when the rest of the way throws', async () => {
   expect(diary).toEqual(['end']);
 });
 
-test('a stream gives its seats back when it has sent what it begins with, and ends its turn when it ends', async () => {
+test('a stream frees its seats after its initial events, and ends its turn when it ends', async () => {
   const { flowControl, diary } = control();
   const sink: ResponseSink = { open: () => {}, write: () => true, drained: async () => {} };
   const response = await takeTurn({ flowControl }, request, async () => ({
@@ -85,7 +85,7 @@ test('a tunnel takes no seat', async () => {
   expect(diary).toEqual(['end']);
 });
 
-test('whoever is refused is told in plain text, and when to come again', async () => {
+test('a refusal is plain text with a Retry-After', async () => {
   const refused: Turn = { admitted: false, classification, retryAfterSeconds: 4 };
   const flowControl: FlowControl = { begin: () => Promise.resolve(refused) };
   const response = await takeTurn({ flowControl }, request, () =>
@@ -101,7 +101,7 @@ test('whoever is refused is told in plain text, and when to come again', async (
   expect(text).toBe('Too many requests, please try again later.\n');
 });
 
-test('what is not subject to limits passes as it is', async () => {
+test('a request without limits passes unchanged', async () => {
   const flowControl: FlowControl = { begin: () => undefined };
   expect(await takeTurn({ flowControl }, request, async () => ok)).toBe(ok);
   expect(await takeTurn({ flowControl: undefined }, request, async () => ok)).toBe(ok);

@@ -75,7 +75,7 @@ test('one refusal refuses all of it, with the words of a refusal', async () => {
   await expect(uid).rejects.toThrow('uids.authentication.k8s.io "7" is forbidden');
 });
 
-test('accounts have the groups of their namespace, and the unknown user is nobody known', async () => {
+test('accounts have the groups of their namespace, and the anonymous user is not authenticated', async () => {
   const all = authorizer(() => true);
   const groups = async (...headers: [string, string][]) =>
     (await impersonate({ authorizer: all }, request(...headers))).user.groups;
@@ -95,7 +95,7 @@ test('accounts have the groups of their namespace, and the unknown user is nobod
   expect(await groups(['Impersonate-User', 'bob'], unknown)).toEqual(['system:unauthenticated']);
 });
 
-test('headers that name nobody change nobody', async () => {
+test('empty headers change nothing', async () => {
   const none = authorizer(() => false);
   for (const header of [
     ['Impersonate-User', ''],

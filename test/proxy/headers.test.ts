@@ -62,7 +62,7 @@ test('a websocket becomes a request for SPDY without a trace of it', () => {
   ]);
 });
 
-test('of an answer, what is of the connection and what would open this server to other origins is left out', () => {
+test('headers of the connection and of CORS are left out of answers', () => {
   const rawHeaders = [
     ...['Content-Type', 'a/b', 'Set-Cookie', '1', 'set-cookie', '2', 'Transfer-Encoding', 'chunked'],
     ...['Access-Control-Allow-Origin', '*', 'Access-Control-Max-Age', '5'],

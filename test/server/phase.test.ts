@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPhase, type Phase, Phases } from '../../src/server/phase.ts';
 import { Services } from '../../src/server/services.ts';
-import { aborted } from '../../src/util/aborted.ts';
+import { aborted } from '../../src/util/pause.ts';
 
 const root = (): Services =>
   new Services({

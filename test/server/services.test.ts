@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Services } from '../../src/server/services.ts';
-import { aborted } from '../../src/util/aborted.ts';
+import { aborted } from '../../src/util/pause.ts';
 
 /** Time passes only when the test says so, and nothing waits longer than it is told to. */
 class Bench {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DeliveredEvents } from '../../src/storage/delivered-events.ts';
 import { NO_REVISION, toRevision } from '../../src/storage/revision.ts';
 import type { Bookmark, TakeEvent } from '../../src/storage/store.ts';
-import { aborted } from '../../src/util/aborted.ts';
+import { aborted } from '../../src/util/pause.ts';
 
 const at = (revision: number): Bookmark => ({ type: 'BOOKMARK', revision: toRevision(revision) });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

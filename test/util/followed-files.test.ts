@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FollowedFiles } from '../../src/util/followed-files.ts';
 
-test('what is made of files follows them, survives wrong ones, and is told of each error once', () => {
+test('a value made from files follows them, survives invalid ones, and each error is reported once', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-followed-'));
   const path = join(folder, 'a');
   writeFileSync(path, '1');

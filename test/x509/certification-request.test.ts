@@ -25,7 +25,7 @@ async function pemOf(
 const encode = (pem: string): string => Buffer.from(pem).toString('base64');
 const read = (pem: string) => readCertificationRequest(encode(pem));
 
-test('the first block is the request, and whoever reads it gets the same one', async () => {
+test('the first block is the request, and all readers get the same one', async () => {
   const [harmless, masters] = [await pemOf('CN=harmless'), await pemOf('CN=x, O=system:masters')];
   const field = encode(harmless + masters);
   expect(readCertificationRequest(field).subject.commonName).toBe('harmless');

@@ -1,5 +1,11 @@
+import { notFound } from '../../api/status.ts';
 import type { MatchResources } from '../../api/types/admissionregistration/v1.ts';
+import type { Namespace } from '../../api/types/core/v1.ts';
+import type { LabelSelector } from '../../api/types/meta/v1.ts';
+import { fromLabelSelector, type LabelRequirement, matchesLabels } from '../../object/selectors.ts';
 import type { AdmissionAttributes } from '../admission.ts';
+import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import { NAMESPACES } from '../resources.ts';
 import {
   nameMatches,
   type ResourceRule,
@@ -7,7 +13,6 @@ import {
   readRules,
   ruleMatches,
 } from './resource-rules.ts';
-import { type Namespaces, objectSelected, readSelector, type Selector } from './selectors.ts';
 
 /** A resource in one of its versions, with the kind of its objects. */
 export interface ResourceVersion {
@@ -26,7 +31,7 @@ export interface MatchCriteria {
   readonly excluded: readonly ResourceRule[];
   readonly namespaceSelector: Selector;
   readonly objectSelector: Selector;
-  /** Rules match a resource by any of the names it has. */
+  /** Whether rules match a resource by any of its names. */
   readonly equivalent: boolean;
 }
 
@@ -45,7 +50,7 @@ export const requestedOf = ({ definition, version }: AdmissionAttributes): Resou
   kind: definition.kind,
 });
 
-/** Whether requests are matched by criteria, and as which resource (Kubernetes: admission/plugin/policy/matching). */
+/** Matches requests with criteria, and finds the resource as which they match (Kubernetes: admission/plugin/policy/matching). */
 export class RequestMatcher {
   readonly #namespaces: Namespaces;
   readonly #equivalentsOf: EquivalentsOf;
@@ -60,7 +65,7 @@ export class RequestMatcher {
     criteria: MatchCriteria,
     attributes: AdmissionAttributes,
   ): ResourceVersion | undefined | Promise<ResourceVersion | undefined> {
-    // Rules first: they are what most requests fail, and need nothing looked up.
+    // Rules first: most requests fail them, and they need no lookup.
     const matched = this.matchRules(criteria, attributes);
     if (matched === undefined || !objectSelected(criteria.objectSelector, attributes)) return undefined;
     const selected = this.#namespaces.selected(criteria.namespaceSelector, attributes);
@@ -77,7 +82,7 @@ export class RequestMatcher {
     );
   }
 
-  /** By rules alone. Without any, everything that is not excluded matches. */
+  /** Matches by rules alone. Without rules, everything that is not excluded matches. */
   matchRules(criteria: MatchCriteria, attributes: AdmissionAttributes): ResourceVersion | undefined {
     const { rules, excluded, equivalent } = criteria;
     if (this.#find(excluded, equivalent, attributes) !== undefined) return undefined;
@@ -111,3 +116,54 @@ const subjectOf = (
   ...{ operation, subresource, group, version, resource },
   namespaced: definition.namespaced,
 });
+
+export type Selector = readonly LabelRequirement[];
+
+/** An absent selector selects everything, as an empty one does. */
+export const readSelector = (selector: LabelSelector = {}): Selector => fromLabelSelector(selector);
+
+const isNamespace = ({ definition }: AdmissionAttributes): boolean =>
+  definition.resource === 'namespaces' && definition.group === '';
+
+/** The namespace a request is in; a request about a namespace is in that one (Kubernetes: admission attributes of namespaces). */
+export const namespaceOf = (attributes: AdmissionAttributes): string =>
+  isNamespace(attributes) ? attributes.name : attributes.namespace;
+
+/** The namespaces, for selectors and expressions. */
+export class Namespaces {
+  readonly #objects: ClusterObjects;
+  readonly #followed: FollowedObjects<Namespace>;
+
+  constructor(objects: ClusterObjects) {
+    this.#objects = objects;
+    this.#followed = objects.follow(NAMESPACES);
+  }
+
+  /** Asks the store for a namespace that is not in the cache yet. @throws StatusError 404 */
+  async get(name: string): Promise<Namespace> {
+    const namespace = this.#followed.get('', name) ?? (await this.#objects.find(NAMESPACES, '', name));
+    if (namespace === undefined) throw notFound(NAMESPACES, name);
+    return namespace;
+  }
+
+  /**
+   * A namespace that is being written is selected by its new labels; an object without a namespace is always selected
+   * (Kubernetes: admission/plugin/webhook/predicates/namespace). @throws StatusError 404
+   */
+  selected(selector: Selector, attributes: AdmissionAttributes): boolean | Promise<boolean> {
+    const name = namespaceOf(attributes);
+    if (selector.length === 0 || (name === '' && !isNamespace(attributes))) return true;
+    const { object, operation, subresource } = attributes;
+    const written = operation === 'CREATE' || operation === 'UPDATE';
+    if (isNamespace(attributes) && subresource === '' && written)
+      return matchesLabels(selector, object?.metadata.labels ?? {});
+    const known = this.#followed.get('', name);
+    if (known !== undefined) return matchesLabels(selector, known.metadata.labels ?? {});
+    return this.get(name).then(({ metadata }) => matchesLabels(selector, metadata.labels ?? {}));
+  }
+}
+
+/** Either the old or the new object must match (Kubernetes: admission/plugin/webhook/predicates/object). */
+export const objectSelected = (selector: Selector, { object, old }: AdmissionAttributes): boolean =>
+  selector.length === 0 ||
+  [object, old].some((one) => one !== undefined && matchesLabels(selector, one.metadata.labels ?? {}));

@@ -2,14 +2,14 @@ import { canonicalGroup } from '../../api/dialect.ts';
 import type { NamedRuleWithOperations } from '../../api/types/admissionregistration/v1.ts';
 import type { AdmissionOperation } from '../admission.ts';
 
-/** What a rule of a webhook or a policy is held against. */
+/** The facts about a request that the rules of webhooks and policies match. */
 export interface RuleSubject {
   readonly operation: AdmissionOperation;
   readonly group: string;
   readonly version: string;
   readonly resource: string;
   readonly subresource: string;
-  /** Whether the object is in a namespace; a namespace is not. */
+  /** Whether the object is in a namespace; a namespace itself is not. */
   readonly namespaced: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface ResourceRule {
   readonly apiVersions: readonly string[];
   readonly resources: readonly string[];
   readonly scope: string;
-  /** Empty: whatever the name. */
+  /** Empty: any name. */
   readonly resourceNames: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export const readRules = (rules: readonly NamedRuleWithOperations[] = []): Resou
     resourceNames: rule.resourceNames ?? [],
   }));
 
-/** Everything but the names (Kubernetes: admission/plugin/webhook/predicates/rules). */
+/** Matches everything but the names (Kubernetes: admission/plugin/webhook/predicates/rules). */
 export function ruleMatches(rule: ResourceRule, subject: RuleSubject): boolean {
   return (
     inScope(rule.scope, subject) &&

@@ -1,10 +1,8 @@
 import type { AdmissionPlugin } from '../admission.ts';
-import { describePlugin } from '../plugin.ts';
-import { refusal } from '../refusal.ts';
+import { describePlugin, isWriteOf, refusal } from '../plugin.ts';
 import { SERVICES } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
 
-/** No service gets external addresses that it does not have already (Kubernetes: network/denyserviceexternalips). */
+/** Refuses new external addresses of services (Kubernetes: network/denyserviceexternalips). */
 export const denyExternalIps: AdmissionPlugin = {
   name: 'DenyServiceExternalIPs',
   operations: ['CREATE', 'UPDATE'],

@@ -1,18 +1,16 @@
 import type { GroupResource } from '../../api/names.ts';
 import type { ApiObject, OwnerReference } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
-import type { Access, Right } from '../access.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { refusal } from '../refusal.ts';
+import { type Access, describePlugin, type PluginParts, type Right, refusal } from '../plugin.ts';
 
-/** The resources of a kind in an API version; what an owner reference can mean. Empty: nothing is called so. */
+/** The resources that an owner reference's kind and API version can mean. Empty: there is no such kind. */
 export type FindKind = (
   apiVersion: string,
   kind: string,
 ) => readonly (GroupResource & { readonly version: string; readonly namespaced: boolean })[];
 
-/** Who may set finalizers on everything need not be asked about each owner. */
+/** A user with this right needs no check for each owner. */
 const FINALIZE_ANYTHING: Right = {
   verb: 'update',
   group: '*',
@@ -23,8 +21,8 @@ const FINALIZE_ANYTHING: Right = {
 };
 
 /**
- * Whoever changes the owners of an object must be allowed to delete it, because the owner's end will be its end; whoever makes
- * it block its owner's deletion must be allowed to set finalizers on the owner (Kubernetes: plugin/pkg/admission/gc).
+ * Changing the owners of an object needs the right to delete it, because it will be deleted with its owner. Blocking the owner's
+ * deletion needs the right to set finalizers on the owner (Kubernetes: plugin/pkg/admission/gc).
  */
 export function createOwnerReferencesPermission(access: Access, findKind: FindKind): AdmissionPlugin {
   return {
@@ -32,7 +30,7 @@ export function createOwnerReferencesPermission(access: Access, findKind: FindKi
     operations: ['CREATE', 'UPDATE'],
     validate: (attributes) => {
       const { definition, subresource, object, old } = attributes;
-      // The status of a pod is its node's to write, and cannot change owners.
+      // Nodes write the status of pods, which cannot change owners.
       if (definition.group === '' && definition.resource === 'pods' && subresource === 'status')
         return undefined;
       if (equal(ownersOf(object), ownersOf(old))) return undefined;

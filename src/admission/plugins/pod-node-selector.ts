@@ -6,21 +6,19 @@ import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { ObjectLookup } from '../object-lookup.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { NAMESPACES, PODS } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
-import { specOf } from './written-pod.ts';
+import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
+import { NAMESPACES, ObjectLookup, PODS } from '../resources.ts';
+import { specOf } from './pod-specs.ts';
 
 const ANNOTATION = 'scheduler.alpha.kubernetes.io/node-selector';
 const CLUSTER_DEFAULT = 'clusterDefaultNodeSelector';
 
-/** By namespace: the labels of nodes that its pods may ask for; beside them the selector of namespaces without their own. */
-export type NodeSelectors = ReadonlyMap<string, string>;
+/** By namespace: the node labels that its pods may select. One entry is the default of namespaces without a selector. */
+type NodeSelectors = ReadonlyMap<string, string>;
 type Labels = ReadonlyMap<string, string>;
 
 /**
- * Pods of a namespace go to the nodes that its annotation selects, or a default for the cluster
+ * Restricts the pods of a namespace to the nodes that its annotation, or a default for the cluster, selects
  * (Kubernetes: plugin/pkg/admission/podnodeselector).
  */
 export function createPodNodeSelector(objects: ClusterObjects, selectors: NodeSelectors): AdmissionPlugin {
@@ -72,7 +70,7 @@ function refuseUnlisted(
   throw forbidden(definition, name, 'pod node label selector labels conflict with its namespace whitelist');
 }
 
-/** `env=prod,zone=a`. @throws StatusError 500, the text as it is, for whoever wrote the annotation */
+/** `env=prod,zone=a`. @throws StatusError 500 with the text of the annotation */
 function parseLabels(selector: string): Labels {
   const labels = new Map<string, string>();
   if (selector === '') return labels;

@@ -5,15 +5,17 @@ import type { Namespace, Pod } from '../../api/types/core/v1.ts';
 import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { ALL_CHECKS } from '../pod-security/all-checks.ts';
-import { Evaluator } from '../pod-security/evaluator.ts';
+import { describePlugin, isWriteOf, type PluginParts, type WriteOf } from '../plugin.ts';
+import { ALL_CHECKS, Evaluator } from '../pod-security/evaluator.ts';
 import { BOUNDS, type Bounds, warningsOf } from '../pod-security/existing-pods.ts';
 import { PodSecurityMetrics } from '../pod-security/metrics.ts';
 import { type NamespaceRules, reviewNamespace } from '../pod-security/namespace-labels.ts';
-import { PodJudge, type PodTemplate } from '../pod-security/pod-judge.ts';
-import type { Exemptions, PodSecurityConfig } from '../pod-security/pod-security-config.ts';
-import { readPodSecurityConfig } from '../pod-security/pod-security-config.ts';
+import { isSignificant, PodJudge, type PodTemplate } from '../pod-security/pod-judge.ts';
+import {
+  type Exemptions,
+  type PodSecurityConfig,
+  readPodSecurityConfig,
+} from '../pod-security/pod-security-config.ts';
 import {
   isPrivileged,
   type Labelled,
@@ -23,12 +25,10 @@ import {
   policyOf,
   toText,
 } from '../pod-security/policy.ts';
-import { isSignificant } from '../pod-security/significant-update.ts';
 import { NAMESPACES, PODS } from '../resources.ts';
-import { isWriteOf, type WriteOf } from '../write-of.ts';
 import { podSpecOf } from './pod-specs.ts';
 
-export interface PodSecurityOptions {
+interface PodSecurityOptions {
   readonly config: PodSecurityConfig;
   readonly objects: ClusterObjects;
   readonly store: Store;
@@ -40,9 +40,9 @@ export interface PodSecurityOptions {
 }
 
 /**
- * Pods are held against the Pod Security Standard that the labels of their namespace ask for: they are refused, recorded, or
- * warned of; workloads that would make such pods are recorded or warned of (Kubernetes: plugin/pkg/admission/security/
- * podsecurity and pod-security-admission). A pod of a namespace without labels costs 0.3 µs.
+ * Checks pods by the Pod Security Standards that the labels of their namespace ask for. A violation refuses the pod, is recorded,
+ * or makes a warning; workloads that would make such pods are only recorded or warned about (Kubernetes:
+ * plugin/pkg/admission/security/podsecurity and pod-security-admission). A pod of a namespace without labels costs 0.3 µs.
  */
 export function createPodSecurity(options: PodSecurityOptions): AdmissionPlugin {
   const plugin = new PodSecurity(options);
@@ -53,7 +53,7 @@ export function createPodSecurity(options: PodSecurityOptions): AdmissionPlugin 
   };
 }
 
-/** Through these, nothing in a pod's spec changes that is looked at here. Of any other, nobody knows that. */
+/** Writes through these subresources change no checked field of a pod's spec. Any other subresource is checked. */
 const IGNORED_SUBRESOURCES: ReadonlySet<string> = new Set([
   'exec',
   'attach',
@@ -150,7 +150,7 @@ class PodSecurity {
     this.#judge.judge(attributes, labelled, template, false);
   }
 
-  /** Read once from each state of a namespace: a pod of one whose labels say nothing is to cost next to nothing. */
+  /** Parsed once for each state of a namespace, so that a pod of a namespace without labels costs next to nothing. */
   #policyOf(namespace: Namespace): Labelled {
     const known = this.#policies.get(namespace);
     if (known !== undefined) return known;
@@ -168,7 +168,7 @@ class PodSecurity {
     return true;
   }
 
-  /** A namespace that was just made, maybe on another server; or why it cannot be had. */
+  /** Finds a namespace that was just created, perhaps on another server; or returns why it cannot be read. */
   async #findNamespace({ namespace }: AdmissionAttributes): Promise<Namespace | string> {
     try {
       const found = await this.#objects.find(NAMESPACES, '', namespace);

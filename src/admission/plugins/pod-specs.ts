@@ -5,16 +5,16 @@ import type { Pod, PodSpec, PodTemplate, ReplicationController } from '../../api
 import { table } from '../../util/table.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 
-/** Where a pod spec has its containers, in the order they begin. */
+/** The lists of containers in a pod spec, in the order in which they start. */
 export const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
-/** A pod, or what a workload makes its pods from. */
+/** A pod, or the pod template of a workload. */
 interface Template {
   readonly metadata?: ObjectMeta;
   readonly spec?: PodSpec;
 }
 
-/** How the objects of a resource, which are of type `T`, hold their pod spec. */
+/** Finds the pod spec in the objects of a resource, which are of type `T`. */
 interface TemplateReader<T extends ApiObject = ApiObject> {
   /** Of the pod spec. */
   readonly path: string;
@@ -34,7 +34,7 @@ const OF_CRON_JOB: TemplateReader<CronJob> = {
   read: ({ spec }) => spec?.jobTemplate?.spec?.template,
 };
 
-/** By group, then by resource. The resources that have no pod spec are not here. */
+/** By group, then by resource; only resources with a pod spec. */
 const READERS: Readonly<Record<string, Readonly<Record<string, TemplateReader>>>> = table({
   '': { pods: OF_POD, podtemplates: OF_TEMPLATE, replicationcontrollers: OF_WORKLOAD },
   apps: {
@@ -46,14 +46,14 @@ const READERS: Readonly<Record<string, Readonly<Record<string, TemplateReader>>>
   batch: { jobs: OF_WORKLOAD, cronjobs: OF_CRON_JOB },
 });
 
-export interface FoundPodSpec {
+interface FoundPodSpec {
   readonly spec: PodSpec;
-  /** The annotations that the pods have, or would get. */
+  /** The annotations of the pod, or of the template. */
   readonly annotations: ObjectMeta['annotations'];
   readonly path: string;
 }
 
-/** The pod spec of an object; undefined for objects that have none, as the bodies of subresources. */
+/** The pod spec of an object; undefined for objects without one, such as the bodies of subresources. */
 export function podSpecOf(
   { definition }: AdmissionAttributes,
   object: ApiObject | undefined,
@@ -63,3 +63,13 @@ export function podSpecOf(
   if (reader === undefined || template?.spec === undefined) return undefined;
   return { spec: template.spec, annotations: template.metadata?.annotations, path: reader.path };
 }
+
+/** The spec of a pod, to be changed in place; a pod that came without one gets an empty one. */
+export function specOf(pod: Pod): PodSpec {
+  pod.spec ??= {};
+  return pod.spec;
+}
+
+/** Whether the kubelet made the pod to mirror one of its static pods. Plugins must not change such a pod. */
+export const isMirrorPod = ({ metadata }: Pod): boolean =>
+  metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined;

@@ -4,15 +4,13 @@ import type { Namespace, Pod, Toleration } from '../../api/types/core/v1.ts';
 import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import { objectsOf } from '../../object/parts.ts';
-import { qosClass } from '../../object/pod-qos.ts';
+import { qosClass } from '../../object/pod-spec.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { ObjectLookup } from '../object-lookup.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { NAMESPACES, PODS } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
+import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
+import { NAMESPACES, ObjectLookup, PODS } from '../resources.ts';
+import { specOf } from './pod-specs.ts';
 import { areAllowed, mergeTolerations } from './tolerations.ts';
-import { specOf } from './written-pod.ts';
 
 const DEFAULT = 'scheduler.alpha.kubernetes.io/defaultTolerations';
 const ALLOWED = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist';
@@ -22,14 +20,14 @@ const MEMORY_PRESSURE = {
   effect: 'NoSchedule',
 };
 
-/** For namespaces whose annotations say nothing. */
-export interface ClusterTolerations {
+/** For namespaces without annotations. */
+interface ClusterTolerations {
   readonly default: readonly Toleration[];
   readonly whitelist: readonly Toleration[];
 }
 
 /**
- * Pods tolerate what their namespace says, and nothing beyond what it allows
+ * Gives pods the tolerations of their namespace, and refuses those that the namespace does not allow
  * (Kubernetes: plugin/pkg/admission/podtolerationrestriction).
  */
 export function createPodTolerationRestriction(
@@ -72,7 +70,7 @@ function addTolerations(pod: Pod, given: readonly Toleration[]): void {
   spec.tolerations = mergeTolerations(spec.tolerations ?? [], copies);
 }
 
-/** Kubernetes' refusal is no Status, and clients get it as an unknown error. */
+/** Refuses as Kubernetes does: its error is no Status, so clients get an unknown error. */
 function refuseOthers(pod: Pod, namespace: Namespace, cluster: ClusterTolerations): void {
   const { tolerations = [] } = specOf(pod);
   if (tolerations.length === 0) return;
@@ -84,7 +82,7 @@ function refuseOthers(pod: Pod, namespace: Namespace, cluster: ClusterToleration
   );
 }
 
-/** Undefined: the namespace says nothing about it. An empty text says that there are none. */
+/** Undefined: the namespace lacks the annotation. An empty text is an empty list. */
 function tolerationsIn({ metadata }: Namespace, annotation: string): readonly Toleration[] | undefined {
   const value = metadata.annotations?.[annotation];
   if (value === undefined) return undefined;
@@ -121,8 +119,8 @@ function parseJson(value: string): unknown {
   }
 }
 
-/** What is wrong with a list of tolerations; each field begins with the path. */
-export type CheckTolerations = (tolerations: readonly Toleration[], path: string) => FieldError[];
+/** The errors of a list of tolerations; each field begins with the path. */
+type CheckTolerations = (tolerations: readonly Toleration[], path: string) => FieldError[];
 
 const API_VERSIONS = ['k8s.io', 'cluster.io'].map(
   (domain) => `podtolerationrestriction.admission.${domain}/v1alpha1`,
@@ -134,7 +132,7 @@ const API_VERSIONS = ['k8s.io', 'cluster.io'].map(
  *   default: [{key: dedicated, operator: Exists}]
  *   whitelist: [{key: dedicated, operator: Exists}]
  *
- * @throws Error that names everything that is wrong
+ * @throws Error with all problems
  */
 export function readClusterTolerations(
   config: JsonValue | undefined,

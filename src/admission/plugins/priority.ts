@@ -3,29 +3,26 @@ import type { PodSpec } from '../../api/types/core/v1.ts';
 import type { PriorityClass } from '../../api/types/scheduling/v1.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
-import { ObjectLookup } from '../object-lookup.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { refusal } from '../refusal.ts';
-import { PODS } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
-import { specOf } from './written-pod.ts';
+import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
+import { ObjectLookup, PODS } from '../resources.ts';
+import { specOf } from './pod-specs.ts';
 
 const PRIORITY_CLASSES: ResourceOf<PriorityClass> = {
   group: 'scheduling.k8s.io',
   resource: 'priorityclasses',
 };
 
-/** The numbers that a class stands for. */
+/** The values of a priority class. */
 interface Priority {
   readonly value: number;
-  /** Empty: the class says nothing about it. */
+  /** Empty: the class has none. */
   readonly preemptionPolicy: string;
 }
 
 const WITHOUT_CLASS: Priority = { value: 0, preemptionPolicy: 'PreemptLowerPriority' };
 
 /**
- * Pods have the priority of the class that they name, or of the one that is the default of all; there is one default at most
+ * Gives pods the priority of the class that they name, or of the default class, and allows one default class
  * (Kubernetes: plugin/pkg/admission/priority).
  */
 export function createPriority(objects: ClusterObjects): AdmissionPlugin {
@@ -73,7 +70,7 @@ const toPriority = ({ value = 0, preemptionPolicy = '' }: PriorityClass): Priori
   preemptionPolicy,
 });
 
-/** Of several defaults, made in one moment on several servers, the lowest. */
+/** The lowest default, because several servers may have created one at the same moment. */
 function findDefault(classes: FollowedObjects<PriorityClass>): PriorityClass | undefined {
   let found: PriorityClass | undefined;
   for (const one of classes.in('')) {
@@ -83,7 +80,7 @@ function findDefault(classes: FollowedObjects<PriorityClass>): PriorityClass | u
   return found;
 }
 
-/** Nobody sets the numbers by hand: they may be there, but only as they would become. */
+/** The values may be set by hand only if they equal those of the class. */
 function setPriority(
   attributes: AdmissionAttributes,
   spec: PodSpec,
@@ -103,7 +100,7 @@ function setPriority(
   spec.preemptionPolicy = preemptionPolicy;
 }
 
-/** An update that lacks the fields which were added at the create does not mean to remove them. */
+/** An update without the fields that the create added keeps them. */
 function keepPriority(spec: PodSpec, { priority, preemptionPolicy }: PodSpec): void {
   if (priority !== undefined) spec.priority ??= priority;
   if (preemptionPolicy !== undefined) spec.preemptionPolicy ??= preemptionPolicy;

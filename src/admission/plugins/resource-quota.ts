@@ -5,17 +5,16 @@ import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { describePlugin, type PluginParts } from '../plugin.ts';
 import { type Charged, chargesOf, refuseExcess, withCharge } from '../quota/charge.ts';
-import { measureOf } from '../quota/measures/all.ts';
+import { measureOf } from '../quota/measures.ts';
 import { type Quota, toQuota } from '../quota/quota.ts';
-import type { LimitedResource } from '../quota/quota-config.ts';
-import { readQuotaConfig } from '../quota/quota-config.ts';
+import { type LimitedResource, readQuotaConfig } from '../quota/quota-config.ts';
 
 const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 
-/** Writes what quotas have used. */
+/** Writes the usage of quotas. */
 export interface QuotaLedger {
   /**
-   * `used` is asked for what is to stand in the status, with the quota as it is; again when somebody else wrote meanwhile.
+   * `used` computes the new status from the current quota; it is called again when another write came first.
    * A quota that is gone limits nothing. @throws StatusError
    */
   write(
@@ -33,8 +32,8 @@ interface Options {
 }
 
 /**
- * No namespace uses more than its ResourceQuotas allow (Kubernetes: apiserver/pkg/admission/plugin/resourcequota). Writes of
- * a namespace that wait together are charged together, one write a quota, so that a flood of pods does not fight over it.
+ * Enforces the ResourceQuotas of namespaces (Kubernetes: apiserver/pkg/admission/plugin/resourcequota). Writes of a namespace that
+ * wait together are charged together, with one write for each quota, so that a flood of pods does not cause conflicts.
  */
 export function createResourceQuota(options: Options): AdmissionPlugin {
   const quotas = options.objects.follow(QUOTAS);
@@ -63,7 +62,7 @@ interface Waiting extends Charged {
   reject(error: unknown): void;
 }
 
-/** Where the writes of one namespace stand in line. */
+/** The queue of the writes of one namespace. */
 class Till {
   readonly #namespace: string;
   readonly #quotas: FollowedObjects<ResourceQuota>;
@@ -107,7 +106,7 @@ class Till {
     this.#onEmpty();
   }
 
-  /** Those that are refused are told so here. @throws what keeps all of them from being charged */
+  /** Charges a batch and rejects its refused writes. @throws an error that concerns all of them */
   async #charge(batch: readonly Waiting[]): Promise<void> {
     let view: readonly Quota[] = this.#quotas.in(this.#namespace).map(toQuota);
     const bills = new Map<string, Bill[]>();
@@ -129,7 +128,7 @@ class Till {
     }
   }
 
-  /** What the cache said may be old by now: the quota as it is has the last word. Answers whom it refuses, and why. */
+  /** Checks the bills again with the stored quota, because the cached one may be old. Returns the refused writes and why. */
   async #write(name: string, bills: readonly Bill[]): Promise<ReadonlyMap<Waiting, unknown>> {
     let refused = new Map<Waiting, unknown>();
     await this.#options.ledger.write(this.#namespace, name, (object) => {

@@ -4,20 +4,17 @@ import type { RuntimeClass } from '../../api/types/node/v1.ts';
 import { toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { ObjectLookup } from '../object-lookup.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { refusal } from '../refusal.ts';
-import { PODS } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
+import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
+import { ObjectLookup, PODS } from '../resources.ts';
+import { specOf } from './pod-specs.ts';
 import { mergeTolerations } from './tolerations.ts';
-import { specOf } from './written-pod.ts';
 
 const RUNTIME_CLASSES: ResourceOf<RuntimeClass> = { group: 'node.k8s.io', resource: 'runtimeclasses' };
 
 type Use = (spec: PodSpec, runtimeClass: RuntimeClass | undefined) => void;
 
 /**
- * What the class of a pod's runtime costs and where it can run become the pod's own; nobody else says what it costs
+ * Copies the overhead and the scheduling rules of a runtime class into its pods; a pod cannot set another overhead
  * (Kubernetes: plugin/pkg/admission/runtimeclass).
  */
 export function createRuntimeClass(objects: ClusterObjects): AdmissionPlugin {
@@ -74,7 +71,7 @@ function checkOverhead(
   if (!areSameAmounts(spec.overhead, podFixed)) throw refusal(attributes, MISMATCH);
 }
 
-/** However they are written. */
+/** Compares amounts, not their notation. */
 function areSameAmounts(a: PodSpec['overhead'], b: PodSpec['overhead']): boolean {
   const [some, others] = [toResourceList(a), toResourceList(b)];
   return (

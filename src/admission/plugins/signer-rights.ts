@@ -2,12 +2,10 @@ import type { ResourceOf } from '../../api/names.ts';
 import type { ClusterTrustBundle } from '../../api/types/certificates/v1alpha1.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
 import type { UserInfo } from '../../request/api-request.ts';
-import type { Access } from '../access.ts';
+import { readCertificationRequest } from '../../x509/certification-request.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
-import { refusal } from '../refusal.ts';
+import { type Access, describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
 import { SIGNING_REQUESTS } from '../resources.ts';
-import { isWriteOf } from '../write-of.ts';
 
 const TRUST_BUNDLES: ResourceOf<ClusterTrustBundle> = {
   group: 'certificates.k8s.io',
@@ -23,7 +21,7 @@ export function createCertificateApproval(access: Access): AdmissionPlugin {
     operations: ['UPDATE'],
     validate: (attributes) => {
       if (!isWriteOf(attributes, SIGNING_REQUESTS, 'approval')) return undefined;
-      // The signer as it is stored: the caller cannot choose another in the same breath.
+      // The stored signer: the caller cannot choose another one in the same write.
       const signer = attributes.old?.spec?.signerName ?? '';
       const why = `user not permitted to approve requests with signerName "${signer}"`;
       return refuseUnless(access, attributes, { verb: 'approve', signer, why });
@@ -48,7 +46,7 @@ export function createCertificateSigning(access: Access): AdmissionPlugin {
   };
 }
 
-/** To say which certificates a signer's clients may trust, a user needs the right to `attest` for it. */
+/** To write the trust bundle of a signer, a user needs the right to `attest` for it. */
 export function createTrustBundleAttest(access: Access): AdmissionPlugin {
   return {
     name: 'ClusterTrustBundleAttest',
@@ -64,7 +62,7 @@ export function createTrustBundleAttest(access: Access): AdmissionPlugin {
   };
 }
 
-/** The garbage collector's changes, and those that change nothing. */
+/** Changes of the garbage collector, and writes without a change. */
 const isHousekeeping = (object: ClusterTrustBundle, old: ClusterTrustBundle | undefined): boolean =>
   old !== undefined &&
   equalExcept(object, old, ['metadata']) &&
@@ -103,4 +101,28 @@ export const trustBundleAttest = describePlugin({
   name: 'ClusterTrustBundleAttest',
   isDefault: true,
   create: ({ access }: Pick<PluginParts, 'access'>) => createTrustBundleAttest(access),
+});
+
+const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
+const MASTERS = 'system:masters';
+
+/** Refuses certificate requests for the group system:masters (Kubernetes: certificates/subjectrestriction). */
+export const certificateSubject: AdmissionPlugin = {
+  name: 'CertificateSubjectRestriction',
+  operations: ['CREATE'],
+  validate: (attributes) => {
+    if (!isWriteOf(attributes, SIGNING_REQUESTS)) return;
+    const { signerName, request = '' } = attributes.object?.spec ?? {};
+    if (signerName !== CLIENT_SIGNER) return;
+    // Validation has parsed the request already.
+    const { subject } = readCertificationRequest(request ?? '');
+    if (!subject.organizations.includes(MASTERS)) return;
+    throw refusal(attributes, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
+  },
+};
+
+export const certificateSubjectRestriction = describePlugin({
+  name: 'CertificateSubjectRestriction',
+  isDefault: true,
+  create: () => certificateSubject,
 });

@@ -1,8 +1,13 @@
 import { StatusError } from '../../api/status.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { type EquivalentsOf, RequestMatcher, type ResourceVersion } from '../matching/match-resources.ts';
-import { Namespaces, namespaceOf } from '../matching/selectors.ts';
+import {
+  type EquivalentsOf,
+  Namespaces,
+  namespaceOf,
+  RequestMatcher,
+  type ResourceVersion,
+} from '../matching/match-resources.ts';
 import { describePlugin } from '../plugin.ts';
 import { type ConvertTo, RequestBindings } from '../policies/bindings.ts';
 import { AnnotationValues, act, type Denial, denied } from '../policies/findings.ts';
@@ -18,11 +23,11 @@ export interface PolicyParts {
   readonly equivalentsOf: EquivalentsOf;
   readonly convert: ConvertTo;
   readonly rights: RightsOracle;
-  /** Calls back when other resources are served than before. */
+  /** Calls back when the set of served resources changes. */
   readonly onResources: (changed: () => void) => void;
 }
 
-/** Policies that could refuse their own correction, and questions that must be answered whatever the policies. */
+/** Policies themselves, because they could refuse their own correction, and reviews, which must always be answered. */
 const EXEMPT: ReadonlySet<string> = new Set([
   'admissionregistration.k8s.io/validatingadmissionpolicies',
   'admissionregistration.k8s.io/validatingadmissionpolicybindings',
@@ -68,7 +73,7 @@ interface Match {
   readonly annotations: AnnotationValues;
 }
 
-/** One request held against all policies; the first that denies it is the one it hears of. */
+/** Judges one request by all policies. The first denial is the answer. */
 class Dispatch {
   readonly #attributes: AdmissionAttributes;
   readonly #parts: DispatchParts;
@@ -137,7 +142,7 @@ class Dispatch {
     throw new ConfigurationError(`failed to find resource referenced by paramKind: '${named}'`);
   }
 
-  /** What is wrong with a policy or binding denies the request, if the policy fails closed. @throws whatever else is wrong */
+  /** An invalid policy or binding denies the request, if the policy fails closed. @throws other errors */
   #misconfigured(error: unknown, { name, failsClosed }: Policy, binding?: Binding): void {
     if (!(error instanceof ConfigurationError || error instanceof StatusError)) throw error;
     if (!failsClosed) return;

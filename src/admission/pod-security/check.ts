@@ -8,15 +8,15 @@ import type {
 } from '../../api/types/core/v1.ts';
 import type { Version } from './policy.ts';
 
-/** A pod, or the template of one, as checks look at it. */
+/** A pod or a pod template, in the form that checks read. */
 export interface CheckedPod {
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: Readonly<PodSpec>;
   /** The pod's own securityContext; empty when it has none. */
   readonly context: Readonly<PodSecurityContext>;
-  /** In the order in which they are told: init containers, containers, ephemeral containers. */
+  /** In the order of reports: init containers, containers, ephemeral containers. */
   readonly containers: readonly CheckedContainer[];
-  /** Who is root in this pod is nobody on its node, and the gate UserNamespacesPodSecurityStandards is on. */
+  /** Whether root in this pod is not root on its node (user namespaces), with the gate UserNamespacesPodSecurityStandards. */
   readonly hasOwnUsers: boolean;
 }
 
@@ -28,9 +28,9 @@ export interface CheckedContainer {
 }
 
 export interface Violation {
-  /** As short as can be: `hostPort`. */
+  /** Short: `hostPort`. */
   readonly reason: string;
-  /** What of this pod is wrong: `container "a" uses hostPort 80`. */
+  /** Names the part of the pod: `container "a" uses hostPort 80`. */
   readonly detail: string;
 }
 
@@ -47,7 +47,7 @@ export interface Check {
 export interface VersionedCheck {
   readonly since: Version;
   readonly find: FindViolation;
-  /** Ids of baseline checks whose place this takes. */
+  /** Ids of the baseline checks that this one replaces. */
   readonly overrides?: readonly string[];
 }
 
@@ -73,14 +73,38 @@ const toContainer = (spec: Container | EphemeralContainer): CheckedContainer => 
   context: spec.securityContext ?? {},
 });
 
-/** What a securityContext may say of a pod and of a container alike. */
+/** The fields that the securityContexts of pods and containers share. */
 export type SharedContext = Pick<
   PodSecurityContext & SecurityContext,
   'appArmorProfile' | 'seccompProfile' | 'seLinuxOptions' | 'windowsOptions'
 >;
 
-/** Nothing that a Windows pod may say would help it through some checks: the API server refuses it there. */
+/** Some checks skip Windows pods, because validation refuses the field that would satisfy them. */
 export const exceptWindows =
   (find: FindViolation): FindViolation =>
   (pod) =>
     pod.spec.os?.name === 'windows' ? undefined : find(pod);
+
+/** Building blocks of the texts of violations. */
+
+/** `"a", "b"`: quoted, but not escaped. */
+export const quoted = (items: Iterable<string>): string => `"${[...items].join('", "')}"`;
+
+export const plural = (word: string, count: number): string => (count === 1 ? word : `${word}s`);
+
+/** `container "a"`, `volumes "a", "b"` */
+export const named = (word: string, names: readonly string[]): string =>
+  `${plural(word, names.length)} ${quoted(names)}`;
+
+export const namesOf = (containers: readonly CheckedContainer[]): string[] =>
+  containers.map(({ name }) => name);
+
+/** The parts of a pod that violate a check: `pod and containers "a", "b"`. Empty for none. */
+export function settersOf(podDoes: boolean, containers: readonly CheckedContainer[]): string {
+  const setters = podDoes ? ['pod'] : [];
+  if (containers.length > 0) setters.push(named('container', namesOf(containers)));
+  return setters.join(' and ');
+}
+
+/** Sorted and without duplicates. */
+export const sorted = (items: Iterable<string>): string[] => [...new Set(items)].sort();

@@ -1,4 +1,22 @@
 import type { Check, CheckedPod, FindViolation, VersionedCheck, Violation } from './check.ts';
+import {
+  hostNamespaces,
+  hostPathVolumes,
+  hostPorts,
+  procMount,
+  sysctls,
+  windowsHostProcess,
+} from './checks/host.ts';
+import {
+  allowPrivilegeEscalation,
+  capabilitiesBaseline,
+  capabilitiesRestricted,
+  privileged,
+  runAsNonRoot,
+  runAsUser,
+} from './checks/privileges.ts';
+import { appArmorProfile, seccompBaseline, seccompRestricted, seLinuxOptions } from './checks/profiles.ts';
+import { restrictedVolumes } from './checks/restricted-volumes.ts';
 import type { LevelVersion, Version } from './policy.ts';
 
 interface Found {
@@ -6,9 +24,9 @@ interface Found {
   readonly versioned: VersionedCheck;
 }
 
-/** Knows which checks make up a level in a version. Checks come in the order in which violations are told. */
+/** Selects the checks of a level in a version, in the order in which violations are reported. */
 export class Evaluator {
-  /** By version; later versions are as the last one. */
+  /** By version; later versions are like the last one. */
   readonly #baseline: readonly (readonly FindViolation[])[];
   readonly #restricted: readonly (readonly FindViolation[])[];
 
@@ -57,3 +75,24 @@ export const reasonsOf = (violations: readonly Violation[]): string =>
 /** `host namespaces (hostPID=true), hostPort (container "a" uses hostPort 80)` */
 export const detailsOf = (violations: readonly Violation[]): string =>
   violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ');
+
+/** In the order of reports: each level by its ids (Kubernetes: pod-security-admission, policy/). */
+export const ALL_CHECKS: readonly Check[] = [
+  appArmorProfile,
+  capabilitiesBaseline,
+  hostNamespaces,
+  hostPathVolumes,
+  hostPorts,
+  privileged,
+  procMount,
+  seLinuxOptions,
+  seccompBaseline,
+  sysctls,
+  windowsHostProcess,
+  allowPrivilegeEscalation,
+  capabilitiesRestricted,
+  restrictedVolumes,
+  runAsNonRoot,
+  runAsUser,
+  seccompRestricted,
+];

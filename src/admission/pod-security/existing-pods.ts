@@ -8,19 +8,19 @@ import { toCheckedPod } from './check.ts';
 import { type Evaluator, reasonsOf } from './evaluator.ts';
 import { type LevelVersion, toText } from './policy.ts';
 
-/** How much of a namespace is looked at before its new policy is answered. */
+/** Limits the work for a namespace whose policy changes. */
 export interface Bounds {
   readonly mostPods: number;
   readonly mostMs: number;
 }
 
-/** Kubernetes' own. */
+/** Kubernetes' limits. */
 export const BOUNDS: Bounds = { mostPods: 3000, mostMs: 1000 };
 
-/** Reading pods keeps others waiting no longer than this. */
+/** Reading pods holds the event loop no longer than this. */
 const TURN_MS = 5;
 
-export interface ExistingPods {
+interface ExistingPods {
   readonly store: Store;
   readonly evaluator: Evaluator;
   readonly exemptRuntimeClasses: ReadonlySet<string>;
@@ -30,7 +30,7 @@ export interface ExistingPods {
   readonly clock: () => number;
 }
 
-/** What to warn of when the pods of a namespace come under a stricter policy, which does not touch those that are there. */
+/** Warnings about existing pods that violate a stricter policy of their namespace, which does not affect them. */
 export async function warningsOf(
   context: ExistingPods,
   namespace: string,
@@ -55,7 +55,7 @@ export async function warningsOf(
   ];
 }
 
-/** Undefined: they cannot be read. */
+/** Undefined: the pods cannot be read. */
 async function listPods(store: Store, namespace: string): Promise<readonly Entry[] | undefined> {
   try {
     return await new ObjectReader(store).entries(PODS, { namespace }, 'cached');
@@ -70,13 +70,13 @@ function others(count: number): string {
 }
 
 interface Prioritized {
-  /** Those to look at, in this order. */
+  /** The pods to check, in this order. */
   readonly pods: readonly Pod[];
-  /** How many there are that the policy is for; of some, nobody had the time to see whether it is. */
+  /** The number of pods under the policy, including those that were not read in time. */
   readonly total: number;
 }
 
-/** Of the pods that one controller made, the first tells most; the others come after everybody else. */
+/** The first pod of each controller comes before all others, because pods of one controller are mostly alike. */
 async function prioritize(
   { exemptRuntimeClasses, bounds, clock }: ExistingPods,
   entries: readonly Entry[],
@@ -85,7 +85,7 @@ async function prioritize(
   const first: Pod[] = [];
   const again: Pod[] = [];
   const controllers = new Set<string>();
-  // The time that is left is to be enough to look at what was read.
+  // Reading takes at most half of the time, so that the rest suffices for checking.
   const readUntil = (clock() + deadline) / 2;
   const turn = new Turn(clock);
   let total = 0;
@@ -100,7 +100,7 @@ async function prioritize(
       const controller = controllerOf(pod);
       const list = controller !== undefined && controllers.has(controller) ? again : first;
       if (controller !== undefined) controllers.add(controller);
-      // More of them will not be looked at, and need not be kept.
+      // Further pods will not be checked.
       if (list.length < bounds.mostPods) list.push(pod);
     }
     await turn.mayEnd();
@@ -147,7 +147,7 @@ function note(byReason: Map<string, Violators>, reason: string, name: string): v
   if (name < violators.first) violators.first = name;
 }
 
-/** Lets others have their turn now and then. */
+/** Yields the event loop regularly. */
 class Turn {
   readonly #clock: () => number;
   #began: number;
@@ -157,7 +157,7 @@ class Turn {
     this.#began = clock();
   }
 
-  /** Not waited for, most of the time. */
+  /** Mostly returns undefined, so that nothing is awaited. */
   mayEnd(): Promise<void> | undefined {
     if (this.#clock() - this.#began < TURN_MS) return undefined;
     return endTurn().then(() => {

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { registerFamily } from '../../observability/tallies/family.ts';
+import { registerFamily } from '../../observability/tallies.ts';
 import { VERSION } from '../../version.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { LATEST, type LevelVersion, type Mode, PRIVILEGED, toText } from './policy.ts';
@@ -7,7 +7,7 @@ import { LATEST, type LevelVersion, type Mode, PRIVILEGED, toText } from './poli
 /** The newest version whose checks this server knows: policies of later ones are counted together. */
 const NEWEST = Number(VERSION.minor);
 
-/** Names are those of Kubernetes (pod-security-admission, metrics/metrics.go). */
+/** The names are Kubernetes' (pod-security-admission, metrics/metrics.go). */
 export class PodSecurityMetrics {
   readonly #evaluations: Tally;
   readonly #exemptions: Tally;
@@ -45,7 +45,7 @@ export class PodSecurityMetrics {
     this.#evaluations.count(`${version} ${requestLabels(attributes)}`);
   }
 
-  /** Nearly every pod of most clusters: counted without making a text of it. */
+  /** Nearly every pod of most clusters ends here, so it is counted without building a key. */
   allowedAll(attributes: AdmissionAttributes): void {
     const { operation, subresource } = attributes;
     if (subresource !== '') this.evaluated(attributes, 'enforce', PRIVILEGED, 'allow');
@@ -78,7 +78,7 @@ interface Cell {
   count: number;
 }
 
-/** Counts by the values of its labels, as one text with spaces between: a counter of the library takes 2 µs for seven. */
+/** Counts by label values, joined into one text: a counter of prom-client takes 2 µs for seven labels. */
 class Tally {
   readonly #cells = new Map<string, Cell>();
 

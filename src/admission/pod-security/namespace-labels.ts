@@ -18,11 +18,11 @@ import {
 export interface NamespaceRules {
   readonly defaults: Policy;
   readonly exemptNamespaces: ReadonlySet<string>;
-  /** What to warn of when the pods that are there come under a stricter policy. */
+  /** Warnings about existing pods under a stricter policy. */
   warningsOf(namespace: string, enforce: LevelVersion): Promise<string[]>;
 }
 
-/** A namespace is created or changed. @throws StatusError 422 for labels that cannot be read, unless they were so before */
+/** Checks a created or changed namespace. @throws StatusError 422 for invalid labels that were not there before */
 export function reviewNamespace(
   attributes: AdmissionAttributes,
   namespace: ApiObject,
@@ -47,7 +47,7 @@ const isSame = (errors: readonly FieldError[], others: readonly FieldError[]): b
   errors.length === others.length &&
   errors.every(({ field, message }, at) => field === others[at]?.field && message === others[at]?.message);
 
-/** Whether pods that were allowed may not be any more. Of versions, nobody knows which one allows more. */
+/** Whether the new policy may forbid pods that the old one allowed. A change of version counts, because it may. */
 function isStricter(now: LevelVersion, before: LevelVersion): boolean {
   if (equals(now, before) || now.level === 'privileged') return false;
   return now.version !== before.version || compareLevels(now.level, before.level) > 0;
@@ -61,8 +61,8 @@ async function warn(
   for (const text of await warningsOf(attributes.name, enforce)) attributes.warn(text);
 }
 
-/** What to say to who labels a namespace that labels do not count for. Undefined: they ask for nothing new. */
-export function exemptionWarning(
+/** The warning about new labels on an exempt namespace. Undefined: the labels ask for nothing new. */
+function exemptionWarning(
   namespace: string,
   policy: Policy,
   labels: Labels | undefined,

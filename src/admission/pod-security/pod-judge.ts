@@ -1,26 +1,26 @@
 import type { ObjectMeta } from '../../api/object-meta.ts';
 import { forbidden } from '../../api/status.ts';
-import type { PodSpec } from '../../api/types/core/v1.ts';
+import type { Container, EphemeralContainer, Pod, PodSpec } from '../../api/types/core/v1.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { toCheckedPod, type Violation } from './check.ts';
 import { detailsOf, type Evaluator } from './evaluator.ts';
 import type { PodSecurityMetrics } from './metrics.ts';
 import { type Labelled, type LevelVersion, type Mode, type Policy, PREFIX, toText } from './policy.ts';
 
-/** A pod, or what a workload makes pods from. */
+/** A pod, or the pod template of a workload. */
 export interface PodTemplate {
   readonly annotations: ObjectMeta['annotations'];
   readonly spec: PodSpec;
 }
 
-export interface JudgeOptions {
+interface JudgeOptions {
   readonly evaluator: Evaluator;
   readonly exemptRuntimeClasses: ReadonlySet<string>;
   readonly metrics: PodSecurityMetrics;
   readonly relaxesOwnUsers: boolean;
 }
 
-/** Holds pods against the policy of their namespace, and tells what is wrong with them to whom it concerns. */
+/** Checks pods by the policy of their namespace, and reports violations as refusals, audit annotations and warnings. */
 export class PodJudge {
   readonly #options: JudgeOptions;
 
@@ -29,7 +29,7 @@ export class PodJudge {
   }
 
   /**
-   * `enforces`: the policy decides whether there may be such a pod. Else it is only talked about.
+   * `enforces`: violations refuse the pod. Otherwise they are only recorded and warned about.
    * @throws StatusError 403
    */
   judge(
@@ -54,13 +54,13 @@ export class PodJudge {
     const refusal = enforces ? this.#enforce(attributes, policy, violationsOf) : undefined;
     const audit = this.#describe(attributes, 'audit', policy, violationsOf);
     if (audit !== undefined) attributes.annotate(`${PREFIX}audit-violations`, audit);
-    // Who is refused knows from that.
+    // A refusal needs no warning.
     if (refusal !== undefined) throw forbidden(attributes.definition, attributes.name, refusal);
     const warning = this.#describe(attributes, 'warn', policy, violationsOf);
     if (warning !== undefined) attributes.warn(warning);
   }
 
-  /** Modes often ask the same. */
+  /** Remembers results, because modes often have the same level and version. */
   #remembering(pod: ReturnType<typeof toCheckedPod>): (policy: LevelVersion) => Violation[] {
     const known = new Map<string, Violation[]>();
     return (policy) => {
@@ -96,3 +96,27 @@ export class PodJudge {
     return `would violate PodSecurity "${toText(policy[mode])}": ${detailsOf(violations)}`;
   }
 }
+
+/**
+ * Whether an update of a pod must be checked: it adds containers or changes images. No other change can violate the policy, and
+ * a pod that was allowed once must be able to end.
+ */
+export function isSignificant({ spec = {} }: Pod, { spec: old = {} }: Pod): boolean {
+  return (
+    differ(spec.containers ?? [], old.containers ?? []) ||
+    differ(spec.initContainers ?? [], old.initContainers ?? []) ||
+    addsEphemeral(spec.ephemeralContainers ?? [], old.ephemeralContainers ?? [])
+  );
+}
+
+const differ = (containers: readonly Container[], old: readonly Container[]): boolean =>
+  containers.length !== old.length || containers.some(({ image }, at) => image !== old[at]?.image);
+
+const addsEphemeral = (
+  containers: readonly EphemeralContainer[],
+  old: readonly EphemeralContainer[],
+): boolean =>
+  containers.some(({ name, image }) => {
+    const before = old.find((one) => one.name === name);
+    return before === undefined || before.image !== image;
+  });

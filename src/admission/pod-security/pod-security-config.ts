@@ -15,7 +15,7 @@ import {
   VERSION_PROBLEM,
 } from './policy.ts';
 
-/** Whom the plugin leaves alone. */
+/** Users, namespaces and runtime classes that the plugin does not check. */
 export interface Exemptions {
   readonly usernames: ReadonlySet<string>;
   readonly namespaces: ReadonlySet<string>;
@@ -23,7 +23,7 @@ export interface Exemptions {
 }
 
 export interface PodSecurityConfig {
-  /** Of namespaces whose labels say nothing. */
+  /** For namespaces without labels. */
   readonly defaults: Policy;
   readonly exemptions: Exemptions;
 }
@@ -38,8 +38,8 @@ const API_VERSIONS = ['k8s.io', 'cluster.io'].flatMap((domain) =>
  *   defaults: {enforce: baseline, enforce-version: latest, audit: restricted, warn: restricted}
  *   exemptions: {usernames: [jane], namespaces: [kube-system], runtimeClasses: [sandbox]}
  *
- * Nothing at all: everything is allowed where no label says otherwise.
- * @throws Error that names everything that is wrong
+ * Without a configuration, everything is allowed where no label says otherwise.
+ * @throws Error with all problems
  */
 export function readPodSecurityConfig(config: JsonValue | undefined): PodSecurityConfig {
   const problems: FieldError[] = [];
@@ -69,7 +69,7 @@ function readDefaults(defaults: JsonObject, problems: FieldError[]): Policy {
   return { enforce: read('enforce'), audit: read('audit'), warn: read('warn') };
 }
 
-/** Empty is as absent; what is no text becomes one that nobody knows. */
+/** An empty value counts as absent; a value that is no text becomes an invalid one. */
 const textOr = (value: JsonValue | undefined, fallback: string): string =>
   value === undefined || value === null || value === '' ? fallback : String(value);
 

@@ -1,8 +1,8 @@
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 
-/** From what allows most to what allows least. */
-export const LEVELS = ['privileged', 'baseline', 'restricted'] as const;
+/** From the most to the least permissive. */
+const LEVELS = ['privileged', 'baseline', 'restricted'] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** The minor version whose checks count: `v1.22` is 22. {@link LATEST} is newer than every other. */
@@ -14,14 +14,14 @@ export interface LevelVersion {
   readonly version: Version;
 }
 
-/** What becomes of a pod that a level does not allow: it is refused, recorded, or its sender is warned. */
+/** The reaction to a violation: the pod is refused, the violation is recorded, or the sender is warned. */
 export const MODES = ['enforce', 'audit', 'warn'] as const;
 export type Mode = (typeof MODES)[number];
 export type Policy = Readonly<Record<Mode, LevelVersion>>;
 
 export const PRIVILEGED: LevelVersion = { level: 'privileged', version: LATEST };
 
-/** Of labels and of annotations of audit events. */
+/** Prefix of the labels and of the audit annotations. */
 export const PREFIX = 'pod-security.kubernetes.io/';
 
 export const LEVEL_PROBLEM = `must be one of ${LEVELS.join(', ')}`;
@@ -48,7 +48,7 @@ export const compareLevels = (a: Level, b: Level): number => LEVELS.indexOf(a) -
 export const isPrivileged = ({ enforce, audit, warn }: Policy): boolean =>
   enforce.level === 'privileged' && audit.level === 'privileged' && warn.level === 'privileged';
 
-/** Whether two policies do the same: of what allows everything, the version does not matter. */
+/** Whether two policies are the same in effect: the version of `privileged` does not matter. */
 export const areEquivalent = (a: Policy, b: Policy): boolean =>
   MODES.every(
     (mode) => (a[mode].level === 'privileged' && b[mode].level === 'privileged') || equals(a[mode], b[mode]),
@@ -74,9 +74,8 @@ export const isLabelled = (labels: Labels, mode: Mode): boolean =>
   labels[LABELS[mode]] !== undefined || labels[LABELS[`${mode}Version`]] !== undefined;
 
 /**
- * The policy of a namespace: what its labels say, else the defaults. A label that cannot be read stands for the strictest
- * where pods are refused, and for nothing where they are only talked about (Kubernetes: pod-security-admission,
- * api/helpers.go).
+ * The policy of a namespace: its labels, else the defaults. An invalid label means the strictest level for `enforce`, and no check
+ * for `audit` and `warn` (Kubernetes: pod-security-admission, api/helpers.go).
  */
 export function policyOf(labels: Labels | undefined, defaults: Policy): Labelled {
   if (labels === undefined || !MODES.some((mode) => isLabelled(labels, mode)))
@@ -109,7 +108,7 @@ function readMode(labels: Labels, mode: Mode, defaults: Policy, errors: FieldErr
 const invalidLabel = (label: string, value: string, why: string): FieldError =>
   invalidValue(`metadata.labels[${label}]`, value, why);
 
-/** Who says what is refused, and not what is warned of, has people warned of the same. Undefined: they are warned as it is. */
+/** A namespace that labels `enforce` and not `warn` gets warnings of the enforced level. Undefined: `warn` stays as it is. */
 function warnsAsEnforced(
   labels: Labels,
   enforce: LevelVersion,

@@ -4,11 +4,10 @@ import { requestValue } from '../../cel/policies/request.ts';
 import type { Bindings } from '../../cel/policies/variables.ts';
 import { toCel } from '../../cel/program.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../admission.ts';
-import { type ResourceVersion, requestedOf } from '../matching/match-resources.ts';
-import { namespaceOf } from '../matching/selectors.ts';
+import { namespaceOf, type ResourceVersion, requestedOf } from '../matching/match-resources.ts';
 import type { Rights } from './rights.ts';
 
-/** An object of the stored version in another. */
+/** Converts an object from the stored version. */
 export type ConvertTo = (object: ApiObject, resource: ResourceVersion) => ApiObject;
 
 const OPTIONS: Readonly<Record<AdmissionOperation, string>> = {
@@ -18,7 +17,7 @@ const OPTIONS: Readonly<Record<AdmissionOperation, string>> = {
   CONNECT: '',
 };
 
-/** What expressions see of a request that a policy matched; each object is converted once. */
+/** The variables of expressions about a matched request; each object is converted once. */
 export class RequestBindings {
   readonly #attributes: AdmissionAttributes;
   readonly #convert: ConvertTo;
@@ -74,7 +73,7 @@ export class RequestBindings {
   }
 }
 
-/** Who owns a namespace and its fields is not shown. */
+/** The namespace without its owners and managed fields. */
 function visibleOf({
   spec = {},
   status = {},

@@ -1,24 +1,24 @@
 import { StatusError, type StatusReason } from '../../api/status.ts';
 import { table } from '../../util/table.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { refusal } from '../refusal.ts';
+import { refusal } from '../plugin.ts';
 import type { Failure } from './judge.ts';
 import type { Binding, Policy } from './policy.ts';
 
 const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
 const MAX_ANNOTATION_BYTES = 10 * 1024;
 
-/** What a request is refused with: the first of them counts. */
+/** A reason to refuse a request. The first one counts. */
 export interface Denial {
   readonly policy: string;
-  /** Undefined where the policy itself is at fault. */
+  /** Undefined when the policy itself is invalid. */
   readonly binding?: string;
   readonly message: string;
   /** '' for none. */
   readonly reason: string;
 }
 
-/** A failure goes where the binding says. Answers what denies the request (Kubernetes: admission/plugin/policy/validating, Dispatch). */
+/** Performs the binding's actions for failures. Returns the denials (Kubernetes: admission/plugin/policy/validating, Dispatch). */
 export function act(
   attributes: AdmissionAttributes,
   policy: Policy,

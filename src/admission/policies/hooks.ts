@@ -9,7 +9,7 @@ import type { RequestMatcher } from '../matching/match-resources.ts';
 import { POLICIES, POLICY_BINDINGS } from '../resources.ts';
 import { type Binding, type Policy, readBinding, readPolicy } from './policy.ts';
 
-/** A policy in force. One without bindings is not. */
+/** A policy in force with its bindings. A policy without bindings is not in force. */
 export interface Hook {
   readonly policy: Policy;
   readonly bindings: readonly Binding[];
@@ -17,7 +17,7 @@ export interface Hook {
 
 const NONE: readonly Hook[] = [];
 
-/** The policies in force. One is compiled when the first request comes after it was written, and kept until it changes. */
+/** The policies in force. A policy is compiled for the first request after it was written, and kept until it changes. */
 export class Hooks {
   readonly #policies: FollowedObjects<ValidatingAdmissionPolicy>;
   readonly #bindings: FollowedObjects<ValidatingAdmissionPolicyBinding>;
@@ -33,7 +33,7 @@ export class Hooks {
     this.#matcher = matcher;
   }
 
-  /** Those whose rules can match requests of this kind, by name. */
+  /** The policies whose rules can match requests of this kind, by name. */
   for(attributes: AdmissionAttributes): readonly Hook[] {
     const changes = this.#policies.changes + this.#bindings.changes;
     if (changes !== this.#seen) this.#renew(changes);

@@ -1,10 +1,12 @@
-import type { Bindings } from '../../cel/policies/variables.ts';
-import { BUDGET, BudgetError, CONDITIONS_BUDGET, Evaluation, type Outcome } from './evaluation.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describeFailure } from '../../cel/policies/issues.ts';
+import { type Bindings, PolicyVariables } from '../../cel/policies/variables.ts';
+import type { Compiled } from '../../cel/program.ts';
 import type { Policy, Validation } from './policy.ts';
 import type { Rights } from './rights.ts';
 
-/** What a policy says of a request: why not, for each validation that does not hold, and what is to be audited. */
-export interface Judgement {
+/** A policy's judgement of a request: a failure for each validation that does not hold, and the audit annotations. */
+interface Judgement {
   readonly failures: readonly Failure[];
   readonly annotations: readonly { readonly key: string; readonly value: string }[];
   /** Annotations that could not be made, which refuse a request whatever the binding's actions. */
@@ -36,7 +38,7 @@ export async function judge(policy: Policy, given: Bindings, rights: Rights): Pr
   }
 }
 
-/** Undefined: all are met. '': one is not. Else what kept them from being told. @throws BudgetError */
+/** Undefined: all conditions are met. '': one is not met. Otherwise the errors. @throws BudgetError */
 async function unmetConditions(
   { conditions, variables }: Policy,
   given: Bindings,
@@ -68,7 +70,7 @@ async function validate(policy: Policy, given: Bindings, rights: Rights): Promis
   return failures;
 }
 
-/** Of a validation that does not hold: its own words, made or fixed, or else the expression. */
+/** The text about a validation that does not hold: its messageExpression, its message, or the expression. */
 async function refusalText(
   { check, messageExpression, message, reason }: Validation,
   messages: Evaluation,
@@ -115,4 +117,72 @@ async function annotate(
     }
   }
   return { annotations: published, errors };
+}
+
+/** Budget for all expressions of one kind of one policy for one binding (Kubernetes: apis/cel, RuntimeCELCostBudget). */
+const BUDGET = 10_000_000;
+const CONDITIONS_BUDGET = 2_500_000;
+
+/** Expressions yield the event loop after this time. */
+const TURN_MS = 10;
+
+type Outcome = { readonly value: unknown } | { readonly error: string };
+
+class BudgetError extends Error {
+  constructor() {
+    super('validation failed due to running out of cost budget, no further validation rules will be run');
+  }
+}
+
+/** Runs expressions one after the other on the same variables, within one budget. */
+class Evaluation {
+  readonly #rights: Rights;
+  readonly #bindings: Bindings;
+  readonly #variables: PolicyVariables;
+  #left: number;
+  #since = performance.now();
+
+  constructor(
+    given: Bindings,
+    variables: ReadonlyMap<string, Compiled>,
+    { rights, budget }: { rights: Rights; budget: number },
+  ) {
+    this.#rights = rights;
+    this.#left = budget;
+    this.#variables = new PolicyVariables(variables, () => this.#bindings, budget);
+    this.#bindings = { ...given, variables: this.#variables };
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  /** @throws BudgetError */
+  async run(compiled: Compiled): Promise<Outcome> {
+    if (compiled.program === undefined) return { error: `compilation error: ${compiled.problem}` };
+    if (performance.now() - this.#since > TURN_MS) {
+      await nextTurn();
+      this.#since = performance.now();
+    }
+    for (;;) {
+      try {
+        const { result, cost } = compiled.program.run(this.#bindings);
+        this.#charge(cost + this.#variables.takeCost());
+        return { value: result };
+      } catch (error) {
+        if (error instanceof BudgetError) throw error;
+        this.#charge(this.#variables.takeCost());
+        if (!this.#rights.open)
+          return {
+            error: `expression '${compiled.expression}' resulted in error: ${describeFailure(error)}`,
+          };
+        await this.#rights.settle();
+      }
+    }
+  }
+
+  #charge(cost: number): void {
+    if (cost > this.#left) throw new BudgetError();
+    this.#left -= cost;
+  }
 }

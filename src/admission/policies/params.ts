@@ -1,22 +1,22 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
+import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
 import type { ParamKind, ParamRef } from './policy.ts';
 
-/** Objects of one kind, in the version that was asked for. */
+/** The objects of one kind, in the requested version. */
 export interface ParamSource {
   readonly namespaced: boolean;
   get(namespace: string, name: string): Promise<ApiObject | undefined>;
   list(namespace: string): Promise<readonly ApiObject[]>;
 }
 
-/** Undefined: nothing is called so. */
+/** Undefined: there is no such kind. */
 export type FindParams = (kind: ParamKind) => ParamSource | undefined;
 
-/** Raised for what is wrong with a policy or binding rather than with the request; failurePolicy decides. */
+/** An error in a policy or binding, not in the request; failurePolicy decides. */
 export class ConfigurationError extends Error {}
 
 /**
- * The parameters a binding refers to; a policy is run once with each of them, and without any where the binding has none
+ * The parameters that a binding refers to. A policy runs once with each of them, and without any if the binding names none
  * (Kubernetes: admission/plugin/policy/generic, CollectParams).
  * @throws ConfigurationError
  */

@@ -5,8 +5,8 @@ import type {
   Validation as WrittenValidation,
 } from '../../api/types/admissionregistration/v1.ts';
 import type { LabelSelector } from '../../api/types/meta/v1.ts';
-import type { Compiled } from '../../cel/policies/compiled.ts';
 import { PolicyCompiler } from '../../cel/policies/compiler.ts';
+import type { Compiled } from '../../cel/program.ts';
 import { type MatchCriteria, readMatchCriteria } from '../matching/match-resources.ts';
 
 export interface ParamKind {
@@ -25,7 +25,7 @@ export interface Validation {
 /** A ValidatingAdmissionPolicy, read and compiled. */
 export interface Policy {
   readonly name: string;
-  /** Whether a request is refused that the policy cannot judge. */
+  /** Whether errors of the policy refuse the request. */
   readonly failsClosed: boolean;
   readonly paramKind: ParamKind | undefined;
   readonly criteria: MatchCriteria;
@@ -82,8 +82,8 @@ function readValidation(
   };
 }
 
-/** What a binding does with a request that its policy does not accept. */
-export type ValidationAction = 'Deny' | 'Warn' | 'Audit';
+/** The reaction of a binding to a request that its policy does not accept. */
+type ValidationAction = 'Deny' | 'Warn' | 'Audit';
 
 export interface ParamRef {
   readonly name: string;
@@ -97,7 +97,7 @@ export interface Binding {
   readonly name: string;
   readonly policyName: string;
   readonly paramRef: ParamRef | undefined;
-  /** Undefined: whatever the policy matches. */
+  /** Undefined: everything that the policy matches. */
   readonly criteria: MatchCriteria | undefined;
   readonly actions: readonly ValidationAction[];
 }

@@ -2,12 +2,11 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import { formatQuantity } from '../../object/quantity.ts';
 import { addLists, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { refusal } from '../refusal.ts';
-import type { Measure } from './measure.ts';
-import { only, type Quota } from './quota.ts';
+import { refusal } from '../plugin.ts';
+import { type Measure, only, type Quota } from './quota.ts';
 import type { LimitedResource } from './quota-config.ts';
 
-/** One write, to be held against the quotas of its namespace. */
+/** One write, to be charged to the quotas of its namespace. */
 export interface Charged {
   readonly attributes: AdmissionAttributes;
   readonly object: ApiObject;
@@ -16,7 +15,7 @@ export interface Charged {
 }
 
 /**
- * What the write adds to each quota that counts it, by the quota's name.
+ * The usage that the write adds to each quota that counts it, by the quota's name.
  * @throws StatusError 403 when a quota does not allow it, or must allow it and does not exist
  */
 export function chargesOf(
@@ -38,7 +37,7 @@ export function chargesOf(
   return new Map(counting.map((quota) => [quota.name, only(added, (name) => quota.hard.has(name))]));
 }
 
-/** @throws StatusError 403 when the quota's limits do not allow so much more */
+/** @throws StatusError 403 when the added usage exceeds the quota's limits */
 export function refuseExcess(quota: Quota, added: ResourceList, attributes: AdmissionAttributes): void {
   const exceeded = (name: string): boolean => {
     const most = quota.hard.get(name)?.nanos;
@@ -65,7 +64,7 @@ function refuseUnclear({ name, hard, used }: Quota, { attributes, object, measur
     throw refusal(attributes, `status unknown for quota: ${name}, resources: ${names.sort().join(',')}`);
 }
 
-/** What an update adds to what the object counted before; less is given back when usage is next computed. */
+/** The usage that an update adds. Usage that it frees is given back when usage is next computed. */
 function addedTo(usage: ResourceList, { attributes, measure, now }: Charged): ResourceList {
   const before = attributes.old === undefined ? undefined : measure.usage(attributes.old, now);
   const added = [...usage].map(([name, quantity]) => {
@@ -75,7 +74,7 @@ function addedTo(usage: ResourceList, { attributes, measure, now }: Charged): Re
   return new Map(added.filter(([, { nanos }]) => nanos > 0n));
 }
 
-/** Some things may only be had where a quota allows them (the plugin's configuration). */
+/** Some resources need a quota that allows them (the plugin's configuration). */
 function refuseUncovered(
   quotas: readonly Quota[],
   counting: readonly Quota[],
@@ -105,7 +104,7 @@ function refuseUncovered(
   throw refusal(attributes, `insufficient quota to match these scopes: [${texts.join(' ')}]`);
 }
 
-/** With the write's charge taken from it. */
+/** The quota after the charge of a write. */
 export const withCharge = (quota: Quota, added: ResourceList | undefined): Quota =>
   added === undefined ? quota : { ...quota, used: addLists(quota.used, added) };
 

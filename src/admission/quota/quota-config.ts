@@ -6,7 +6,7 @@ import { required } from '../../object/field-errors.ts';
 import { objectsOf, text } from '../../object/parts.ts';
 import { type ScopeSelector, toScopeSelectors } from './quota.ts';
 
-/** What may be had only where a quota allows it: a resource, and names or scopes of what it uses. */
+/** A resource that needs a quota, with the names or scopes of usage that do. */
 export interface LimitedResource {
   readonly group: string;
   readonly resource: string;
@@ -28,7 +28,7 @@ const API_VERSIONS = ['k8s.io', 'cluster.io'].flatMap((domain) => [
  *   - resource: pods
  *     matchScopes: [{scopeName: PriorityClass, operator: In, values: [cluster-services]}]
  *
- * @throws Error that names everything that is wrong
+ * @throws Error with all problems
  */
 export function readQuotaConfig(config: JsonValue | undefined): LimitedResource[] {
   if (config === undefined) return [];

@@ -1,12 +1,12 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
-import type { JsonObject } from '../../api/object-meta.ts';
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { badRequest, StatusError, type StatusReason } from '../../api/status.ts';
 import type { AdmissionReview } from '../../api/types/admission/v1.ts';
 import type { Status } from '../../api/types/meta/v1.ts';
+import { isObject } from '../../object/merge-patch.ts';
 import { networkText } from '../../outbound/network-text.ts';
 import { type Answer, AnswerTimeout } from '../../outbound/webhook-client.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { answerProblem } from './answer-problem.ts';
 import { urlOf, type WebhookClients } from './clients.ts';
 import type { Candidate } from './hook-list.ts';
 import {
@@ -20,7 +20,7 @@ import {
 } from './review.ts';
 import type { Webhook } from './webhook.ts';
 
-/** A webhook could not be asked, or what it answered is none: the failurePolicy decides what becomes of the write. */
+/** A webhook could not be called, or its answer is invalid; failurePolicy decides about the write. */
 export class CallError extends Error {
   constructor(webhook: Webhook, why: string, options?: ErrorOptions) {
     super(`failed calling webhook ${JSON.stringify(webhook.name)}: ${why}`, options);
@@ -28,19 +28,20 @@ export class CallError extends Error {
   }
 }
 
-export interface Callee {
+interface Callee {
   readonly clients: WebhookClients;
   readonly types: TypeLibrary;
   readonly mutating: boolean;
 }
 
-/** A longer answer is an error; it is as much as a request may carry. */
+/** A longer answer is an error. The same bound holds for requests. */
 const MAX_ANSWER_BYTES = 3 * 1024 * 1024;
 
 /**
- * Asks a webhook, tells its warnings and notes. Messages are Kubernetes' (admission/plugin/webhook/{mutating,validating}).
+ * Calls a webhook and passes on its warnings and audit annotations. Messages are Kubernetes'
+ * (admission/plugin/webhook/{mutating,validating}).
  * @throws CallError
- * @throws StatusError when it refuses the write, or cannot be asked in a dry run
+ * @throws StatusError when the webhook refuses the write, or must not be called in a dry run
  */
 export async function callWebhook(
   callee: Callee,
@@ -117,14 +118,14 @@ function transportText(error: unknown, url: string): string {
 
 const LEAST_FAILURE = 400;
 
-/** What the client gets is what the webhook said, with the name of the webhook before it (admission/plugin/webhook/errors). */
+/** The webhook's status, with the name of the webhook in front of its message (admission/plugin/webhook/errors). */
 export function toRefusal({ name }: Webhook, status: Status = {}): StatusError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`;
   const { message = '', reason = '', code = 0, details } = status;
   const why = message || reason;
   return new StatusError({
     code: Math.max(code, LEAST_FAILURE),
-    // Any word a webhook likes; clients know some of them.
+    // A webhook may send any word; clients know some of them.
     reason: reason as StatusReason,
     message: why === '' ? `${denied} without explanation` : `${denied}: ${why}`,
     ...(details === undefined ? {} : { details }),
@@ -132,3 +133,45 @@ export function toRefusal({ name }: Webhook, status: Status = {}): StatusError {
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Kubernetes' texts for answers that are no success (apimachinery/pkg/api/errors, NewGenericServerResponse). */
+const TEXTS: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+};
+
+/** Codes whose message includes the other server's text. */
+const QUOTED: ReadonlySet<number> = new Set([403, 406, 415]);
+
+/** Undefined: the answer is a success. */
+export function answerProblem({ code, body, contentType }: Answer): string | undefined {
+  if (code >= 200 && code <= 206) return undefined;
+  const told = statusMessage(body);
+  if (told !== undefined) return told;
+  const isText = contentType === '' || contentType.startsWith('text/');
+  const said = isText ? body.toString('utf8').trim() : 'unknown';
+  if (QUOTED.has(code)) return said;
+  const known = TEXTS[code];
+  if (known !== undefined) return known;
+  return code >= 500
+    ? `an error on the server (${JSON.stringify(said)}) has prevented the request from succeeding`
+    : `the server responded with the status code ${code} but did not return more information`;
+}
+
+/** The message of a body that is a Status. */
+function statusMessage(body: Buffer): string | undefined {
+  try {
+    const value = JSON.parse(body.toString('utf8')) as JsonValue;
+    const isStatus = isObject(value) && value.kind === 'Status' && typeof value.message === 'string';
+    return isStatus ? String(value.message) : undefined;
+  } catch {
+    return undefined;
+  }
+}

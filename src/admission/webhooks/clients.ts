@@ -1,24 +1,34 @@
 import { lookup as lookupHost } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import { isAbsolute } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import type { ClientCredentials, ClientUsers, RemoteServer } from '../../outbound/client-config.ts';
+import type { JsonValue } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import { asObject, checkFields } from '../../object/config-fields.ts';
+import { text } from '../../object/parts.ts';
+import {
+  type ClientCredentials,
+  type ClientUsers,
+  type RemoteServer,
+  readClientUsers,
+} from '../../outbound/client-config.ts';
 import { WebhookClient } from '../../outbound/webhook-client.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { SERVICES } from '../resources.ts';
 import type { ClientConfig, ServiceReference } from './webhook.ts';
 
-/** As whom webhooks are called. */
+/** The credentials for calling webhooks. */
 export interface WebhookCredentials {
-  /** Of the client configuration file that the plugin is given, whose users are named after whom they are for. */
+  /** Users from the plugin's client configuration file. Each is named after the webhooks that it is for. */
   readonly users: ClientUsers | undefined;
-  /** --proxy-client-cert-file and --proxy-client-key-file, for those whom the file does not name. */
+  /** --proxy-client-cert-file and --proxy-client-key-file, for webhooks that the file does not name. */
   readonly pair: { readonly certificate: string; readonly key: string } | undefined;
 }
 
-/** Kubernetes keeps as many (apiserver/pkg/util/webhook/client.go). */
+/** Kubernetes' bound (apiserver/pkg/util/webhook/client.go). */
 const MAX_CLIENTS = 200;
 
-/** Connections to webhooks, kept between calls; webhooks with the same clientConfig share them. */
+/** Connections to webhooks, which stay open between calls. Webhooks with the same clientConfig share them. */
 export class WebhookClients {
   readonly #objects: ClusterObjects;
   readonly #credentials: WebhookCredentials;
@@ -49,7 +59,7 @@ export class WebhookClients {
     return {
       url: url.href,
       ca: config.ca === '' ? undefined : config.ca,
-      // That of the URL, which for a service is <name>.<namespace>.svc.
+      // The host of the URL, which for a service is <name>.<namespace>.svc.
       serverName: undefined,
       insecureSkipVerify: false,
       ...credentialsFor(target, this.#credentials),
@@ -57,7 +67,7 @@ export class WebhookClients {
     };
   }
 
-  /** Asked for each new connection: where a service is may change while connections to it are kept. */
+  /** Called for each new connection, because the address of a service may change meanwhile. */
   #lookupOf(service: ServiceReference): LookupFunction {
     return (_hostname, options, callback) => {
       this.#locate(service).then(
@@ -89,7 +99,7 @@ export class WebhookClients {
   }
 }
 
-/** Shown in messages, too. */
+/** The URL of a webhook, also for messages. */
 export function urlOf({ url, service }: ClientConfig): string {
   if (service === undefined) return url;
   const path = service.path.startsWith('/') ? service.path : `/${service.path}`;
@@ -99,7 +109,7 @@ export function urlOf({ url, service }: ClientConfig): string {
 const NOBODY: ClientCredentials = { certificate: undefined, key: undefined, authorization: undefined };
 
 /**
- * The user whose name fits best: `host:port`, `*.domain:port`, both without a port of 443, `*`, then that of the current
+ * The user whose name matches best: `host:port`, `*.domain:port`, both without a port of 443, `*`, then the user of the current
  * context (apiserver/pkg/util/webhook/authentication.go).
  */
 export function credentialsFor(target: string, { users, pair }: WebhookCredentials): ClientCredentials {
@@ -112,4 +122,34 @@ export function credentialsFor(target: string, { users, pair }: WebhookCredentia
 function namesFor(target: string): string[] {
   const steps = target.split('.');
   return [target, ...steps.slice(1).map((_, at) => `*.${steps.slice(at + 1).join('.')}`)];
+}
+
+/** Kinds by version; clusters write their own domain. */
+const KINDS: Readonly<Record<string, string>> = Object.fromEntries(
+  ['k8s.io', 'cluster.io'].flatMap((domain) => [
+    [`apiserver.config.${domain}/v1`, 'WebhookAdmissionConfiguration'],
+    [`apiserver.config.${domain}/v1alpha1`, 'WebhookAdmission'],
+  ]),
+);
+
+/**
+ * Reads the plugins' configuration, whose only field is the path of a client configuration file with the users for webhooks.
+ * @throws Error
+ */
+export function readWebhookConfig(config: JsonValue | undefined): ClientUsers | undefined {
+  if (config === undefined) return undefined;
+  const object = asObject(config);
+  const { kind, apiVersion, kubeConfigFile } = object;
+  if (kind === undefined || KINDS[text(apiVersion)] !== kind)
+    throw new Error(
+      `no kind ${JSON.stringify(text(kind))} is registered for version ${JSON.stringify(text(apiVersion))}`,
+    );
+  const problems: FieldError[] = [];
+  checkFields(object, ['kind', 'apiVersion', 'kubeConfigFile'], '', problems);
+  const [problem] = problems;
+  if (problem !== undefined) throw new Error(`${problem.field}: ${problem.message}`);
+  const path = text(kubeConfigFile);
+  if (!isAbsolute(path))
+    throw new Error(`kubeConfigFile: Invalid value: ${JSON.stringify(path)}: must be an absolute file path`);
+  return readClientUsers(path);
 }

@@ -5,33 +5,31 @@ import { forbidden, internalError } from '../../api/status.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { Namespaces, objectSelected } from '../matching/selectors.ts';
+import { Namespaces, objectSelected } from '../matching/match-resources.ts';
 import type { PluginParts } from '../plugin.ts';
 import { CallError, callWebhook } from './call.ts';
-import { WebhookClients, type WebhookCredentials } from './clients.ts';
-import { readWebhookConfig } from './config.ts';
+import { readWebhookConfig, WebhookClients, type WebhookCredentials } from './clients.ts';
 import { type Candidate, HookList } from './hook-list.ts';
-import { evaluateConditions } from './match-conditions.ts';
 import { requestOf, type SeenObjects, type Verdict } from './review.ts';
-import { seen } from './seen-object.ts';
-import type { WebhookConfiguration } from './webhook.ts';
+import { evaluateConditions, type WebhookConfiguration } from './webhook.ts';
+import { toWebhookForm } from './webhook-form.ts';
 
-/** What both plugins are made from. */
+/** The parts of both webhook plugins. */
 export interface WebhookParts {
   readonly objects: ClusterObjects;
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly credentials: WebhookCredentials;
   /**
-   * False while the server starts. What it writes then it cannot do without, and a webhook that does not answer, perhaps
-   * because it needs this server, must not keep it from starting.
+   * False while the server starts. Its writes then are necessary, and a webhook that does not answer, perhaps because it needs
+   * this server, must not keep it from starting.
    */
   isServing(): boolean;
-  /** Gets what a webhook failed by whose failures are ignored. */
+  /** Gets the ignored failures of webhooks. */
   onFailure(error: CallError): void;
 }
 
-/** What the plugins are made from; the rest stands in their configuration. */
+/** The parts that the plugins get from the server; the rest comes from their configuration. */
 export interface WebhookNeeds extends Omit<WebhookParts, 'credentials'>, Pick<PluginParts, 'config'> {
   /** --proxy-client-cert-file and --proxy-client-key-file. @throws Error that names the flags */
   readProxyClient(): WebhookCredentials['pair'];
@@ -44,7 +42,7 @@ export const toWebhookParts = ({ config, readProxyClient, ...parts }: WebhookNee
 
 const NOBODY: readonly Candidate[] = Object.freeze([]);
 
-/** What mutating and validating webhooks have in common: which are called, and what becomes of a failed call. */
+/** The common part of mutating and validating webhooks: selects the webhooks to call, and handles failed calls. */
 export class Dispatch {
   readonly types: TypeLibrary;
   readonly #hooks: HookList;
@@ -68,12 +66,12 @@ export class Dispatch {
     this.#onFailure = (error) => parts.onFailure(error);
   }
 
-  /** Those whose rules match, in the order they are called. */
+  /** The webhooks whose rules match, in calling order. */
   candidates(attributes: AdmissionAttributes): readonly Candidate[] {
     return this.#isServing() ? this.#hooks.candidates(attributes) : NOBODY;
   }
 
-  /** Whether its selectors and conditions, too, say that it is to be called. @throws StatusError */
+  /** Whether the selectors and conditions of a candidate match, too. @throws StatusError */
   async isCalled(candidate: Candidate, attributes: AdmissionAttributes): Promise<boolean> {
     const { webhook } = candidate;
     if (!objectSelected(webhook.objectSelector, attributes)) return false;
@@ -89,7 +87,7 @@ export class Dispatch {
   }
 
   /**
-   * Undefined: the call failed, and the webhook's failurePolicy is to go on without it; `note` is written down then.
+   * Undefined: the call failed, and the webhook's failurePolicy ignores that; `note` is recorded then.
    * @throws StatusError
    */
   async call(
@@ -112,6 +110,6 @@ export class Dispatch {
 
 function seenBy(candidate: Candidate, attributes: AdmissionAttributes): SeenObjects {
   const see = (object: AdmissionAttributes['object']): JsonObject | null =>
-    seen(attributes, candidate, object);
+    toWebhookForm(attributes, candidate, object);
   return { object: see(attributes.object), oldObject: see(attributes.old) };
 }

@@ -6,19 +6,19 @@ import type { FollowedObjects } from '../cluster-objects.ts';
 import { ruleMatches } from '../matching/resource-rules.ts';
 import { toWebhooks, type Webhook, type WebhookConfiguration } from './webhook.ts';
 
-/** A webhook whose rules match a write, and as which resource it wants to see it. */
+/** A webhook whose rules match a write, and the resource as which it gets the object. */
 export interface Candidate {
   readonly webhook: Webhook;
   /** Its place among all webhooks. */
   readonly index: number;
-  /** What was written, or what is the same under another version or group (matchPolicy Equivalent). */
+  /** The written resource, or the same one under another version or group (matchPolicy Equivalent). */
   readonly served: ServedResource;
   readonly kind: GroupVersionKind;
 }
 
 const NONE: readonly Candidate[] = Object.freeze([]);
 
-/** Nobody may lock the cluster by a webhook that refuses its own removal. */
+/** Webhook configurations themselves, so that no webhook can refuse its own removal. */
 const EXEMPT: ReadonlySet<string> = new Set([
   'validatingwebhookconfigurations',
   'mutatingwebhookconfigurations',
@@ -27,8 +27,8 @@ const EXEMPT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The webhooks there are. Which of them have a rule for a write depends on what kind of write it is, not on the object, and
- * is worked out once for each kind: a write that none is for costs 0.1 µs, with webhooks or without.
+ * All webhooks. Whether their rules match depends on the kind of a write and not on its object, so it is computed once for each
+ * kind: a write that no webhook matches costs 0.1 µs.
  */
 export class HookList {
   readonly #configurations: FollowedObjects<WebhookConfiguration>;
@@ -83,7 +83,7 @@ export class HookList {
     });
   }
 
-  /** Other names of what is stored in the same place. */
+  /** The other resources with the same storage. */
   #equivalents({ group, resource, storage }: ResourceDefinition, version: string): ServedResource[] {
     return this.#registry
       .groups()
@@ -104,7 +104,7 @@ interface Written {
   readonly operation: AdmissionOperation;
 }
 
-/** Of one resource there are as many as it has versions, subresources and operations: few enough to look through. */
+/** One for each version, subresource and operation of a resource: few enough for a linear search. */
 interface Known extends Written {
   readonly candidates: readonly Candidate[];
 }

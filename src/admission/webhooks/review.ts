@@ -9,15 +9,15 @@ import { decodeObject } from '../../codec/decode.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import { text } from '../../object/parts.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { namespaceOf } from '../matching/selectors.ts';
+import { namespaceOf } from '../matching/match-resources.ts';
 import { type Candidate, kindOf } from './hook-list.ts';
 
-/** AdmissionReview (admission.k8s.io): the question that a webhook is asked, and its answer. */
+/** AdmissionReview (admission.k8s.io): the question to a webhook, and its answer. */
 
 export type ReviewVersion = 'v1' | 'v1beta1';
 const GROUP = 'admission.k8s.io';
 
-/** The first that both sides know. @throws Error when there is none */
+/** The first version that both sides know. @throws Error when there is none */
 export function reviewVersionOf(accepted: readonly string[]): ReviewVersion {
   const found = accepted.find(isReviewVersion);
   if (found !== undefined) return found;
@@ -42,7 +42,7 @@ export function createReview(
   return { uid, review: { kind: 'AdmissionReview', apiVersion: `${GROUP}/${version}`, request } };
 }
 
-/** All but the objects themselves. */
+/** The request of a review, without the objects. */
 export function requestOf(attributes: AdmissionAttributes, { served, kind }: Candidate): JsonObject {
   const { definition, version, subresource, name, operation, user, dryRun } = attributes;
   const own = { definition, version: { version, type: '', enabledByDefault: true } };
@@ -74,26 +74,26 @@ const resourceOf = (
   version: string,
 ): JsonObject => ({ group, version, resource });
 
-/** What a webhook said. */
+/** The answer of a webhook. */
 export interface Verdict {
   readonly allowed: boolean;
-  /** A Status, as far as it was given. */
+  /** The given fields of a Status. */
   readonly status: Status | undefined;
-  /** Undefined: none was given. */
+  /** Undefined: none. */
   readonly patch: Buffer | undefined;
   readonly patchType: string;
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
 
-export interface Asked {
+interface Asked {
   readonly version: ReviewVersion;
   readonly uid: string;
   readonly mutating: boolean;
 }
 
-/** The answer cannot be read as an AdmissionReview at all. */
-export class UnreadableReview extends Error {}
+/** The answer is no AdmissionReview. */
+class UnreadableReview extends Error {}
 
 /** @throws UnreadableReview */
 export function decodeReview(body: Buffer, version: ReviewVersion, types: TypeLibrary): AdmissionReview {
@@ -123,7 +123,7 @@ function parse(body: Buffer): JsonObject {
 
 /**
  * Version v1 is strict where v1beta1 lets webhooks be careless (Kubernetes: admission/plugin/webhook/request).
- * @throws Error that says what is wrong with the answer
+ * @throws Error about an invalid answer
  */
 export function toVerdict(review: AdmissionReview, asked: Asked): Verdict {
   const { response } = review;

@@ -1,3 +1,4 @@
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type {
   MutatingWebhook,
   MutatingWebhookConfiguration,
@@ -5,18 +6,18 @@ import type {
   ValidatingWebhookConfiguration,
   WebhookClientConfig,
 } from '../../api/types/admissionregistration/v1.ts';
+import { type CelProgram, compileCel } from '../../cel/program.ts';
 import { certificatesIn, toBundle } from '../../x509/pem.ts';
+import { readSelector, type Selector } from '../matching/match-resources.ts';
 import { type ResourceRule, readRules } from '../matching/resource-rules.ts';
-import { readSelector, type Selector } from '../matching/selectors.ts';
-import { type MatchCondition, toMatchCondition } from './match-conditions.ts';
 
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
-/** One webhook of a configuration (admissionregistration.k8s.io/v1), as it is used. */
+/** One webhook of a configuration (admissionregistration.k8s.io/v1), parsed. */
 export interface Webhook {
   readonly configuration: string;
   readonly name: string;
-  /** Tells it from all others: a name may occur in several configurations. */
+  /** Unique, unlike the name, which may occur in several configurations. */
   readonly key: string;
   readonly client: ClientConfig;
   readonly rules: readonly ResourceRule[];
@@ -29,11 +30,11 @@ export interface Webhook {
   readonly sideEffects: string;
   readonly timeoutMs: number;
   readonly reviewVersions: readonly string[];
-  /** Of mutating webhooks. */
+  /** For mutating webhooks. */
   readonly reinvokes: boolean;
 }
 
-/** Where a webhook is called: at a URL, or at a service of the cluster. */
+/** The address of a webhook: a URL, or a service of the cluster. */
 export interface ClientConfig {
   readonly url: string;
   readonly service: ServiceReference | undefined;
@@ -51,7 +52,7 @@ export interface ServiceReference {
 const DEFAULT_PORT = 443;
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
-/** In the order they are called: by the name of the configuration, then as they stand in it. */
+/** In calling order: by the name of the configuration, then in the order of its list. */
 export const toWebhooks = (configurations: readonly WebhookConfiguration[]): Webhook[] =>
   [...configurations]
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
@@ -92,10 +93,61 @@ function toClientConfig({ url = '', service, caBundle = '' }: WebhookClientConfi
   };
 }
 
-/** What is in no certificate vouches for nobody; nothing at all would mean whom the host trusts. */
+/** A bundle without certificates trusts nobody; an empty text would mean the host's authorities. */
 const NOBODY = '# no certificate\n';
 
 function toAuthorities(caBundle: string): string {
   if (caBundle === '') return '';
   return toBundle(certificatesIn(Buffer.from(caBundle, 'base64').toString('latin1'))) || NOBODY;
+}
+
+/** An expression that must hold for a webhook to be called. */
+interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** The variables of expressions. `object` and `oldObject` are null when there is none. */
+interface ConditionVariables {
+  readonly object: JsonValue;
+  readonly oldObject: JsonValue;
+  readonly request: JsonObject;
+}
+
+type ConditionsAnswer = { readonly matches: boolean } | { readonly errors: readonly string[] };
+
+const toMatchCondition = ({ name = '', expression = '' }: Partial<MatchCondition>): MatchCondition => ({
+  name,
+  expression,
+});
+
+const VARIABLES = { object: 'dyn', oldObject: 'dyn', request: 'map<string, dyn>' };
+
+const programs = new WeakMap<MatchCondition, CelProgram>();
+
+function programOf(condition: MatchCondition): CelProgram {
+  const known = programs.get(condition);
+  if (known !== undefined) return known;
+  const compiled = compileCel(condition.expression, VARIABLES);
+  programs.set(condition, compiled);
+  return compiled;
+}
+
+/** One false condition decides, even if others failed (Kubernetes: admission/plugin/webhook/matchconditions). */
+export function evaluateConditions(
+  conditions: readonly MatchCondition[],
+  { object, oldObject, request }: ConditionVariables,
+): ConditionsAnswer {
+  const errors: string[] = [];
+  for (const condition of conditions) {
+    try {
+      const value = programOf(condition).evaluate({ object, oldObject, request });
+      if (value === false) return { matches: false };
+      if (value !== true) errors.push(`expression '${condition.expression}' gave no boolean`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      errors.push(`expression '${condition.expression}' resulted in error: ${why}`);
+    }
+  }
+  return errors.length === 0 ? { matches: true } : { errors };
 }

@@ -1,5 +1,5 @@
 import type { FieldError } from '../../api/status.ts';
-import { repeatedKeyProblems } from '../../codec/yaml-repeated-keys.ts';
+import { repeatedKeyProblems } from '../../codec/yaml-problems.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
 import { throwProblems } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, notSupported, required } from '../../object/field-errors.ts';
@@ -19,7 +19,7 @@ import { MAPPING_FIELDS, parseMappings } from './mapping-config.ts';
  *   - issuer: {url: https://login.example.com, audiences: [cluster]}
  *     claimMappings: {username: {claim: sub, prefix: ''}}
  *
- * It is checked as Kubernetes does (apiserver, pkg/apis/apiserver/validation).
+ * The checks are Kubernetes' (apiserver, pkg/apis/apiserver/validation).
  */
 export interface AuthenticationConfig {
   readonly jwt: readonly JwtConfig[];
@@ -41,7 +41,7 @@ const KIND = 'AuthenticationConfiguration';
 const JWT_FIELDS = ['issuer', 'claimValidationRules', 'claimMappings', 'userValidationRules'];
 const MAX_JWT = 64;
 
-/** @throws Error that names everything that is wrong */
+/** @throws Error with all problems */
 export function parseAuthenticationConfig(
   text: string,
   rules: AuthenticationConfigRules,
@@ -151,7 +151,7 @@ function parseAnonymous(
   return { enabled, paths };
 }
 
-/** What the oidc-* flags say, in the words of the file. */
+/** The oidc-* flags, in the terms of the file. */
 export interface OidcFlags {
   readonly issuerUrl: string;
   readonly clientId: string;
@@ -190,7 +190,7 @@ export function fromOidcFlags(flags: OidcFlags): JwtConfig {
   };
 }
 
-/** Names of other claims than email could be anybody's: without a prefix they get the issuer's. `-` means none. */
+/** Claims other than email are not unique, so without a prefix they get the issuer's. `-` means no prefix. */
 function toPrefix(prefix: string, claim: string, issuerUrl: string): string {
   if (prefix === '-') return '';
   return prefix === '' && claim !== 'email' ? `${issuerUrl}#` : prefix;

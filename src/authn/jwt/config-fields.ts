@@ -3,8 +3,8 @@ import type { FieldError } from '../../api/status.ts';
 import { isObject } from '../../object/merge-patch.ts';
 
 /**
- * An object of a configuration file. What is wrong with it is collected in `problems`; a field with an unknown name is wrong
- * too: a mistyped one would weaken the server unseen.
+ * An object of a configuration file. Its errors are collected in `problems`. An unknown field is an error, because a misspelt one
+ * would weaken the server unnoticed.
  */
 export class ConfigFields {
   readonly path: string;
@@ -33,7 +33,7 @@ export class ConfigFields {
     return this.#object[name] !== undefined && this.#object[name] !== null;
   }
 
-  /** '' where there is none. */
+  /** '' for an absent field. */
   text(name: string): string {
     const value = this.#object[name];
     if (typeof value === 'string') return value;

@@ -1,19 +1,19 @@
 import type { CelProgram } from '../../cel/program.ts';
 
-/** One issuer of tokens, and how its claims become a user. Checked; expressions are compiled. */
+/** One issuer of tokens, and the mapping of its claims to a user. Checked, with compiled expressions. */
 export interface JwtConfig {
   readonly issuer: {
     readonly url: string;
-    /** Where discovery is instead of below the issuer's address; '' for there. */
+    /** Another place of discovery; '' for the place below the issuer's address. */
     readonly discoveryUrl: string;
     /** PEM; undefined: the host's authorities. */
     readonly certificateAuthority: string | undefined;
     /** A token must be for one of them. */
     readonly audiences: readonly string[];
   };
-  /** What a token may be signed with (RFC 7518, section 3.1). */
+  /** The algorithms of signatures (RFC 7518, section 3.1). */
   readonly algorithms: readonly string[];
-  /** Claims that must be there with this text. */
+  /** Claims that must have this text. */
   readonly requiredClaims: ReadonlyMap<string, string>;
   readonly claimRules: readonly Rule[];
   readonly username: ClaimMapping;

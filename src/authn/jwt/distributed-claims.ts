@@ -1,22 +1,22 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { isObject } from '../../object/merge-patch.ts';
-import type { HttpsGet } from '../../outbound/https-get.ts';
+import type { HttpsGet } from '../../outbound/http-client.ts';
 import { readUnverified } from '../jws.ts';
 
 export interface DistributedClaimsOptions {
-  /** The claim that may be elsewhere. */
+  /** The claim that may be distributed. */
   readonly claim: string;
   readonly get: HttpsGet;
-  /** The claims of a token of any provider that the configuration's authorities vouch for. @throws Error */
+  /** Verifies a token of any provider that the configuration's authorities vouch for. @throws Error */
   readonly verify: (issuer: string, token: string) => Promise<JsonObject>;
 }
 
 /**
- * Claims that a token does not hold but says where to get (OpenID Connect Core 1.0, section 5.6.2):
+ * Fetches a claim that the token does not contain but refers to (OpenID Connect Core 1.0, section 5.6.2):
  *
  *   "_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "https://…", "access_token": "…"}}
  *
- * Answers the claims with the one in question put in. @throws Error
+ * Returns the claims with that claim added. @throws Error
  */
 export async function expandClaims(
   claims: JsonObject,

@@ -4,7 +4,7 @@ import { duplicate, invalidValue, required } from '../../object/field-errors.ts'
 import type { Rule } from './config.ts';
 import type { ConfigFields } from './config-fields.ts';
 
-/** What expressions of the configuration see: claims of a token, or the user made of them. */
+/** The variables of the configuration's expressions: the claims of a token, or the user made from them. */
 export const CLAIMS: CelVariables = { claims: 'map<string, dyn>' };
 export const USER: CelVariables = {
   user: { username: 'string', uid: 'string', groups: 'list<string>', extra: 'map<string, list<string>>' },
@@ -12,11 +12,11 @@ export const USER: CelVariables = {
 
 export interface Expression {
   readonly variables: CelVariables;
-  /** Whether it must give true or false. */
+  /** Whether the expression must give a boolean. */
   readonly decides: boolean;
 }
 
-/** Undefined, and a problem, when the expression is wrong. */
+/** Undefined for an invalid expression, with a problem added. */
 export function compileExpression(
   expression: string,
   field: string,
@@ -34,7 +34,7 @@ export function compileExpression(
   return undefined;
 }
 
-/** Rules with `expression` and `message`; each expression once. */
+/** Rules with `expression` and `message`; expressions must be unique. */
 export function compileRules(
   rules: readonly ConfigFields[],
   variables: CelVariables,

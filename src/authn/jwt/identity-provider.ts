@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { isObject } from '../../object/merge-patch.ts';
-import type { HttpsGet } from '../../outbound/https-get.ts';
+import type { HttpsGet } from '../../outbound/http-client.ts';
 import { pause } from '../../util/pause.ts';
 import { readUnverified, type VerificationKey, verifyToken } from '../jws.ts';
 
@@ -18,9 +18,9 @@ export interface IdentityProviderOptions {
 }
 
 const RETRY_MS = 10_000;
-/** Tokens with unknown keys cannot make the server ask more often. */
+/** The least time between fetches, however many tokens have unknown keys. */
 const KEYS_COOLDOWN_MS = 3000;
-/** After so long the provider is asked whether its keys are still the same. */
+/** After this time the keys are fetched again. */
 const KEYS_MAX_AGE_MS = 10 * 60_000;
 
 const KEY_ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
@@ -30,7 +30,7 @@ const KEY_ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
   'P-521': ['ES512'],
 };
 
-/** An OpenID Connect provider: where its keys are (OpenID Connect Discovery 1.0), and what they signed. */
+/** An OpenID Connect provider: finds its keys (OpenID Connect Discovery 1.0), and verifies the tokens that they signed. */
 export class IdentityProvider {
   readonly #options: IdentityProviderOptions;
   readonly #found = Promise.withResolvers<void>();
@@ -49,7 +49,7 @@ export class IdentityProvider {
     return this.#found.promise;
   }
 
-  /** Looks for the provider until it is there: it may run on the cluster that this server starts. */
+  /** Tries until the provider is found: it may run on the cluster that this server starts. */
   async run(signal: AbortSignal): Promise<void> {
     const { retryMs = RETRY_MS, onError, issuerUrl } = this.#options;
     while (!signal.aborted && this.#jwksUri === undefined) {
@@ -80,7 +80,7 @@ export class IdentityProvider {
     }
   }
 
-  /** Old keys are good while the provider is away; only the first ones must be waited for. */
+  /** Old keys stay in use while the provider is unreachable; only the first ones are awaited. */
   async #renewKeys(uri: string): Promise<void> {
     if (this.#now() - this.#fetchedAtMs < KEYS_MAX_AGE_MS || !this.#mayFetch()) return;
     const fetching = this.#fetchKeys(uri);
@@ -107,7 +107,7 @@ export class IdentityProvider {
     return uri;
   }
 
-  /** Once for all that wait. @throws Error */
+  /** All callers share one fetch. @throws Error */
   #fetchKeys(uri: string): Promise<void> {
     if (this.#fetching !== undefined) return this.#fetching;
     this.#triedAtMs = this.#now();
@@ -138,7 +138,7 @@ function toObject(text: string): JsonObject {
   throw new Error('the answer is no object');
 }
 
-/** Keys that cannot be used here are passed over: a provider may have others for other purposes (RFC 7517, section 5). */
+/** Unusable keys are skipped, because a provider may have keys for other purposes (RFC 7517, section 5). */
 function parseKeySet({ keys }: JsonObject, allowed: readonly string[]): VerificationKey[] {
   return (Array.isArray(keys) ? keys : []).filter(isObject).flatMap((jwk) => {
     const { kty, crv, kid, use, alg } = jwk;

@@ -13,7 +13,7 @@ export const ISSUER_FIELDS = [
   'audienceMatchPolicy',
 ];
 
-/** `disallowed`: issuers whose tokens somebody else verifies already, this cluster's own. */
+/** `disallowed`: this cluster's own issuers, whose tokens another authenticator verifies. */
 export function parseIssuer(
   issuer: ConfigFields,
   disallowed: readonly string[],

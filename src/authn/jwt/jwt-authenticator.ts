@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import type { HttpsGet } from '../../outbound/https-get.ts';
+import type { HttpsGet } from '../../outbound/http-client.ts';
 import type { Authentication } from '../authenticator.ts';
 import { audiencesOf, readUnverified } from '../jws.ts';
 import { intersect, type TokenAuthenticator } from '../token.ts';
@@ -25,7 +25,7 @@ export class JwtAuthenticator implements TokenAuthenticator {
   readonly #options: JwtAuthenticatorOptions;
   readonly #provider: IdentityProvider;
   readonly #get: HttpsGet;
-  /** Providers of distributed claims, looked for when first named. */
+  /** Providers of distributed claims, created when a token first names them. */
   readonly #others = new Map<string, IdentityProvider>();
   #signal: AbortSignal | undefined;
 
@@ -86,7 +86,7 @@ export class JwtAuthenticator implements TokenAuthenticator {
     });
   }
 
-  /** @throws Error until it has been found; a later call may succeed */
+  /** @throws Error until the provider is found; a later call may succeed */
   #other(issuer: string): IdentityProvider {
     if (issuer === this.#options.config.issuer.url) return this.#provider;
     let provider = this.#others.get(issuer);
@@ -114,7 +114,7 @@ export class JwtAuthenticator implements TokenAuthenticator {
   }
 }
 
-/** Sources of claims are few; a provider that names ever new ones is not followed. */
+/** Bound on the sources of claims, which are few. A provider cannot make the server contact ever new ones. */
 const MAX_OTHERS = 16;
 
 const issuerOf = (issuer: string | undefined): string | undefined =>

@@ -8,7 +8,7 @@ import { JwtAuthenticator, type JwtAuthenticatorOptions } from './jwt-authentica
 export interface JwtAuthenticatorsOptions extends Omit<JwtAuthenticatorOptions, 'config'> {
   readonly configs: readonly JwtConfig[];
   readonly apiAudiences: readonly string[];
-  /** How long a new configuration's providers may take to be found. */
+  /** How long to look for the providers of a new configuration. */
   readonly readyTimeoutMs?: number;
 }
 
@@ -22,7 +22,7 @@ interface Generation {
   readonly stop: AbortController;
 }
 
-/** All issuers of a configuration, which can be exchanged for those of another one. */
+/** All issuers of a configuration, which another configuration can replace. */
 export class JwtAuthenticators implements TokenAuthenticator {
   readonly #options: JwtAuthenticatorsOptions;
   readonly #running = new Set<Promise<void>>();
@@ -53,8 +53,8 @@ export class JwtAuthenticators implements TokenAuthenticator {
   }
 
   /**
-   * The new issuers decide as soon as all of them can; until then, the old ones do.
-   * @throws Error when they cannot in time: then the old ones stay
+   * The new issuers take over as soon as all of them are ready; until then the old ones decide.
+   * @throws Error when they are not ready in time; the old ones stay then
    */
   async replace(configs: readonly JwtConfig[]): Promise<void> {
     const next = this.#create(configs);
@@ -69,7 +69,7 @@ export class JwtAuthenticators implements TokenAuthenticator {
     this.#current = next;
   }
 
-  /** False when it takes too long, or the server ends. */
+  /** False after the timeout, or when the server ends. */
   async #becomesReady({ members }: Generation): Promise<boolean> {
     const decided = new AbortController();
     const end = this.#signal === undefined ? decided.signal : AbortSignal.any([decided.signal, this.#signal]);

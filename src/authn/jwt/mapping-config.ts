@@ -1,5 +1,5 @@
 import type { FieldError } from '../../api/status.ts';
-import { selectsField } from '../../cel/source.ts';
+import { selectsField } from '../../cel/program.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import type { ClaimMapping, JwtConfig } from './config.ts';
@@ -92,7 +92,7 @@ function parseExtra(mappings: readonly ConfigFields[], problems: FieldError[]): 
   });
 }
 
-/** `example.org/what`: the domain says whose extra value it is. */
+/** `example.org/what`: the domain names the owner of the extra value. */
 function checkExtraKey(key: string, field: string, problems: FieldError[]): void {
   if (key === '') {
     problems.push(required(field));
@@ -110,7 +110,7 @@ function checkExtraKey(key: string, field: string, problems: FieldError[]): void
     problems.push(invalidValue(field, path, 'Invalid path'));
 }
 
-/** A mail address that nobody has verified names whomever its owner likes. */
+/** An unverified mail address can name anyone, so expressions that use it must check email_verified. */
 function checkEmail(username: ConfigFields, others: readonly string[], problems: FieldError[]): void {
   const expression = username.text('expression');
   const verifies = [expression, ...others].some((one) => selectsField(one, 'claims', 'email_verified'));

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import type { ClaimMapping, JwtConfig, Rule } from './config.ts';
 
-/** Makes a user of claims, and holds both against the rules. @throws Error that says what is wrong with the token */
+/** Makes a user from claims, and checks both by the rules. @throws Error about the token */
 export function toUser(config: JwtConfig, claims: JsonObject): UserInfo {
   const user = {
     username: usernameOf(config.username, claims),

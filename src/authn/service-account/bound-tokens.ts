@@ -14,7 +14,7 @@ export interface BoundTokensOptions {
   readonly now?: () => number;
 }
 
-/** How far clocks of servers may be apart, and how long what is being deleted still counts (Kubernetes: the same minute). */
+/** How far the clocks of servers may differ, and how long a deleted object still counts (Kubernetes: the same minute). */
 const LEEWAY_SECONDS = 60;
 const EXTRA = 'authentication.kubernetes.io/';
 const INVALIDATED = 'service account token has been invalidated';
@@ -61,7 +61,7 @@ export class BoundTokens implements TokenAuthenticator {
     if (isGone(account, nowSeconds)) throw new Error(`service account ${namespace}/${name} has been deleted`);
   }
 
-  /** What the token is bound to must be there; answers what is told of it with the user. */
+  /** Checks that the objects that the token is bound to exist. Returns the user's extra values about them. */
   async #checkBindings(
     namespace: string,
     own: JsonObject,
@@ -112,8 +112,8 @@ const KINDS: Readonly<Record<LiveResource, string>> = {
 };
 
 /**
- * A token ends in the second that it says. Its beginning may lie a little ahead, because clocks differ; for its end a client
- * has no reason to hope for more.
+ * A token ends exactly at its expiration. Its beginning may lie a little in the future, because clocks differ; no leeway is given
+ * for its end.
  */
 function checkTimes({ exp, nbf, iat }: JsonObject, nowSeconds: number): void {
   if (typeof exp === 'number' && nowSeconds >= exp) throw new Error('service account token has expired');

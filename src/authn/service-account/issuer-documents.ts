@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { VerificationKey } from '../jws.ts';
 
-/** What others need to verify tokens of this cluster (OpenID Connect Discovery 1.0, section 3). */
+/** The documents by which others verify tokens of this cluster (OpenID Connect Discovery 1.0, section 3). */
 export interface IssuerDocuments {
   readonly configuration: JsonObject;
   readonly keySet: JsonObject;
 }
 
-/** What the documents say beside the keys. `jwksUri` is --service-account-jwks-uri or this server's own. */
+/** The fields of the documents beside the keys. `jwksUri` is --service-account-jwks-uri or this server's own. */
 export interface IssuerPlace {
   readonly issuer: string;
   readonly jwksUri: string;
@@ -30,7 +30,7 @@ export function createIssuerDocuments(
   };
 }
 
-/** Whether the issuer is an address where discovery could be. */
+/** Whether the issuer is a URL that can have discovery documents. */
 export function isDiscoverable(issuer: string): boolean {
   if (!URL.canParse(issuer)) return false;
   const { protocol, search, hash } = new URL(issuer);

@@ -7,13 +7,13 @@ import { toUsername } from './names.ts';
 
 export interface TokenIssuerOptions extends Omit<TokenIssuing, 'sign'> {
   readonly issuer: string;
-  /** That of the moment. */
+  /** Returns the current key. */
   readonly signingKey: () => SigningKey;
   /** Feature gate ServiceAccountTokenJTI. */
   readonly numbersTokens: boolean;
 }
 
-/** Signs service account tokens with the claims that Kubernetes gives them (pkg/serviceaccount/claims.go). */
+/** Signs service account tokens with Kubernetes' claims (pkg/serviceaccount/claims.go). */
 export class TokenIssuer implements TokenIssuing {
   readonly #options: TokenIssuerOptions;
 

@@ -1,17 +1,16 @@
 import { createPublicKey } from 'node:crypto';
 import type { SigningKeyStore, StoredSigningKey } from '../../storage/signing-keys.ts';
-import { keepDoing } from '../../util/keep-doing.ts';
-import { pause } from '../../util/pause.ts';
+import { keepDoing, pause } from '../../util/pause.ts';
 import type { VerificationKey } from '../jws.ts';
 import { parseSigningKey, type SigningKey, toVerificationKey } from './keys.ts';
 
-/** The keys of this moment. Another moment's are another object. */
+/** The current keys. Changed keys are a new object. */
 export interface KeyRing {
   readonly signing: SigningKey;
   readonly verifying: readonly VerificationKey[];
 }
 
-/** The signing key's own half comes first: a server always believes itself. */
+/** The public half of the signing key comes first, so that a server always accepts its own tokens. */
 export function createKeyRing(signing: SigningKey, others: readonly VerificationKey[]): KeyRing {
   const own = toVerificationKey(createPublicKey(signing.key));
   const verifying = [...new Map([own, ...others].map((key) => [key.id, key])).values()];
@@ -20,26 +19,26 @@ export function createKeyRing(signing: SigningKey, others: readonly Verification
 
 export interface FollowedKeyRingOptions {
   readonly store: SigningKeyStore;
-  /** Believed beside the stored ones (--service-account-key-file). */
+  /** Accepted beside the stored keys (--service-account-key-file). */
   readonly others: readonly VerificationKey[];
   readonly onChange: (ring: KeyRing) => void;
   readonly onError: (error: unknown) => void;
   readonly everyMs?: number;
 }
 
-/** One small query each; a key begins to sign only after several of them. */
+/** Each check is one small query. A new key starts to sign only after several checks. */
 const LOOK_EVERY_MS = 1000;
 
 /**
- * The keys that all servers of a cluster share, as they are changed while servers run. While the database cannot be asked, keys
- * stay what they were.
+ * Follows the keys that all servers of a cluster share and that may change while servers run. While the database is unreachable,
+ * the keys stay the same.
  */
 export class FollowedKeyRing {
   readonly #options: FollowedKeyRingOptions;
   #current: KeyRing;
   #seen: string;
 
-  /** @throws what the store throws, and Error when it has no key */
+  /** @throws errors of the store, and Error when it has no key */
   static async open(options: FollowedKeyRingOptions): Promise<FollowedKeyRing> {
     return new FollowedKeyRing(options, await options.store.list());
   }
@@ -63,7 +62,7 @@ export class FollowedKeyRing {
     return keepDoing(lookLater, signal, { retryMs: everyMs, onError });
   }
 
-  /** @throws what the store throws, and Error for a key that cannot be read */
+  /** @throws errors of the store, and Error for a key that cannot be read */
   async look(): Promise<void> {
     const keys = await this.#options.store.list();
     const seen = stamp(keys);

@@ -47,7 +47,7 @@ function parse(path: string, read: () => KeyObject): KeyObject {
   }
 }
 
-/** What Kubernetes signs with, for each kind of key. */
+/** Kubernetes' algorithm for each kind of key. */
 function algorithmOf(key: KeyObject, path: string): string {
   if (key.asymmetricKeyType === 'rsa') return 'RS256';
   const curve = key.asymmetricKeyDetails?.namedCurve ?? '';
@@ -61,7 +61,7 @@ export function toVerificationKey(key: KeyObject): VerificationKey {
   return { id: keyId(key), key, algorithms: [algorithmOf(key, 'the key')] };
 }
 
-/** Kubernetes' key ids: the digest of the public key's DER form, so that the id gives nothing away and needs no register. */
+/** Kubernetes' key ids: a digest of the public key's DER form, which reveals nothing and needs no registry. */
 function keyId(key: KeyObject): string {
   return createHash('sha256')
     .update(key.export({ type: 'spki', format: 'der' }))

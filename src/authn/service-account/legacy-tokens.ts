@@ -11,9 +11,9 @@ export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 
 export interface LegacyTokensOptions {
   readonly tokens: SignedTokens;
-  /** Undefined: --service-account-lookup=false, a signature is enough. */
+  /** Undefined: --service-account-lookup=false, the signature suffices. */
   readonly objects: LiveObjects | undefined;
-  /** Notes on the secret that its token was used on a day, as `2026-11-21`. */
+  /** Records in the secret that its token was used on a day, `2026-11-21`. */
   readonly noteUse?: (secret: ApiObject, day: string) => void;
 }
 
@@ -31,7 +31,7 @@ interface LegacyClaims {
   readonly secret: string;
 }
 
-/** Tokens without an end that are kept in secrets (Kubernetes: pkg/serviceaccount/legacy.go). */
+/** Tokens in secrets, which do not expire (Kubernetes: pkg/serviceaccount/legacy.go). */
 export class LegacyTokens implements TokenAuthenticator {
   readonly #options: LegacyTokensOptions;
 
@@ -70,7 +70,7 @@ export class LegacyTokens implements TokenAuthenticator {
       : { annotations: { [`${ANNOTATION}manual-secret`]: secretName } };
   }
 
-  /** Once a day; a day early is no reason for another write, because servers' clocks differ. */
+  /** Writes once a day. A recorded day that lies ahead causes no write, because the clocks of servers differ. */
   #note(secret: ApiObject): void {
     const now = Date.now();
     const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -83,7 +83,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 
-/** @throws Error that names the first claim that is missing or does not fit */
+/** @throws Error that names the first missing or invalid claim */
 function readClaims(claims: JsonObject): LegacyClaims {
   const take = (value: JsonValue | undefined, name: string): string => {
     const text = textOf(value);

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../../request/api-request.ts';
 
-/** How service accounts are named as users (Kubernetes: authentication/serviceaccount). */
+/** User names of service accounts (Kubernetes: authentication/serviceaccount). */
 const PREFIX = 'system:serviceaccount:';
 const ALL = 'system:serviceaccounts';
 

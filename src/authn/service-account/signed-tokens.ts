@@ -6,25 +6,25 @@ import { intersect } from '../token.ts';
 
 export interface SignedTokensOptions {
   readonly issuers: readonly string[];
-  /** Those of the moment: the same list until they change. */
+  /** Returns the current keys: the same list until they change. */
   readonly keys: () => readonly VerificationKey[];
-  /** What tokens without an audience are for. */
+  /** The audiences of tokens that name none. */
   readonly apiAudiences: readonly string[];
 }
 
 export interface SignedClaims {
   readonly claims: JsonObject;
   readonly audiences: readonly string[];
-  /** The token itself named none. */
+  /** Whether the token itself named no audience. */
   readonly withoutAudience: boolean;
 }
 
 const CAPACITY = 10_000;
 
 /**
- * Tokens that a key of this cluster has signed. What a signature says never changes while its key is believed, so verified claims
- * are remembered until keys change: a request then takes a fifth of the time with RSA, a fortieth with ECDSA. Whether they still
- * hold is the next one's question.
+ * Verifies tokens that a key of this cluster signed. A signature stays valid while its key is accepted, so verified claims are
+ * remembered until keys change: a request then takes a fifth of the time with RSA, a fortieth with ECDSA. The caller checks
+ * whether the claims still hold.
  */
 export class SignedTokens {
   readonly #options: SignedTokensOptions;
@@ -66,7 +66,7 @@ export class SignedTokens {
     const candidates = keyId === '' ? keys : keys.filter(({ id }) => id === keyId);
     if (candidates.length === 0) throw new Error('invalid signature, no keys found');
     const claims = await verifyToken(token, candidates);
-    // Keys may have changed meanwhile, and what a dropped one says is not to be remembered.
+    // Keys may have changed meanwhile, and claims signed by a dropped key must not be remembered.
     if (this.#verifiedBy === keys) this.#verified.set(digest, claims);
     return claims;
   }

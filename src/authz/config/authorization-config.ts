@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { repeatedKeyProblems } from '../../codec/yaml-repeated-keys.ts';
+import { repeatedKeyProblems } from '../../codec/yaml-problems.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
 import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
@@ -17,7 +17,7 @@ import { parseWebhookConfig } from './webhook-config.ts';
  *   - {type: Node, name: node}
  *   - {type: RBAC, name: rbac}
  *
- * It is checked as Kubernetes does (apiserver, pkg/apis/apiserver/validation), but fields with unknown names are refused.
+ * The checks are Kubernetes' (apiserver, pkg/apis/apiserver/validation), but unknown fields are refused.
  */
 
 const API_VERSIONS = ['k8s.io', 'cluster.io'].flatMap((domain) =>
@@ -25,8 +25,8 @@ const API_VERSIONS = ['k8s.io', 'cluster.io'].flatMap((domain) =>
 );
 
 /**
- * `requiredModes` are those that must be among the authorizers: on a reload the ones the server started with.
- * @throws Error that names everything that is wrong
+ * `requiredModes` must be among the authorizers: on a reload the modes that the server started with.
+ * @throws Error with all problems
  */
 export function parseAuthorizationConfig(
   text: string,
@@ -88,7 +88,7 @@ function checkAuthorizerName(name: string, type: Mode, field: string, problems: 
   problems.push(invalidValue(field, name, `expected name ${nameOfMode(type)} for authorizer ${type}`));
 }
 
-/** A mode but Webhook stands once, and so does a name. */
+/** Names, and modes other than Webhook, must be unique. */
 function checkRepetitions(authorizers: readonly AuthorizerConfig[], problems: FieldError[]): void {
   const seen = new Set<string>();
   for (const [at, { type, name }] of authorizers.entries()) {

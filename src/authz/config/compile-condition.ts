@@ -1,7 +1,7 @@
 import { compileCel } from '../../cel/program.ts';
 import type { MatchCondition } from './match-conditions.ts';
 
-/** `request` is the spec of a v1 review. @throws Error when the expression is wrong or gives no boolean */
+/** `request` is the spec of a v1 review. @throws Error for an invalid expression, or one that gives no boolean */
 export function compileMatchCondition(expression: string): MatchCondition {
   const program = compileCel(expression, { request: 'map<string, dyn>' });
   if (program.type !== 'bool' && program.type !== 'dyn')

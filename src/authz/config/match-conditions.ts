@@ -4,13 +4,13 @@ import { joinErrors } from '../errors-text.ts';
 /** A compiled CEL expression over `request`, the spec of a v1 review. */
 export interface MatchCondition {
   readonly expression: string;
-  /** @throws Error when it cannot be evaluated or gives no boolean */
+  /** @throws Error when the evaluation fails or gives no boolean */
   evaluate(spec: JsonObject): boolean;
 }
 
 /**
- * What WebhookOptions.matches needs: true when all conditions are. One that is false decides, whatever became of the others;
- * only without one are errors told.
+ * For WebhookOptions.matches: true when all conditions are true. One false condition decides, even if others failed; errors count
+ * only when none is false.
  */
 export function allMatch(conditions: readonly MatchCondition[]): (spec: JsonObject) => boolean {
   return (spec) => {

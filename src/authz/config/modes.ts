@@ -2,7 +2,7 @@ import { type Authorizer, allowMasters, alwaysAllow, alwaysDeny } from '../autho
 import { createChain } from '../chain.ts';
 import type { WebhookConfig } from './webhook-config.ts';
 
-/** The authorizers there are, in the words of --authorization-mode and of the configuration file. */
+/** The kinds of authorizers, as --authorization-mode and the configuration file name them. */
 export const MODES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'] as const;
 
 export type Mode = (typeof MODES)[number];
@@ -17,7 +17,7 @@ export type AuthorizerConfig =
 /** Authorizers other than webhooks have the name of their mode. */
 export const nameOfMode = (mode: Mode): string => mode.toLowerCase();
 
-/** What a chain is built of. An engine that is not there was not enabled when the server started. */
+/** The parts of a chain. An absent engine was not enabled when the server started. */
 export interface Engines {
   readonly rbac?: Authorizer;
   readonly node?: Authorizer;
@@ -25,7 +25,7 @@ export interface Engines {
   readonly webhook: (name: string, config: WebhookConfig) => Authorizer;
 }
 
-/** @throws Error when a link needs an engine that is not there */
+/** @throws Error when a link needs an absent engine */
 export function buildChain(configs: readonly AuthorizerConfig[], engines: Engines): Authorizer {
   return createChain([allowMasters, ...configs.map((config) => build(config, engines))]);
 }
@@ -55,7 +55,7 @@ function enabled(engine: Authorizer | undefined, mode: Mode): Authorizer {
 }
 
 /**
- * The chain that --authorization-mode asks for; `webhook` is what the other flags say of it.
+ * The chain that --authorization-mode asks for; `webhook` comes from the flags of the webhook.
  * @throws Error
  */
 export function fromModes(modes: readonly string[], webhook: WebhookConfig | undefined): AuthorizerConfig[] {

@@ -4,7 +4,7 @@ import type { AuthorizationAttributes, Authorizer, Rules, Verdict } from '../aut
 import { parseAuthorizationConfig } from './authorization-config.ts';
 import type { AuthorizerConfig, Mode } from './modes.ts';
 
-/** How often the file is looked at, as in Kubernetes. */
+/** How often the file is checked, as in Kubernetes. */
 const RELOAD_EVERY_MS = 60_000;
 
 export interface ReloadingOptions {
@@ -16,14 +16,14 @@ export interface ReloadingOptions {
 }
 
 /**
- * The chain that a file configures. A file that has become wrong changes nothing. Modes other than Webhook must stay in it:
- * what they decide from is kept for as long as the server runs.
+ * The chain that a file configures. An invalid file changes nothing. Modes other than Webhook must stay in the file, because
+ * their indexes exist for as long as the server runs.
  */
 export class ReloadingAuthorizer implements Authorizer {
   readonly #file: FollowedFiles<Authorizer>;
   #modes: readonly Mode[] | undefined;
 
-  /** @throws Error when the file is wrong */
+  /** @throws Error for an invalid file */
   constructor({ path, build, onReload, onError }: ReloadingOptions) {
     const make = ([text = '']: readonly string[]): Authorizer => {
       const configs = parseAuthorizationConfig(text, this.#modes);
@@ -46,7 +46,7 @@ export class ReloadingAuthorizer implements Authorizer {
     return this.#file.run(signal);
   }
 
-  /** Takes the file as it is now, if it changed and is right. */
+  /** Takes the current file, if it has changed and is valid. */
   reload(): Promise<void> {
     return this.#file.look();
   }

@@ -3,16 +3,16 @@ import type { FieldError } from '../../api/status.ts';
 import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
 import { duplicate, invalidValue, required, tooMany } from '../../object/field-errors.ts';
 
-/** How one webhook is asked; its flags and its part of the configuration file say the same things. */
+/** The settings of one webhook, from its flags or its part of the configuration file. */
 export interface WebhookConfig {
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
   readonly timeoutMs: number;
   readonly version: 'v1' | 'v1beta1';
   readonly onFailure: 'no-opinion' | 'deny';
-  /** Undefined: the address and credentials that a pod has of its own cluster. */
+  /** Undefined: a pod's address and credentials for its own cluster. */
   readonly kubeConfigFile: string | undefined;
-  /** CEL; all must be true for the webhook to be asked. */
+  /** CEL. The webhook is called only if all are true. */
   readonly matchConditions: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const FIELDS = [
   'matchConditions',
 ];
 
-/** `problems` takes what is wrong; the result is of use only when nothing is. */
+/** Adds to `problems`; the result is valid only if it adds none. */
 export function parseWebhookConfig(config: JsonObject, path: string, problems: FieldError[]): WebhookConfig {
   checkFields(config, FIELDS, path, problems);
   const { subjectAccessReviewVersion: version, failurePolicy } = config;
@@ -69,7 +69,7 @@ export function parseWebhookConfig(config: JsonObject, path: string, problems: F
   };
 }
 
-/** The connection's kubeconfig file; undefined for the one of the cluster. */
+/** The kubeconfig file of the connection; undefined for a connection inside the cluster. */
 function parseConnection(info: JsonObject, path: string, problems: FieldError[]): string | undefined {
   checkFields(info, ['type', 'kubeConfigFile'], path, problems);
   const { type, kubeConfigFile } = info;

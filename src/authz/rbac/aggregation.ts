@@ -1,14 +1,15 @@
 import type { ClusterRole, PolicyRule } from '../../api/types/rbac/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
+import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
 
-/** A ClusterRole as aggregation sees it. */
+/** The fields of a ClusterRole that aggregation needs. */
 export type AggregatedRole = Pick<ClusterRole, 'metadata' | 'rules' | 'aggregationRule'>;
 
 /**
- * The rules that a ClusterRole with an aggregation rule must have: those of every other role that one of its selectors
- * selects, selector by selector and within one by name, each once. Undefined when it has them, or has no aggregation rule
- * (Kubernetes: pkg/controller/clusterroleaggregation). Aggregated roles may be aggregated again: repeat until none changes.
+ * The rules that a ClusterRole with an aggregation rule must have: the rules of every other role that one of its selectors
+ * selects, in the order of selectors and names, without duplicates. Undefined when the role has them already, or has no
+ * aggregation rule (Kubernetes: pkg/controller/clusterroleaggregation). Aggregated roles may be aggregated again, so the caller
+ * repeats this until nothing changes.
  */
 export function aggregatedRules(
   role: AggregatedRole,

@@ -12,7 +12,7 @@ interface Scope {
   readonly groups: BySubject;
 }
 
-/** Where a grant was put, to take it out again. */
+/** Where a grant is stored, for its removal. */
 interface Place {
   readonly index: BySubject;
   readonly subject: string;
@@ -25,8 +25,8 @@ interface Placed {
 }
 
 /**
- * Bindings of one kind by namespace and subject, so that a decision looks at none but those of the user and its groups. A
- * service account is the user it acts as.
+ * Bindings of one kind by namespace and subject, so that a decision visits only those of the user and its groups. A service
+ * account counts as its user.
  */
 export class BindingIndex implements Followed {
   readonly #kind: 'ClusterRoleBinding' | 'RoleBinding';
@@ -48,7 +48,7 @@ export class BindingIndex implements Followed {
     if (type !== 'DELETED') this.#add(toBinding(entry));
   }
 
-  /** What the user and its groups have been granted in one namespace. */
+  /** The grants of the user and its groups in one namespace. */
   listsOf(user: UserInfo, namespace: string): GrantList[] {
     const scope = this.#scopes.get(namespace);
     if (scope === undefined) return [];
@@ -111,13 +111,13 @@ export class BindingIndex implements Followed {
   }
 }
 
-/** Where the role of a binding is found; undefined for a kind that there is not. A ClusterRoleBinding binds no Role. */
+/** The key of a binding's role; undefined for an unknown kind. A ClusterRoleBinding cannot bind a Role. */
 export function keyOf({ kind, name }: RoleRef, bindingNamespace: string): string | undefined {
   if (kind === 'ClusterRole') return roleKey('', name);
   return kind === 'Role' && bindingNamespace !== '' ? roleKey(bindingNamespace, name) : undefined;
 }
 
-/** Undefined: a service account without a namespace, which nobody is. */
+/** Undefined: a service account without a namespace, which matches no user. */
 function subjectName({ kind, name, namespace = '' }: Subject, bindingNamespace: string): string | undefined {
   if (kind !== 'ServiceAccount') return name;
   const home = namespace === '' ? bindingNamespace : namespace;

@@ -2,11 +2,11 @@ import { urlCovers } from './match.ts';
 import type { PolicyRule } from './policy.ts';
 
 /**
- * Whether rules give at least what other rules give (Kubernetes: component-helpers, auth/rbac/validation). The wanted rules
- * are broken down to one verb on one resource each; such a piece is either in one of the owner's rules or not held at all.
+ * Whether rules grant at least the rights of other rules (Kubernetes: component-helpers, auth/rbac/validation). The wanted rules
+ * are broken down to one verb on one resource each; one of the held rules must cover such a piece as a whole.
  */
 
-/** The pieces of `wanted` that `held` does not give. */
+/** The pieces of `wanted` that `held` does not cover. */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   return wanted.flatMap(breakDown).filter((piece) => !held.some((rule) => covers(rule, piece)));
 }
@@ -49,13 +49,13 @@ function coversResource(held: readonly string[], resource: string): boolean {
   return slash >= 0 && held.includes(`*${resource.slice(slash)}`);
 }
 
-/** Who holds a rule for some names holds none of it for the others, and so not for all. */
+/** A rule for some names does not cover other names, and therefore not all names. */
 function coversNames(held: readonly string[], wanted: readonly string[]): boolean {
   if (held.length === 0) return true;
   return wanted.length > 0 && wanted.every((name) => held.includes(name));
 }
 
-/** Pieces on the same resource and name as one rule with all their verbs; others stay as they are. */
+/** Joins pieces on the same resource and name into one rule with all their verbs; other pieces stay. */
 export function compactRules(pieces: readonly PolicyRule[]): PolicyRule[] {
   const compact: PolicyRule[] = [];
   const simple = new Map<string, PolicyRule>();
@@ -88,6 +88,6 @@ export function describeRule(rule: PolicyRule): string {
 const part = (name: string, values: readonly string[] = []): string =>
   values.length === 0 ? '' : `${name}:${quoteAll(values)}`;
 
-/** A list as Go's %q shows it: `["a" "b"]`. */
+/** A list in Go's %q: `["a" "b"]`. */
 export const quoteAll = (values: readonly string[]): string =>
   `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;

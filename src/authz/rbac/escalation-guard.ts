@@ -12,17 +12,17 @@ import {
 import { canonicalRules, type PolicyRule, RBAC_GROUP, type RoleRef, toRoleRef } from './policy.ts';
 import type { HeldRules } from './rbac.ts';
 
-/** Where rules come from: the RBAC engine, whether or not it is in the chain. */
+/** The source of rules: the RBAC engine, even if it is not in the chain. */
 export interface RuleSource {
   rulesFor(user: UserInfo, namespace: string): HeldRules;
   rulesOf(roleRef: RoleRef, bindingNamespace: string): readonly PolicyRule[] | undefined;
 }
 
-/** A role or binding that somebody wants to write. */
+/** A write of a role or binding. */
 export interface RbacWrite {
   readonly user: UserInfo;
   readonly resource: 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
-  /** '' for what is cluster-scoped. */
+  /** '' for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
   /** The name in the URL: '' for a POST, so that a rule for some names does not allow it. */
@@ -33,9 +33,9 @@ export interface RbacWrite {
 }
 
 /**
- * Checks a create or update of a role for escalation and of a binding for the right to bind. Whoever is in system:masters, or
- * is allowed the verb `escalate` on the role or `bind` on the bound one, passes; others must hold the rules themselves
- * (Kubernetes: pkg/registry/rbac/<resource>/policybased).
+ * Checks a create or update of a role for escalation and of a binding for the right to bind. Members of system:masters pass, and
+ * users with the verb `escalate` on the role or `bind` on the bound one; others must hold the rules themselves (Kubernetes:
+ * pkg/registry/rbac/<resource>/policybased).
  */
 export class EscalationGuard {
   readonly #authorizer: Authorizer;
@@ -46,7 +46,7 @@ export class EscalationGuard {
     this.#source = source;
   }
 
-  /** @throws StatusError 403 for an escalation, 404 for a binding to a role that is not there */
+  /** @throws StatusError 403 for an escalation, 404 for a binding to a role that does not exist */
   async check(write: RbacWrite): Promise<void> {
     if (isMaster(write.user)) return;
     if (write.resource === 'roles' || write.resource === 'clusterroles') await this.#checkRole(write);

@@ -7,7 +7,7 @@ import type { PolicyRule } from './policy.ts';
 import type { HeldRules } from './rbac.ts';
 
 /**
- * Nobody may hand out more than he has. Undefined when `wanted` is within what the user holds; else what a 403 says
+ * Users may grant only rights that they hold. Undefined when the user holds `wanted`; otherwise the message of the 403
  * (Kubernetes: pkg/registry/rbac/validation, ConfirmNoEscalation).
  */
 export function escalation(
@@ -24,7 +24,7 @@ export function escalation(
   return `${who} is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${unresolved}`;
 }
 
-/** What somebody must hold to write an aggregation rule, which may gather anything. */
+/** The rights that a user must hold to write an aggregation rule, which may aggregate anything. */
 export const FULL_AUTHORITY: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -34,7 +34,7 @@ export const AGGREGATION_REFUSED = 'must have cluster-admin privileges to use th
 
 const GC_FIELDS = ['ownerReferences', 'finalizers', 'managedFields'];
 
-/** Whether an update does no more than let the object be collected later; that needs no rights of its own. */
+/** Whether an update changes only fields of garbage collection, which needs no rights to the rules. */
 export function changesOnlyGarbageCollection(object: ApiObject, old: ApiObject): boolean {
   return equalExcept(object, old, ['metadata']) && equalExcept(object.metadata, old.metadata, GC_FIELDS);
 }

@@ -3,16 +3,16 @@ import { RBAC_GROUP, type RoleRef } from './policy.ts';
 import type { RoleIndex } from './role-index.ts';
 import { RuleTable } from './rule-table.ts';
 
-/** One subject of one binding: who gets it has been found; the role is looked up when it is asked for. */
+/** One subject of one binding. The role is looked up on use. */
 export interface Grant {
   readonly roleRef: RoleRef;
-  /** Undefined: the binding refers to no kind of role that there is. */
+  /** Undefined: the binding refers to an unknown kind of role. */
   readonly roleKey: string | undefined;
   /** `ClusterRoleBinding "x" of ClusterRole "y" to User "u"` */
   readonly source: string;
 }
 
-/** From how many grants on one table of all their rules pays; below it the tables of the roles, which all share, do. */
+/** From this many grants on, one table of all their rules pays; below, the shared tables of the roles are used. */
 const OWN_TABLE_FROM = 32;
 
 interface OwnTable {
@@ -21,7 +21,7 @@ interface OwnTable {
   readonly missing: readonly RoleRef[];
 }
 
-/** What one subject has been granted in one namespace. */
+/** The grants of one subject in one namespace. */
 export class GrantList {
   readonly #grants = new Set<Grant>();
   #own: OwnTable | undefined;
@@ -31,7 +31,7 @@ export class GrantList {
     this.#own = undefined;
   }
 
-  /** True: nothing is left. */
+  /** Returns true when the list is empty afterwards. */
   delete(grant: Grant): boolean {
     this.#grants.delete(grant);
     this.#own = undefined;
@@ -42,7 +42,7 @@ export class GrantList {
     return this.#grants[Symbol.iterator]();
   }
 
-  /** A grant that allows it. */
+  /** A grant that allows the question; undefined for none. */
   find(question: Question, roles: RoleIndex): Grant | undefined {
     if (this.#grants.size >= OWN_TABLE_FROM) return this.#ownTable(roles).table.find(question);
     for (const grant of this.#grants) {
@@ -51,7 +51,7 @@ export class GrantList {
     return undefined;
   }
 
-  /** The roles it refers to that are not there. */
+  /** The referenced roles that do not exist. */
   missing(roles: RoleIndex): readonly RoleRef[] {
     if (this.#grants.size >= OWN_TABLE_FROM) return this.#ownTable(roles).missing;
     const missing: RoleRef[] = [];
@@ -73,7 +73,7 @@ export class GrantList {
   }
 }
 
-/** Why a grant gives nothing, in Kubernetes' words. */
+/** Why a grant has no effect, in Kubernetes' words. */
 export function missingRole({ kind, name }: RoleRef): string {
   if (kind !== 'Role' && kind !== 'ClusterRole') {
     return `unsupported role reference kind: ${JSON.stringify(kind)}`;

@@ -1,7 +1,7 @@
 import type { AuthorizationAttributes } from '../authorizer.ts';
 import type { PolicyRule } from './policy.ts';
 
-/** What rules are compared with, taken apart once for all rules of a decision. */
+/** The question of a decision, prepared once for all rules. */
 export type Question =
   | {
       readonly kind: 'resource';
@@ -9,7 +9,7 @@ export type Question =
       readonly group: string;
       /** `pods`, or with a subresource `pods/log`. */
       readonly resource: string;
-      /** How a rule names the subresource of every resource: `* /log` without the space; '' without a subresource. */
+      /** The name in rules for the subresource of all resources: `* /log` without the space; '' without a subresource. */
       readonly anySubresource: string;
       readonly name: string;
     }
@@ -31,7 +31,7 @@ export function toQuestion({ verb, target, path }: AuthorizationAttributes): Que
 export const rulesAllow = (rules: readonly PolicyRule[], question: Question): boolean =>
   rules.some((rule) => ruleAllows(rule, question));
 
-/** Kubernetes: RuleAllows. An empty list allows nothing, except that no resourceNames mean every name. */
+/** Kubernetes: RuleAllows. An empty list allows nothing, but an empty list of resourceNames allows every name. */
 export function ruleAllows(rule: PolicyRule, question: Question): boolean {
   if (!hasOrAll(rule.verbs, question.verb)) return false;
   if (question.kind === 'path') return urlsAllow(rule.nonResourceURLs, question.path);
@@ -60,7 +60,7 @@ const namesAllow = (names: readonly string[] | undefined, name: string): boolean
 const urlsAllow = (urls: readonly string[] | undefined, path: string): boolean =>
   urls?.some((url) => urlCovers(url, path)) ?? false;
 
-/** `/healthz/*` covers everything that begins with `/healthz/`; all stars at the end count as one. */
+/** `/healthz/*` covers every path that begins with `/healthz/`; several stars at the end count as one. */
 export function urlCovers(url: string, path: string): boolean {
   if (url === path) return true;
   return url.endsWith('*') && path.startsWith(url.replace(/\*+$/, ''));

@@ -3,7 +3,7 @@ import type { ClusterRole, RoleBinding, PolicyRule as StoredRule } from '../../a
 import { parseStored } from '../../codec/stored-object.ts';
 import type { Entry } from '../../storage/store.ts';
 
-/** The objects of rbac.authorization.k8s.io/v1, as far as decisions look at them. An absent list is an empty one. */
+/** The objects of rbac.authorization.k8s.io/v1, with the fields that decisions need. An absent list is empty. */
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
@@ -74,5 +74,5 @@ export const toSubject = ({ kind = '', name = '', ...rest }: Partial<Subject>): 
   ...rest,
 });
 
-/** Where a role is found: the namespace of a ClusterRole is ''. */
+/** The key of a role. The namespace of a ClusterRole is ''. */
 export const roleKey = (namespace: string, name: string): string => `${namespace}\0${name}`;

@@ -8,12 +8,12 @@ export interface IndexedRole {
   readonly table: RuleTable<true>;
 }
 
-/** Roles and ClusterRoles by {@link roleKey}; the one never has the key of the other. */
+/** Roles and ClusterRoles by {@link roleKey}; their keys never collide. */
 export class RoleIndex {
   readonly #roles = new Map<string, IndexedRole>();
   readonly roles: Followed = this.#part((key) => !key.startsWith('\0'));
   readonly clusterRoles: Followed = this.#part((key) => key.startsWith('\0'));
-  /** Rises with every change: what has been made of roles is good as long as it stays. */
+  /** Rises with every change. A value made from roles is valid while this number stays the same. */
   generation = 0;
 
   get(key: string | undefined): IndexedRole | undefined {

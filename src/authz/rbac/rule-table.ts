@@ -7,8 +7,8 @@ interface Row<T> {
 }
 
 /**
- * Rules by the resource they name, so that a question is compared with no others: the common roles have a hundred resources
- * and a question has one. `owner` is whose rule it is.
+ * Rules by the resource that they name, so that a question is compared with few rules: common roles have a hundred resources and
+ * a question has one. `owner` is the value that a found rule stands for.
  */
 export class RuleTable<T> {
   readonly #byResource = new Map<string, Row<T>[]>();
@@ -26,7 +26,7 @@ export class RuleTable<T> {
     }
   }
 
-  /** The owner of a rule that allows it; undefined when none does. */
+  /** The owner of a rule that allows the question; undefined when none does. */
   find(question: Question): T | undefined {
     if (question.kind === 'path') return findIn(this.#urls, question);
     const owner =

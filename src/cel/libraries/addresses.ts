@@ -1,8 +1,16 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { formatIp, readStrictCidr, readStrictIp } from '../../object/canonical-ip.ts';
-import { contains, equalBytes, networkBytes, parseCidr, parseIp } from '../../object/ip.ts';
+import {
+  contains,
+  equalBytes,
+  formatIp,
+  networkBytes,
+  parseCidr,
+  parseIp,
+  readStrictCidr,
+  readStrictIp,
+} from '../../object/ip.ts';
 
-export class CelIp {
+class CelIp {
   readonly bytes: readonly number[];
 
   constructor(bytes: readonly number[]) {
@@ -22,7 +30,7 @@ export class CelIp {
   }
 }
 
-export class CelCidr {
+class CelCidr {
   readonly bytes: readonly number[];
   readonly prefixBits: number;
 
@@ -46,7 +54,7 @@ export class CelCidr {
   }
 }
 
-/** What stands before the dot in `ip.isCanonical(…)`, and the types by their names. */
+/** The namespace in `ip.isCanonical(…)`, and the types by their names. */
 class IpNamespace {}
 
 const IP = 'net.IP';
@@ -55,7 +63,7 @@ const CIDR = 'net.CIDR';
 /** Addresses and ranges of them (Kubernetes: cel/library, ip and cidr). */
 export function registerAddresses(environment: Environment): Environment {
   registerCidrs(registerIps(environment.registerType(IP, CelIp).registerType(CIDR, CelCidr)));
-  // Only an expression can tell what the library calls a type: `type(ip('::1')) == net.IP`.
+  // Only an expression gives the library's value for a type: `type(ip('::1')) == net.IP`.
   const types = {
     IP: environment.evaluate("type(ip('::1'))"),
     CIDR: environment.evaluate("type(cidr('::/0'))"),

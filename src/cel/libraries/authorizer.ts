@@ -2,12 +2,12 @@ import type { Environment } from '@marcbachmann/cel-js';
 import { checkName } from '../../object/formats.ts';
 import { spend } from '../budget.ts';
 
-/** Who asks: the user of the request, or a service account. */
-export interface Asker {
+/** The subject of a question: the user of the request, or a service account. */
+interface Asker {
   readonly serviceAccount?: { readonly namespace: string; readonly name: string };
 }
 
-/** What `check` asks. */
+/** A question that `check` asks. */
 export type Question = Asker & { readonly verb: string } & (
     | { readonly kind: 'path'; readonly path: string }
     | {
@@ -26,7 +26,7 @@ export interface AuthorizerAnswer {
   readonly error?: string;
 }
 
-/** Answers at once, or throws what makes the whole expression be evaluated anew when the answer is there. */
+/** Answers at once, or throws an error that makes the whole expression run again when the answer is known. */
 export type Ask = (question: Question) => AuthorizerAnswer;
 
 type ResourceFields = Omit<Extract<Question, { kind: 'resource' }>, 'kind' | 'verb' | 'serviceAccount'>;
@@ -34,7 +34,7 @@ type ResourceFields = Omit<Extract<Question, { kind: 'resource' }>, 'kind' | 've
 export class CelAuthorizer {
   readonly ask: Ask;
   readonly asker: Asker;
-  /** Of the resource that the request is about. */
+  /** A check of the request's own resource. */
   readonly requestResource: ResourceCheck | undefined;
 
   constructor(ask: Ask, asker: Asker, request?: ResourceFields) {

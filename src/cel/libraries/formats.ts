@@ -1,11 +1,10 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from '../../object/formats.ts';
-import { isRequestUri } from './urls.ts';
 
 type Check = (text: string) => readonly string[];
 
-/** A format by its name, for texts to be checked against. */
-export class CelFormat {
+/** A named format that texts can be checked against. */
+class CelFormat {
   readonly name: string;
   readonly check: Check;
 
@@ -19,7 +18,7 @@ export class CelFormat {
   }
 }
 
-/** A name that more will be put to may end in a dash. */
+/** A prefix of a generated name may end in a dash. */
 const prefixOf =
   (rule: NameRule): Check =>
   (text) =>
@@ -63,32 +62,122 @@ const FORMATS: ReadonlyMap<string, CelFormat> = new Map(
   }).map(([name, check]) => [name, new CelFormat(name, check)]),
 );
 
-/** What stands before the dot in `format.named(…)`. */
+/** The namespace in `format.named(…)`. */
 class Formats {}
 
-const TYPE = 'kubernetes.NamedFormat';
+const FORMAT_TYPE = 'kubernetes.NamedFormat';
 const NAMESPACE = 'kubernetes.Formats';
 
 /** Formats by their names (Kubernetes: cel/library, format). */
 export function registerFormats(environment: Environment): Environment {
   environment
-    .registerType(TYPE, CelFormat)
+    .registerType(FORMAT_TYPE, CelFormat)
     .registerType(NAMESPACE, Formats)
     .registerConstant('format', NAMESPACE, new Formats())
-    .registerOperator(`${TYPE} == ${TYPE}`, (a: CelFormat, b: CelFormat) => a.equals(b))
-    .registerFunction(`${NAMESPACE}.named(string): optional<${TYPE}>`, (_: Formats, name: string) =>
+    .registerOperator(`${FORMAT_TYPE} == ${FORMAT_TYPE}`, (a: CelFormat, b: CelFormat) => a.equals(b))
+    .registerFunction(`${NAMESPACE}.named(string): optional<${FORMAT_TYPE}>`, (_: Formats, name: string) =>
       toOptional(FORMATS.get(name)),
     )
     .registerFunction(
-      `${TYPE}.validate(string): optional<list<string>>`,
+      `${FORMAT_TYPE}.validate(string): optional<list<string>>`,
       (format: CelFormat, text: string) => {
         const reasons = format.check(text);
         return toOptional(reasons.length === 0 ? undefined : [...reasons]);
       },
     );
   for (const [name, format] of FORMATS)
-    environment.registerFunction(`${NAMESPACE}.${name}(): ${TYPE}`, () => format);
+    environment.registerFunction(`${NAMESPACE}.${name}(): ${FORMAT_TYPE}`, () => format);
   return environment;
 }
 
 const toOptional = (value: unknown): Optional => (value === undefined ? Optional.none() : Optional.of(value));
+
+/** A URL as Go reads the target of a request: absolute, or an absolute path; a `#` has no meaning. */
+class CelUrl {
+  readonly scheme: string;
+  readonly host: string;
+  readonly path: string;
+  readonly query: string;
+
+  constructor(scheme: string, host: string, path: string, query: string) {
+    this.scheme = scheme;
+    this.host = host;
+    this.path = path;
+    this.query = query;
+  }
+
+  equals(other: unknown): boolean {
+    return (
+      other instanceof CelUrl &&
+      other.scheme === this.scheme &&
+      other.host === this.host &&
+      other.path === this.path &&
+      other.query === this.query
+    );
+  }
+
+  get port(): string {
+    return PORT.exec(this.host)?.[1] ?? '';
+  }
+
+  get hostname(): string {
+    const host = this.host.replace(PORT, '');
+    return host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+  }
+}
+
+const PORT = /:(\d*)$/;
+const PARTS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:[^@/?]*@)?([^/?]*))?([^?]*)(?:\?(.*))?$/s;
+/** A name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port. */
+const HOST = /^(?:\[[0-9A-Fa-f:.%]+\]|[^\s[\]:"<>\\^`{|}]*)(?::\d*)?$/;
+const URL_TYPE = 'kubernetes.URL';
+
+/** Undefined when the text is no URL. */
+function parse(text: string): CelUrl | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is not allowed
+  if (text === '' || /[\x00-\x1f\x7f]/.test(text)) return undefined;
+  const [, scheme = '', host = '', path = '', query = ''] = PARTS.exec(text) ?? [];
+  const rooted = path === '' || path.startsWith('/');
+  if (scheme === '' && (!text.startsWith('/') || !rooted)) return undefined;
+  if (!HOST.test(host) || /%(?![0-9A-Fa-f]{2})/.test(path)) return undefined;
+  return new CelUrl(scheme.toLowerCase(), host, path, query);
+}
+
+const isRequestUri = (text: string): boolean => parse(text) !== undefined;
+
+/** Uniform resource locators (Kubernetes: cel/library, urls). */
+export const registerUrls = (environment: Environment): Environment =>
+  environment
+    .registerType(URL_TYPE, CelUrl)
+    .registerOperator(`${URL_TYPE} == ${URL_TYPE}`, (a: CelUrl, b: CelUrl) => a.equals(b))
+    .registerFunction(`url(string): ${URL_TYPE}`, (text: string) => {
+      const url = parse(text);
+      if (url !== undefined) return url;
+      const why = `parse ${JSON.stringify(text)}: invalid URI for request`;
+      throw new Error(`URL parse error during conversion from string: ${why}`);
+    })
+    .registerFunction('isURL(string): bool', isRequestUri)
+    .registerFunction(`${URL_TYPE}.getScheme(): string`, ({ scheme }: CelUrl) => scheme)
+    .registerFunction(`${URL_TYPE}.getHost(): string`, ({ host }: CelUrl) => host)
+    .registerFunction(`${URL_TYPE}.getHostname(): string`, ({ hostname }: CelUrl) => hostname)
+    .registerFunction(`${URL_TYPE}.getPort(): string`, ({ port }: CelUrl) => port)
+    .registerFunction(`${URL_TYPE}.getEscapedPath(): string`, ({ path }: CelUrl) => escapePath(path))
+    .registerFunction(`${URL_TYPE}.getQuery(): map<string, list<string>>`, ({ query }: CelUrl) =>
+      queryOf(query),
+    );
+
+/** Escapes a path, without escaping it twice. */
+const escapePath = (path: string): string =>
+  path.replaceAll(/%[0-9A-Fa-f]{2}|[^%A-Za-z0-9\-_.~!$&'()*+,;=:@/]+/g, (found) =>
+    found.startsWith('%') ? found : encodeURIComponent(found),
+  );
+
+function queryOf(query: string): Map<string, string[]> {
+  const values = new Map<string, string[]>();
+  for (const [key, value] of new URLSearchParams(query)) {
+    const known = values.get(key);
+    if (known === undefined) values.set(key, [value]);
+    else known.push(value);
+  }
+  return values;
+}

@@ -1,7 +1,7 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { spend } from '../budget.ts';
-import { celEqual } from '../equality.ts';
+import { celContains, celEqual } from '../equality.ts';
 
 /** Functions of lists (Kubernetes: cel/library, lists). */
 export const registerLists = (environment: Environment): Environment =>
@@ -19,7 +19,7 @@ export const registerLists = (environment: Environment): Environment =>
 
 const NO_OVERLOAD = 'no such overload';
 
-/** Something that JavaScript orders as CEL does. */
+/** A value that JavaScript orders as CEL orders the original. */
 function ordinal(value: unknown): bigint | number | string | boolean {
   if (typeof value === 'object') {
     if (value instanceof Date) return value.getTime();
@@ -77,3 +77,27 @@ function add(a: unknown, b: unknown): unknown {
   }
   throw new Error(NO_OVERLOAD);
 }
+
+/** The namespace in `sets.contains(…)`. */
+class Sets {}
+
+/** Lists as sets (cel-go: ext/sets). */
+export const registerSets = (environment: Environment): Environment =>
+  environment
+    .registerType('kubernetes.Sets', Sets)
+    .registerConstant('sets', 'kubernetes.Sets', new Sets())
+    .registerFunction(
+      'kubernetes.Sets.contains(list, list): bool',
+      (_: Sets, list: readonly unknown[], sub: readonly unknown[]) => containsAll(list, sub),
+    )
+    .registerFunction(
+      'kubernetes.Sets.equivalent(list, list): bool',
+      (_: Sets, a: readonly unknown[], b: readonly unknown[]) => containsAll(a, b) && containsAll(b, a),
+    )
+    .registerFunction(
+      'kubernetes.Sets.intersects(list, list): bool',
+      (_: Sets, a: readonly unknown[], b: readonly unknown[]) => a.some((item) => celContains(b, item)),
+    );
+
+const containsAll = (list: readonly unknown[], sub: readonly unknown[]): boolean =>
+  sub.every((item) => celContains(list, item));

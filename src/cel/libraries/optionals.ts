@@ -1,9 +1,7 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
-import { isMap, isNumber, sizeOfMap } from '../equality.ts';
-import type { Context, Evaluator, MacroCall, TypeChecker, TypeName } from './macros.ts';
-import { iterationName } from './macros.ts';
+import { hasKey, isMap, isNumber, isOptional, sizeOfMap } from '../equality.ts';
 
-/** What the library lacks of optional values (cel-go: cel/library, optionals). */
+/** Functions of optional values that the library lacks (cel-go: cel/library, optionals). */
 export const registerOptionals = (environment: Environment): Environment =>
   environment
     .registerFunction('OptionalNamespace.ofNonZeroValue(dyn): optional<dyn>', (_: unknown, value: unknown) =>
@@ -22,7 +20,7 @@ function isZero(value: unknown): boolean {
   return value === null || value === false || (isMap(value) && sizeOfMap(value) === 0);
 }
 
-/** `optional.optMap(v, expression)`: the expression of what is there, if anything is. */
+/** `optional.optMap(v, expression)`: applies the expression to the value, if there is one. */
 function over({ args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap'): object {
   const [variable, body] = args;
   const bound = iterationName(variable, name);
@@ -48,4 +46,85 @@ function over({ args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap'): obj
       return name === 'optMap' ? Optional.of(result) : result;
     },
   };
+}
+
+/** The library's `has` accepts only fields of a variable; this one accepts a field of any expression: `has(a[0].b)`. */
+export const HAS = 'has';
+export const HAS_ANY = 'h_s';
+
+/** Values that have fields without being maps. */
+export interface Fields {
+  hasField(name: string): boolean;
+}
+
+export const registerPresence = (environment: Environment): Environment =>
+  environment.registerFunction(`${HAS_ANY}(ast): bool`, ({ args: [tested] }: MacroCall) => {
+    const { operand, field } = selection(tested);
+    return {
+      operand,
+      async: false,
+      typeCheck(checker: TypeChecker, _macro: unknown, context: Context): TypeName {
+        if (operand === undefined)
+          throw checker.createError('invalid_macro_argument', 'invalid argument to has() macro', tested);
+        checker.check(tested, context);
+        return checker.getType('bool');
+      },
+      evaluate: (evaluator: Evaluator, _macro: unknown, context: Context): boolean =>
+        hasField(evaluator.run(operand, context), field),
+    };
+  });
+
+function selection(node: Node | undefined): { operand: unknown; field: string } {
+  if (node?.op !== '.' || !Array.isArray(node.args)) return { operand: undefined, field: '' };
+  return { operand: node.args[0], field: String(node.args[1]) };
+}
+
+function hasField(value: unknown, field: string): boolean {
+  if (isOptional(value)) return value.hasValue() && hasField(value.value(), field);
+  if (isFields(value)) return value.hasField(field);
+  if (isMap(value)) return hasKey(value, field);
+  throw new Error('no such overload');
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && 'hasField' in value;
+
+/** The types that the library gives to macros and does not export. */
+
+interface TypeName {
+  readonly kind: string;
+  readonly valueType?: TypeName;
+}
+
+interface Context {
+  forkWithVariable(name: string, type: TypeName): Context;
+  reuse(parent: Context): Context;
+  setIterValue(value: unknown, evaluator: Evaluator): Context;
+}
+
+interface TypeChecker {
+  check(node: unknown, context: Context): TypeName;
+  getType(name: string): TypeName;
+  createError(code: string, message: string, node: unknown): Error;
+}
+
+interface Evaluator {
+  run(node: unknown, context: unknown): unknown;
+}
+
+interface Node {
+  readonly op: string;
+  readonly args: unknown;
+}
+
+/** A call of a macro as it was written. */
+interface MacroCall {
+  readonly args: readonly Node[];
+  readonly receiver?: Node;
+}
+
+/** @throws Error when it is no name */
+function iterationName(node: Node | undefined, macro: string): string {
+  if (node?.op === 'id' && typeof node.args === 'string') return node.args;
+  throw new Error(`${macro}() variable name must be a simple identifier`);
 }

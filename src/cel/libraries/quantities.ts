@@ -4,7 +4,7 @@ import { parseQuantity, type Quantity } from '../../object/quantity.ts';
 const NANO = 1_000_000_000n;
 const INT64 = 1n << 63n;
 
-export class CelQuantity {
+class CelQuantity {
   readonly nanos: bigint;
 
   constructor(nanos: bigint) {
@@ -15,7 +15,7 @@ export class CelQuantity {
     return other instanceof CelQuantity && other.nanos === this.nanos;
   }
 
-  /** Undefined when it is no integer of 64 bits. */
+  /** Undefined for a quantity that is no integer of 64 bits. */
   get integer(): bigint | undefined {
     const whole = this.nanos / NANO;
     return this.nanos % NANO === 0n && whole < INT64 && whole >= -INT64 ? whole : undefined;

@@ -2,13 +2,12 @@ import type { Environment } from '@marcbachmann/cel-js';
 import { createEnvironment } from '../environment.ts';
 import type { SyntaxNode } from '../instrument.ts';
 import { AUTHORIZER } from '../libraries/authorizer.ts';
-import { CelError, type CelProgram, compileIn } from '../program.ts';
-import type { Compiled } from './compiled.ts';
+import { CelError, type CelProgram, type Compiled, compileIn } from '../program.ts';
 import { describeIssue } from './issues.ts';
 import { registerRequest } from './request.ts';
 import { PolicyVariables } from './variables.ts';
 
-/** What an expression must give. */
+/** The type that an expression must return. */
 export type Gives = 'bool' | 'string' | 'string or null' | 'anything';
 
 const WANTED: Readonly<Record<Gives, readonly string[]>> = {
@@ -21,7 +20,7 @@ const WANTED: Readonly<Record<Gives, readonly string[]>> = {
 const VARIABLES = 'kubernetes.variables';
 let base: { readonly environment: Environment; readonly names: ReadonlySet<string> } | undefined;
 
-/** What all policies have in common; made when the first one is compiled. */
+/** The environment of all policies, made when the first one is compiled. */
 function policyBase(): NonNullable<typeof base> {
   if (base !== undefined) return base;
   const environment = registerRequest(createEnvironment());
@@ -32,8 +31,8 @@ function policyBase(): NonNullable<typeof base> {
 }
 
 /**
- * Compiles the expressions of one policy (Kubernetes: admission/plugin/cel, compile and composition). Variables are known to
- * what is compiled after them. What cannot be known of an expression is no reason to refuse it.
+ * Compiles the expressions of one policy (Kubernetes: admission/plugin/cel, compile and composition). An expression knows the
+ * variables that were compiled before it. An expression whose type cannot be determined is accepted.
  */
 export class PolicyCompiler {
   readonly #hasParams: boolean;
@@ -80,7 +79,7 @@ export class PolicyCompiler {
   }
 }
 
-/** Only what is the same whatever the values are is promised to those who use a variable. */
+/** The type of a variable for other expressions: only types that do not depend on values are kept. */
 function fieldType(type: string): string {
   if (/^(bool|string|int|uint|double|bytes|kubernetes\.|net\.|google\.protobuf\.)/.test(type)) return type;
   return 'dyn';
@@ -97,7 +96,7 @@ function wrongType({ type, tree }: CelProgram, gives: Gives): string | undefined
 
 const UNTYPED: ReadonlySet<unknown> = new Set(['object', 'oldObject', 'params']);
 
-/** A field of what has no types, which is refused where a type is asked for; for others `dyn` may mean that the library gave up. */
+/** A field of an untyped value, which is refused where a type is required. Elsewhere `dyn` may mean that the library gave up. */
 function isUntyped({ op, args }: SyntaxNode): boolean {
   if (op === 'id') return UNTYPED.has(args);
   const [operand] = Array.isArray(args) ? args : [];

@@ -1,6 +1,6 @@
 import { CelError } from '../program.ts';
 
-/** Errors in the words of Kubernetes' own CEL (cel-go), which people know and search for. */
+/** Errors in the words of Kubernetes' CEL (cel-go), which users know and search for. */
 
 /**
  * Why an expression does not compile, and where:
@@ -65,7 +65,7 @@ function noFunction(message: string, knows: (name: string) => boolean): string {
   return `found no matching overload for '${name}' applied to '${receiver === undefined ? '' : `${receiver}.`}(${types})'`;
 }
 
-/** What went wrong while an expression ran. */
+/** Describes the failure of an expression while it ran. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof CelError)) return error instanceof Error ? error.message : String(error);
   switch (error.code) {

@@ -1,9 +1,9 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import type { Fields } from '../libraries/presence.ts';
+import type { Fields } from '../libraries/optionals.ts';
 import { toCel } from '../program.ts';
 
-/** An object whose fields are known beforehand, so that a wrong one is found out when the expression is compiled. */
+/** An object with declared fields, so that a misspelt field is found when the expression is compiled. */
 class Known implements Fields {
   constructor(fields: Readonly<Record<string, unknown>>) {
     for (const [name, value] of Object.entries(fields))
@@ -62,16 +62,16 @@ export const registerRequest = (environment: Environment): Environment =>
     .registerOperator(`${REQUEST} == null: bool`, () => false)
     .registerVariable('request', REQUEST);
 
-export interface GroupVersionNames {
+interface GroupVersionNames {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
   readonly kind: string;
 }
 
-/** What a policy may know of a request; empty texts are absent from what it sees, as in an AdmissionReview. */
-export interface PolicyRequest {
-  /** What the policy matched, which may be an equivalent of what was requested. */
+/** The facts about a request that policies see. Empty texts are left out, as in an AdmissionReview. */
+interface PolicyRequest {
+  /** The resource that the policy matched, which may be an equivalent of the requested one. */
   readonly matched: GroupVersionNames;
   readonly requested: GroupVersionNames;
   readonly subresource: string;

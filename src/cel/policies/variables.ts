@@ -1,16 +1,16 @@
 import { OutOfBudget } from '../budget.ts';
-import type { Fields } from '../libraries/presence.ts';
-import type { Compiled } from './compiled.ts';
+import type { Fields } from '../libraries/optionals.ts';
+import type { Compiled } from '../program.ts';
 import { describeFailure } from './issues.ts';
 
-/** What an expression is run on: values of CEL by the names of its variables. */
+/** The input of an expression: CEL values by the names of its variables. */
 export type Bindings = Readonly<Record<string, unknown>>;
 
-/** `variables` of a policy: each is evaluated when it is first asked for, and once. */
+/** `variables` of a policy: each is evaluated once, on first use. */
 export class PolicyVariables extends Map<string, unknown> implements Fields {
   readonly #compiled: ReadonlyMap<string, Compiled>;
   readonly #bindings: () => Bindings;
-  /** What they have cost since somebody last asked. */
+  /** Cost of the variables since the last call that read it. */
   #cost = 0;
 
   readonly #budget: number;

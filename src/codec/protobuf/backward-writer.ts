@@ -1,8 +1,6 @@
-import { varintLength, writeVarint } from './varint.ts';
-
 /**
- * Writes a message from its end to its beginning, so that the length of what is nested is known when it is written: no sizes
- * are computed beforehand and no part is copied. Fields are therefore to be written last first, the body before its tag.
+ * Writes a message from its end to its beginning, so that the length of a nested message is known when it is written: no sizes
+ * are computed beforehand and no part is copied. Fields must therefore be written last first, the body before its tag.
  */
 export class BackwardWriter {
   #bytes = Buffer.allocUnsafeSlow(64 * 1024);
@@ -111,3 +109,25 @@ export class BackwardWriter {
 
 const NEGATIVE_BYTES = 10;
 const SHORT_CHARS = 24;
+
+/** Unsigned numbers below 2^53, seven bits a byte. Above 2^32 shifts would cut them off. */
+
+export function varintLength(value: number): number {
+  let length = 1;
+  for (let rest = value; rest > 0x7f; length += 1) rest = shift(rest);
+  return length;
+}
+
+/** Returns the offset of the next byte. */
+export function writeVarint(bytes: Buffer, value: number, from: number): number {
+  let at = from;
+  let rest = value;
+  for (; rest > 0x7f; rest = shift(rest)) {
+    bytes[at] = (rest & 0x7f) | 0x80;
+    at += 1;
+  }
+  bytes[at] = rest;
+  return at + 1;
+}
+
+const shift = (value: number): number => (value > 0xffffffff ? Math.floor(value / 0x80) : value >>> 7);

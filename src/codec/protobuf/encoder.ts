@@ -4,16 +4,16 @@ import { BackwardWriter } from './backward-writer.ts';
 import { DELIMITED, isJsonObject, tag, wireTypeOf, writeScalar } from './scalars.ts';
 
 /**
- * Messages by their schema, onto the wire. A schema is compiled once into functions, one a field, which are then called in
- * reverse (backward-writer.ts): a pod of 7.7 kB takes a third of the time that walking its schema takes.
+ * Encodes messages by their schema. A schema is compiled once into functions, one for each field, which are called in reverse
+ * (backward-writer.ts): a pod of 7.7 kB takes a third of the time that walking its schema takes.
  */
 
-/** Writes what an object has, the last field first. */
+/** Writes the fields of an object, the last one first. */
 type Encode = (object: JsonObject) => void;
 /** Writes a value behind its tag. */
 type EncodeValue = (value: JsonValue) => void;
 
-/** Encoding does not wait for anything, so all of it may share the one. */
+/** Encoding is synchronous, so all messages share one writer. */
 const out = new BackwardWriter();
 const compiled = new WeakMap<MessageSchema, Encode>();
 
@@ -115,7 +115,7 @@ function delimited(number: number, encode: EncodeValue): EncodeValue {
 }
 
 function compileMessage(schema: MessageSchema, number: number): EncodeValue {
-  // Types refer to themselves, so what is inside is compiled when it is first met.
+  // Types refer to themselves, so a nested type is compiled when its first value is encoded.
   let encode: Encode | undefined;
   const encodeBody = delimited(number, (value) => {
     encode ??= encoderOf(schema);
@@ -134,7 +134,7 @@ function compileList(items: ValueSchema, number: number): EncodeValue {
   };
 }
 
-/** What is no schema is in the other field; a boolean is there always, and true beside a schema. */
+/** A value that is no schema has a field of its own; the boolean is always written, as true beside a schema. */
 function compileUnion({ kind, message }: SchemaUnion): EncodeValue {
   const encodeSchema = compileMessage(message, kind === 'SchemaOrBool' ? 2 : 1);
   if (kind === 'SchemaOrBool') {

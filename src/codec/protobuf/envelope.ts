@@ -5,22 +5,21 @@ import { StatusError } from '../../api/status.ts';
 import { TooDeep } from '../../object/document-limits.ts';
 import { MalformedMessage } from '../decode-error.ts';
 import type { Head } from '../stored-object.ts';
+import { varintLength, writeVarint } from './backward-writer.ts';
+import { decodeMessage } from './decoder.ts';
 import { encodeMessage } from './encoder.ts';
-import { decodeMessage } from './message.ts';
 import { DELIMITED, tag } from './scalars.ts';
-import { varintLength, writeVarint } from './varint.ts';
-import { wireError } from './wire-error.ts';
 
 /**
- * The envelope of protobuf bodies: four magic bytes and a message Unknown, which says what is inside
- * (specification, "Protobuf envelope"). kind and apiVersion are in the envelope only.
+ * The envelope of protobuf bodies: four magic bytes and a message Unknown, which names the type of its content (apimachinery,
+ * runtime/serializer/protobuf). kind and apiVersion are in the envelope only.
  */
 const { Reader } = protobuf;
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 /** contentEncoding and contentType, both empty. */
 const TAIL = Buffer.from([tag(3, DELIMITED), 0, tag(4, DELIMITED), 0]);
 
-/** What goes around a message of so many bytes. */
+/** The envelope around a message of `sizeBytes`. */
 export function envelopeOf({ kind, apiVersion }: Head, sizeBytes: number): { head: Buffer; tail: Buffer } {
   const type = Buffer.concat([delimited(1, Buffer.from(apiVersion)), delimited(2, Buffer.from(kind))]);
   const raw = prefix(2, sizeBytes);
@@ -43,7 +42,7 @@ function prefix(field: number, sizeBytes: number): Buffer {
 const delimited = (field: number, bytes: Buffer): Buffer =>
   Buffer.concat([prefix(field, bytes.length), bytes]);
 
-/** @throws SyntaxError for bytes that are no such envelope, MalformedMessage for what is in one */
+/** @throws SyntaxError for bytes that are no envelope, MalformedMessage for an envelope around bytes that are no message */
 export function decodeEnvelope(bytes: Buffer, schema: MessageSchema): JsonObject {
   const { kind, apiVersion, raw } = openEnvelope(bytes);
   const head = { ...(kind === '' ? {} : { kind }), ...(apiVersion === '' ? {} : { apiVersion }) };
@@ -73,7 +72,7 @@ function openEnvelope(bytes: Buffer): ReturnType<typeof readUnknown> {
   }
 }
 
-/** What is in an envelope that this server made. */
+/** The type in an envelope that this server made. */
 export function readEnvelopeType(bytes: Buffer): { kind: string; apiVersion: string } {
   return readUnknown(bytes.subarray(MAGIC.length));
 }
@@ -119,4 +118,18 @@ export function encodeWatchFrame(type: string, object: Buffer): Buffer {
   const length = Buffer.allocUnsafe(4);
   length.writeUInt32BE(event.length + content.length + raw.length + object.length);
   return Buffer.concat([length, event, content, raw, object]);
+}
+
+/**
+ * The message of Go's generated readers for an error of the protobuf library, whose own message means nothing to clients.
+ */
+function wireError(cause: unknown): string {
+  const text = cause instanceof Error ? cause.message : '';
+  const wireType = /^invalid wire type (\d)/.exec(text)?.[1];
+  if (wireType === '4') return 'proto: wiretype end group for non-group';
+  if (wireType !== undefined) return `proto: illegal wireType ${wireType}`;
+  if (text.startsWith('invalid varint')) return 'proto: integer overflow';
+  return cause instanceof RangeError && text.startsWith('index out of range')
+    ? 'unexpected EOF'
+    : 'proto: a field holds a value that is none of its type';
 }

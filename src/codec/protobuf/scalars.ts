@@ -27,7 +27,7 @@ export function wireTypeOf(kind: ScalarKind): number {
   }
 }
 
-/** Writes one value; its tag goes in front of it, which is after it for this writer. */
+/** Writes one value; the caller writes its tag afterwards, which puts it in front. */
 export function writeScalar(out: BackwardWriter, kind: ScalarKind, value: JsonValue): void {
   switch (kind) {
     case 'bool':
@@ -51,7 +51,7 @@ export function writeScalar(out: BackwardWriter, kind: ScalarKind, value: JsonVa
 type NumberKind = 'bool' | 'int32' | 'int64' | 'double';
 type MessageScalar = Exclude<ScalarKind, NumberKind | 'string' | 'bytes'>;
 
-/** The fields of the messages come last first, as everything does. */
+/** The fields of a message are written last first. */
 function writeBody(out: BackwardWriter, kind: Exclude<ScalarKind, NumberKind>, value: JsonValue): void {
   switch (kind) {
     case 'string':
@@ -81,7 +81,7 @@ function writeBody(out: BackwardWriter, kind: Exclude<ScalarKind, NumberKind>, v
     case 'FieldsV1':
     case 'RawExtension':
     case 'JSON':
-      // Null has no bytes, and where it is an item of a list it is one without bytes.
+      // Null has no bytes; as an item of a list it is an empty message.
       if (value !== null) writeText(out, 1, JSON.stringify(value));
       return;
     default:

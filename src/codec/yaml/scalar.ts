@@ -1,11 +1,9 @@
-import { readsAsOther } from './plain-words.ts';
-
 /**
- * Texts in YAML, as Kubernetes' writer puts them (libyaml in goyaml.v2): as they are where that reads back, else in quotes,
- * of several lines as a block; lines of more than 80 characters continue on the next one.
+ * Texts in YAML as Kubernetes writes them (libyaml in goyaml.v2): without quotes where that reads back, else in quotes; several
+ * lines as a block; lines of more than 80 characters continue on the next line.
  */
 
-export interface Place {
+interface Place {
   /** Where continued lines begin. */
   readonly indent: number;
   /** Characters on the line before the text. */
@@ -14,10 +12,10 @@ export interface Place {
 
 const MAX_COLUMN = 80;
 
-/** Nearly all texts of objects: names, kinds, paths, images. No first letter here begins a number. */
+/** Nearly all texts of objects: names, kinds, paths, images. None begins like a number. */
 const SIMPLE = /^[A-Za-z_/][A-Za-z0-9_/.-]*$/;
 
-/** A text that is a value. A block ends with its line, so whatever is returned is to be followed by the end of one. */
+/** A text that is a value. The caller ends the line, also after a block. */
 export function toYamlText(text: string, place: Place): string {
   if (SIMPLE.test(text)) return readsAsOther(text) ? `"${text}"` : text;
   const shape = analyze(text);
@@ -27,10 +25,10 @@ export function toYamlText(text: string, place: Place): string {
   return shape.quotable ? toSingleQuoted(text, place) : toDoubleQuoted(text, place);
 }
 
-/** Keys of more bytes stand behind a question mark. */
+/** Longer keys stand behind a question mark. */
 const MAX_KEY_BYTES = 128;
 
-/** A text that is a key on the line of its value; undefined where it has to stand by itself. */
+/** A key on the line of its value; undefined for a key that needs lines of its own. */
 export function toYamlKey(text: string): string | undefined {
   if (text.length * 3 > MAX_KEY_BYTES && Buffer.byteLength(text) > MAX_KEY_BYTES) return undefined;
   if (SIMPLE.test(text)) return readsAsOther(text) ? `"${text}"` : text;
@@ -53,11 +51,11 @@ interface Shape {
   readonly block: boolean;
 }
 
-/** What must be escaped: what is not printed, line breaks that only some readers know, and what is beyond 16 bits. */
+/** Characters to escape: unprintable ones, line breaks that only some readers know, and those beyond 16 bits. */
 const SPECIAL = /[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
-/** At the beginning they would begin something else. */
+/** At the beginning of a text these would start another construct. */
 const INDICATOR = /^(?:[#,[\]{}&*!|>'"%@`]|[?:-](?:[ \n]|$)|---|\.\.\.)/;
-/** In the middle they would end the text: `: `, ` #`. */
+/** In the middle of a text these would end it: `: `, ` #`. */
 const ENDING = /:(?:[ \n]|$)|[ \n]#/;
 
 function analyze(text: string): Shape {
@@ -69,7 +67,7 @@ function analyze(text: string): Shape {
   return { lines, plain, quotable: !lines, block };
 }
 
-/** `|` and the lines; `-` and `+` say what becomes of the last line breaks, a number that the first line begins with a space. */
+/** `|` and the lines. `-` and `+` tell how the text ends; a number tells that the first line begins with a space. */
 function toBlock(text: string, indent: number): string {
   const pad = ' '.repeat(indent);
   const hint = text.startsWith(' ') || text.startsWith('\n') ? '2' : '';
@@ -96,7 +94,7 @@ function toDoubleQuoted(text: string, { indent, column }: Place): string {
 interface Folding extends Place {
   /** A backslash keeps the spaces that a line begins with. */
   readonly isEscaping: boolean;
-  /** How far from its ends a text is not folded. */
+  /** A text is not folded this close to its ends. */
   readonly inner: number;
 }
 
@@ -126,7 +124,7 @@ const SPACE = 0x20;
 const endsLine = (text: string, at: number, isEscaping: boolean): boolean =>
   text.charCodeAt(at - 1) !== SPACE && (isEscaping || text.charCodeAt(at + 1) !== SPACE);
 
-/** Where JSON escapes what YAML escapes, and in the same way: nearly everywhere, and ten times as fast. */
+/** Texts that JSON and YAML escape alike: nearly all, and JSON.stringify is ten times as fast. */
 const JSON_WILL_DO = /^[\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
 
 const NAMED: ReadonlyMap<number, string> = new Map([
@@ -148,7 +146,7 @@ const NAMED: ReadonlyMap<number, string> = new Map([
 
 function escapeText(text: string): string {
   if (JSON_WILL_DO.test(text)) return JSON.stringify(text).slice(1, -1);
-  // Into bytes: a text of a million such characters, put together from a million pieces, takes half a second.
+  // Written into bytes, because joining a million pieces of text takes half a second.
   const bytes = Buffer.allocUnsafe(text.length * MAX_ESCAPED);
   let at = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -163,7 +161,7 @@ function escapeText(text: string): string {
 
 const toHex = (code: number, width: number): string => code.toString(16).toUpperCase().padStart(width, '0');
 
-/** Bytes that a code unit takes at most. */
+/** The most bytes that a code unit takes. */
 const MAX_ESCAPED = 6;
 
 const LOW: readonly string[] = Array.from({ length: 0xa0 }, (_, code) => escapeLow(code));
@@ -175,11 +173,56 @@ function escapeLow(code: number): string {
 }
 
 function escapeHigh(code: number): string {
-  // Half a pair has no form in UTF-8.
+  // Half of a surrogate pair has no form in UTF-8.
   if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
   if (code > 0xffff) return `\\U${toHex(code, 8)}`;
   const name = NAMED.get(code);
   if (name !== undefined) return `\\${name}`;
   const text = String.fromCharCode(code);
   return SPECIAL.test(text) ? `\\u${toHex(code, 4)}` : text;
+}
+
+/**
+ * Whether a YAML reader would read the text without quotes as a number, a date, a boolean or null. The rules are those of YAML
+ * 1.1 as Kubernetes has them (sigs.k8s.io/yaml), and some of other readers.
+ */
+function readsAsOther(text: string): boolean {
+  const first = text.charCodeAt(0);
+  if (text.length <= MAX_WORD && WORDS.has(text)) return true;
+  if (!(first >= 0x30 && first <= 0x39) && first !== PLUS && first !== MINUS && first !== DOT) return false;
+  return NUMBER.test(text) || BASED_INTEGER.test(text) || BASE_60.test(text) || isTimestamp(text);
+}
+
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+
+const inAllCases = (...words: string[]): string[] =>
+  words.flatMap((word) => [word, word.charAt(0).toUpperCase() + word.slice(1), word.toUpperCase()]);
+
+const WORDS: ReadonlySet<string> = new Set([
+  '',
+  '~',
+  '<<',
+  ...inAllCases('y', 'yes', 'true', 'on', 'n', 'no', 'false', 'off', 'null'),
+  ...['.nan', '.NaN', '.NAN'],
+  ...['', '+', '-'].flatMap((sign) => ['.inf', '.Inf', '.INF'].map((word) => sign + word)),
+]);
+const MAX_WORD = 5;
+
+/** Integers and floating point numbers; digits may be set off by underscores. */
+const NUMBER = /^[-+]?(\._*[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)(_*[eE][-+]?[0-9_]+)?$/;
+const BASED_INTEGER = /^[-+]?0(b[01_]+|o[0-7_]+|x[0-9a-f_]+)$/i;
+/** Hours, minutes and seconds, which YAML 1.1 reads as a number. */
+const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/;
+
+const DATE = /^\d{4}-(\d\d?)-(\d\d?)(?:[Tt ].*)?$/;
+const TIMESTAMP =
+  /^\d{4}-\d\d?-\d\d?(?:[Tt]\d\d?:\d\d?:\d\d?(?:[.,]\d+)?(?:Z|[-+]\d\d:\d\d)| +\d\d?:\d\d?:\d\d?(?:[.,]\d+)?)?$/;
+
+function isTimestamp(text: string): boolean {
+  const date = DATE.exec(text);
+  if (date === null || !TIMESTAMP.test(text)) return false;
+  const [month, day] = [Number(date[1]), Number(date[2])];
+  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }

@@ -16,32 +16,32 @@ export interface Sample {
   readonly values: readonly number[];
 }
 
-export interface ValueType {
+interface ValueType {
   readonly type: string;
   readonly unit: string;
 }
 
-export interface Profile {
+interface Profile {
   readonly samples: readonly Sample[];
   readonly types: readonly ValueType[];
   readonly period: ValueType & { readonly value: number };
   readonly durationMs: number;
 }
 
-/** A gzipped perftools.profiles.Profile, which `go tool pprof` and all that understand it open (proto/profile.proto of pprof). */
+/** A gzipped perftools.profiles.Profile for `go tool pprof` and other readers of its format (proto/profile.proto of pprof). */
 export async function encodeProfile(profile: Profile): Promise<Buffer> {
   return promisify(gzip)(new ProfileWriter().write(profile));
 }
 
-/** The wire type of what has a length. */
+/** The wire type of values with a length. */
 const BYTES = 2;
 
-/** Last first, as {@link BackwardWriter} has it: the table of strings is therefore filled before anything is written. */
+/** Writes last things first, as {@link BackwardWriter} needs, so the table of strings is filled before anything is written. */
 class ProfileWriter {
   readonly #out = new BackwardWriter();
   /** The first string must be the empty one. */
   readonly #strings = new Map<string, number>([['', 0]]);
-  /** A function and the place in it have one number: more than where it begins is not known. */
+  /** A function and its location share a number, because only the beginning of the function is known. */
   readonly #frames = new Map<string, { readonly id: number; readonly frame: Frame }>();
 
   write({ samples, types, period, durationMs }: Profile): Buffer {

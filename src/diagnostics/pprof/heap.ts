@@ -2,28 +2,28 @@ import { type Runtime, Session } from 'node:inspector/promises';
 import { pause } from '../../util/pause.ts';
 import { encodeProfile, type Frame, type Sample } from './encode.ts';
 
-/** As often as Go's runtime looks at an allocation. */
+/** The sampling interval of Go's runtime. */
 const INTERVAL_BYTES = 512 * 1024;
-/** For a while, and for what is gone again too. */
+/** A finer interval, for recordings of limited time that include freed memory. */
 const ALLOCATIONS_INTERVAL_BYTES = 32 * 1024;
 
 /**
- * Samples from the start on which functions allocate what is still in memory: sizes and names of functions, and nothing of
- * what is in memory. The engine has one sampler, so this is the only one who uses it.
+ * Samples, from the start on, which functions allocated the memory in use: sizes and names of functions, no contents. The engine
+ * has one sampler, so nothing else may use it.
  */
 export class HeapSampler {
   readonly #session = new Session();
-  /** What was begun must be finished before something else is: true once it samples. */
+  /** Settles when sampling has begun. Every other command waits for it. */
   #sampling: Promise<unknown>;
 
-  /** Not enabled: nobody can ask. */
+  /** When it is not enabled, nothing may call the other methods. */
   constructor(enabled: boolean) {
     this.#session.connect();
     this.#sampling = enabled ? this.#begin() : Promise.resolve();
     this.#sampling.catch(() => {});
   }
 
-  /** What is in memory, or only what of it came within the time, in pprof's format, packed. */
+  /** The memory in use, or only the part allocated within `durationMs`, in pprof's format, gzipped. */
   async inUse(durationMs: number, signal: AbortSignal): Promise<Buffer> {
     await this.#sampling;
     const after = durationMs > 0 ? latest(await this.#read()) : 0;
@@ -36,7 +36,7 @@ export class HeapSampler {
     });
   }
 
-  /** Which functions allocate (`.heapprofile`). What {@link inUse} shows begins anew with it. */
+  /** Which functions allocate (`.heapprofile`). Restarts the sampling that {@link inUse} reports. */
   async recordAllocations(durationMs: number, signal: AbortSignal): Promise<string> {
     await this.#sampling;
     await this.#session.post('HeapProfiler.stopSampling');
@@ -69,7 +69,7 @@ export class HeapSampler {
   }
 }
 
-/** What the engine tells beyond what the protocol's types say. */
+/** Fields that the engine sends and the protocol's types lack. */
 interface SampledHeap {
   readonly head: SampledNode;
   /** `ordinal` grows with time. */
@@ -85,7 +85,7 @@ interface SampledNode {
 const latest = ({ samples }: SampledHeap): number =>
   samples.reduce((last, { ordinal }) => Math.max(last, ordinal), 0);
 
-/** One for each place that holds memory, with the functions that led there. */
+/** One sample for each place that allocated memory, with its call stack. */
 function samplesOf({ head, samples }: SampledHeap, after: number): Sample[] {
   const sizes = new Map<number, number>();
   for (const { nodeId, size, ordinal } of samples) {

@@ -1,10 +1,11 @@
+import { Session } from 'node:inspector/promises';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import { Hono, type HonoRequest } from 'hono';
-import { plainText } from '../../pages/plain-text.ts';
+import { plainText } from '../../pages/pages.ts';
 import { hidePasswords } from '../../util/hidden-passwords.ts';
-import type { Contention } from './contention.ts';
-import { recordCpuProfile } from './cpu.ts';
+import { pause } from '../../util/pause.ts';
 import type { HeapSampler } from './heap.ts';
 
 const DEFAULT_SECONDS = 30;
@@ -48,10 +49,10 @@ export function createProfilePages(contention: Contention, heap: HeapSampler): H
     .all('/debug/pprof/goroutine', () => plainText(200, activity()));
 }
 
-/** Everything in memory, Secrets included: for whoever may look into the process anyway, over the debug socket alone. */
+/** All of memory, Secrets included. Served over the debug socket alone, whose users can read the process's memory anyway. */
 export const createSnapshotPages = (): Hono =>
   new Hono().all('/debug/heapsnapshot', () =>
-    // Streamed: it is larger than the heap it shows.
+    // Streamed, because a snapshot is larger than the heap.
     download(Readable.toWeb(getHeapSnapshot()), 'application/json', '.heapsnapshot', {
       'transfer-encoding': 'chunked',
     }),
@@ -60,7 +61,7 @@ export const createSnapshotPages = (): Hono =>
 interface Recording {
   readonly type: string;
   readonly ending: string;
-  /** 0: without waiting. */
+  /** 0: recorded at once. */
   readonly defaultSeconds: number;
   record(durationMs: number, signal: AbortSignal): Promise<string | Buffer>;
 }
@@ -72,7 +73,7 @@ const CPU: Recording = {
   record: recordCpuProfile,
 };
 
-/** Two at once would stop each other: the engine records one at a time. */
+/** Allows one recording at a time, because the engine does. */
 class Recorder {
   #busy = false;
 
@@ -121,4 +122,46 @@ function indexPage(): string {
   return `<!doctype html><html><head><title>/debug/pprof/</title></head><body>
 <h1>/debug/pprof/</h1><table>${rows.join('\n')}</table></body></html>
 `;
+}
+
+/** A CPU profile as Chrome's DevTools and VS Code open it (`.cpuprofile`). Ends early when the signal aborts. */
+async function recordCpuProfile(durationMs: number, signal: AbortSignal): Promise<string> {
+  const session = new Session();
+  session.connect();
+  try {
+    await session.post('Profiler.enable');
+    await session.post('Profiler.setSamplingInterval', { interval: 1000 });
+    await session.post('Profiler.start');
+    await pause(durationMs, signal);
+    const { profile } = await session.post('Profiler.stop');
+    return JSON.stringify(profile);
+  } finally {
+    session.disconnect();
+  }
+}
+
+/**
+ * --contention-profiling. Where Go reports threads that wait for locks, this reports work that waits for the event loop.
+ */
+export class Contention {
+  readonly #delays: ReturnType<typeof monitorEventLoopDelay> | undefined;
+
+  constructor(enabled: boolean) {
+    this.#delays = enabled ? monitorEventLoopDelay({ resolution: 10 }) : undefined;
+    this.#delays?.enable();
+  }
+
+  close(): void {
+    this.#delays?.disable();
+  }
+
+  report(): string {
+    if (this.#delays === undefined) return 'not recorded: start the server with --contention-profiling\n';
+    const delays = this.#delays;
+    const ms = (ns: number): string => `${(ns / 1e6).toFixed(3)}ms`;
+    const lines = [50, 75, 90, 99, 99.9, 100].map((at) => `p${at}\t${ms(delays.percentile(at))}`);
+    const { eventLoopUtilization } = performance;
+    const busy = (eventLoopUtilization().utilization * 100).toFixed(1);
+    return `event loop delay, ${delays.count} samples\nmean\t${ms(delays.mean)}\n${lines.join('\n')}\nbusy\t${busy}%\n`;
+  }
 }

@@ -1,10 +1,11 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { asObject } from '../../object/config-fields.ts';
 import { Pace } from '../../util/end-turn.ts';
 
 /**
- * Building blocks for the protobuf form of OpenAPI documents (github.com/google/gnostic-models): each message is a table from
- * the keys of its JSON to the fields that take them. What a table does not name is left out.
+ * Building blocks for the protobuf form of OpenAPI documents (github.com/google/gnostic-models). Each message is a table from
+ * the keys of its JSON to its fields; keys that the table does not have are left out.
  */
 const { Writer } = protobuf;
 type Wire = ReturnType<typeof Writer.create>;
@@ -12,7 +13,7 @@ type Wire = ReturnType<typeof Writer.create>;
 /** Writes a value as the body of a message. */
 export type Body = (value: JsonValue) => Uint8Array;
 /** Writes a value as a field, tag included. */
-export type Field = (writer: Wire, value: JsonValue) => void;
+type Field = (writer: Wire, value: JsonValue) => void;
 
 const VARINT = 0;
 const FIXED64 = 1;
@@ -28,12 +29,6 @@ export const flag =
   (number: number): Field =>
   (writer, value) => {
     if (value === true) writer.uint32((number << 3) | VARINT).bool(true);
-  };
-
-export const integer =
-  (number: number): Field =>
-  (writer, value) => {
-    if (typeof value === 'number') writer.uint32((number << 3) | VARINT).int64(value);
   };
 
 export const double =
@@ -68,7 +63,7 @@ export const any: Body = (value) => {
 };
 
 /** One entry of a map. */
-export const entry =
+const entry =
   (body: Body): Body =>
   (pair) => {
     const [name = '', value = null] = pair as [string, JsonValue];
@@ -78,17 +73,16 @@ export const entry =
     return writer.finish();
   };
 
-/** A map, as entries in the field given. */
+/** A map, as entries of the given field. */
 export const map =
   (number: number, body: Body): Body =>
   (value) => {
     const writer = Writer.create();
-    for (const pair of Object.entries(value as JsonObject))
-      one(number, entry(body))(writer, pair as JsonValue);
+    for (const pair of Object.entries(asObject(value))) one(number, entry(body))(writer, pair as JsonValue);
     return writer.finish();
   };
 
-/** A {@link map} of very many entries, with turns for others in between. */
+/** A {@link map} of very many entries; yields the event loop between them. */
 export async function mapInTurns(number: number, body: Body, value: JsonObject): Promise<Uint8Array> {
   const encode = map(number, body);
   const pace = new Pace(1);
@@ -104,7 +98,7 @@ export async function mapInTurns(number: number, body: Body, value: JsonObject):
 export function message(fields: Readonly<Record<string, Field>>, extensions = 0): Body {
   return (value) => {
     const writer = Writer.create();
-    for (const [key, item] of Object.entries(value as JsonObject)) {
+    for (const [key, item] of Object.entries(asObject(value))) {
       if (item === undefined || item === null) continue;
       const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
       if (field !== undefined) field(writer, item);
@@ -114,11 +108,11 @@ export function message(fields: Readonly<Record<string, Field>>, extensions = 0)
   };
 }
 
-/** A message that is one of several: `choose` says which, and where. */
+/** One of several messages: `choose` tells which one, and its field. */
 export const either =
   (choose: (value: JsonObject) => Field): Body =>
   (value) => {
     const writer = Writer.create();
-    choose(value as JsonObject)(writer, value);
+    choose(asObject(value))(writer, value);
     return writer.finish();
   };

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../api/object-meta.ts';
+import { asObject } from '../../object/config-fields.ts';
 import { any, type Body, either, flag, many, map, mapInTurns, message, one, text, texts } from './message.ts';
 
-/** OpenAPI v2 documents as protobuf (package openapi.v2): as far as the documents of this server go. */
+/** OpenAPI v2 documents as protobuf (package openapi.v2), with the fields that this server's documents have. */
 export async function encodeOpenApiV2(document: JsonObject): Promise<Uint8Array> {
-  const paths = await mapInTurns(2, path, document.paths as JsonObject);
-  const definitions = await mapInTurns(1, schema, document.definitions as JsonObject);
+  const paths = await mapInTurns(2, path, asObject(document.paths));
+  const definitions = await mapInTurns(1, schema, asObject(document.definitions));
   const body = message(
     {
       swagger: text(1),

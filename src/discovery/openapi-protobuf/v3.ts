@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { asObject } from '../../object/config-fields.ts';
 import {
   any,
   type Body,
@@ -14,10 +15,10 @@ import {
   texts,
 } from './message.ts';
 
-/** OpenAPI v3 documents as protobuf (package openapi.v3): as far as the documents of this server go. */
+/** OpenAPI v3 documents as protobuf (package openapi.v3), with the fields that this server's documents have. */
 export async function encodeOpenApiV3(document: JsonObject): Promise<Uint8Array> {
-  const paths = await mapInTurns(1, path, document.paths as JsonObject);
-  const schemas = await mapInTurns(1, schema, (document.components as JsonObject).schemas as JsonObject);
+  const paths = await mapInTurns(1, path, asObject(document.paths));
+  const schemas = await mapInTurns(1, schema, asObject(asObject(document.components).schemas));
   const body = message(
     {
       openapi: text(1),
@@ -59,7 +60,7 @@ const schemaBody: Body = message(
   36,
 );
 
-/** Only scalars have a protobuf form here; any other default is left to the JSON document. */
+/** Only scalar defaults have a protobuf form; others are in the JSON document alone. */
 const defaultValue: Body = (value: JsonValue) =>
   message({ number: double(1), boolean: flag(2), string: text(3) })(byType(value));
 const byType = (value: JsonValue): JsonObject => (typeof value === 'object' ? {} : { [typeof value]: value });

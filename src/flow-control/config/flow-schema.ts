@@ -1,5 +1,4 @@
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { number, part, parts, text, texts } from './cells.ts';
+import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
 
 /** A FlowSchema as classification needs it (flowcontrol.apiserver.k8s.io/v1). */
 export interface FlowSchema {
@@ -9,7 +8,7 @@ export interface FlowSchema {
   readonly precedence: number;
   /** Name of the priority level. */
   readonly level: string;
-  /** What tells one flow of the schema from another; undefined: they are all one. */
+  /** The property that separates the flows of the schema; undefined: all requests are one flow. */
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined;
   readonly rules: readonly SchemaRule[];
 }
@@ -70,7 +69,7 @@ function parseRule(rule: JsonObject): SchemaRule {
   };
 }
 
-/** A subject of a kind that does not exist is nobody. */
+/** A subject of an unknown kind matches nobody. */
 function parseSubject(subject: JsonObject): Subject[] {
   switch (text(subject, 'kind')) {
     case 'User':
@@ -90,3 +89,33 @@ function parseSubject(subject: JsonObject): Subject[] {
 export function bySchemaOrder(a: FlowSchema, b: FlowSchema): number {
   return a.precedence - b.precedence || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }
+
+/** Stored objects have passed validation; a field that is absent nevertheless reads as empty. */
+
+export function part(object: JsonObject | undefined, name: string): JsonObject | undefined {
+  const value = object?.[name];
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+function parts(object: JsonObject | undefined, name: string): JsonObject[] {
+  const value = object?.[name];
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function texts(object: JsonObject | undefined, name: string): string[] {
+  const value = object?.[name];
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+export function text(object: JsonObject | undefined, name: string): string {
+  const value = object?.[name];
+  return typeof value === 'string' ? value : '';
+}
+
+export function number(object: JsonObject | undefined, name: string): number | undefined {
+  const value = object?.[name];
+  return typeof value === 'number' ? value : undefined;
+}
+
+const isObject = (value: JsonValue): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -3,13 +3,13 @@ import { parseStored } from '../../codec/stored-object.ts';
 import { equal } from '../../object/equality.ts';
 import type { Entry, ObjectEvent } from '../../storage/store.ts';
 
-/** The objects of one resource in the form that flow control uses, kept up by whoever follows the store. */
+/** The objects of one resource in the form that flow control uses. The follower of the store keeps it current. */
 export class ObjectIndex<Parsed> {
   readonly #parse: (object: ApiObject) => Parsed | undefined;
   readonly #onChange: () => void;
   readonly #known = new Map<string, Parsed>();
 
-  /** `parse` answers undefined for what is to be ignored. */
+  /** `parse` returns undefined for an object to ignore. */
   constructor(parse: (object: ApiObject) => Parsed | undefined, onChange: () => void) {
     this.#parse = parse;
     this.#onChange = onChange;
@@ -25,7 +25,7 @@ export class ObjectIndex<Parsed> {
     this.#onChange();
   }
 
-  /** A change that changes nothing here, such as a status, disturbs nobody. */
+  /** A change without effect on the parsed form, such as a status, does not call `onChange`. */
   apply({ type, entry }: ObjectEvent): void {
     const before = this.#known.get(entry.name);
     if (type === 'DELETED') this.#known.delete(entry.name);

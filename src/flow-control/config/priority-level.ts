@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { isDealable } from '../queueing/shuffle.ts';
-import { number, part, text } from './cells.ts';
+import { number, part, text } from './flow-schema.ts';
 
 /** A PriorityLevelConfiguration as the queues need it (flowcontrol.apiserver.k8s.io/v1). */
 export interface PriorityLevel {
@@ -9,11 +9,11 @@ export interface PriorityLevel {
   readonly exempt: boolean;
   /** Part of the server's seats, against the sum of all shares. */
   readonly shares: number;
-  /** How much of its seats others may use while it does not need them. */
+  /** The part of its seats that other levels may use while this one does not need them. */
   readonly lendablePercent: number;
-  /** How much it may borrow, against its own seats; undefined: as much as there is. */
+  /** How much the level may borrow, in percent of its own seats; undefined: no limit. */
   readonly borrowingLimitPercent: number | undefined;
-  /** Undefined: what has no seat at once is refused. */
+  /** Undefined: a request that gets no seat at once is refused. */
   readonly queuing: Queuing | undefined;
 }
 
@@ -26,12 +26,12 @@ export interface Queuing {
 const DEFAULT_SHARES = 30;
 const DEFAULT_QUEUING: Queuing = { queues: 64, handSize: 8, queueLengthLimit: 50 };
 
-/** Undefined for what cannot be used; it is treated as if it did not exist. */
+/** Undefined for an unusable object, which is treated as if it did not exist. */
 export function parsePriorityLevel({ metadata, spec }: ApiObject): PriorityLevel | undefined {
   const fields = part({ spec }, 'spec');
   const { name = '', uid = '' } = metadata;
   const type = text(fields, 'type');
-  // Only the level `exempt` is exempt, whatever an object says of itself.
+  // Only the level `exempt` may be exempt.
   if ((type === 'Exempt') !== (name === 'exempt')) return undefined;
   if (type === 'Exempt') return { name, uid, exempt: true, ...parseShares(part(fields, 'exempt'), 0) };
   const limited = part(fields, 'limited');

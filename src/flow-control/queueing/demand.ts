@@ -1,4 +1,4 @@
-/** What happened to a quantity over some time. */
+/** Statistics of a quantity over some time. */
 export interface DemandSummary {
   readonly durationMs: number;
   /** Weighted by time; NaN when no time has passed. */
@@ -7,7 +7,7 @@ export interface DemandSummary {
   readonly highest: number;
 }
 
-/** How many seats a level could have used, over time. */
+/** Integrates the number of seats that a level could have used over time. */
 export class DemandIntegral {
   #value = 0;
   #since: number;
@@ -26,7 +26,7 @@ export class DemandIntegral {
     if (value > this.#highest) this.#highest = value;
   }
 
-  /** Answers what happened since the last call. */
+  /** Returns the statistics since the last call. */
   reset(now: number): DemandSummary {
     this.#advance(now);
     const average = this.#sum / this.#durationMs;

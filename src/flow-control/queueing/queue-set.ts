@@ -1,24 +1,23 @@
-import type { FlowClock } from '../clock.ts';
 import type { Queuing } from '../config/priority-level.ts';
+import type { FlowClock } from '../flow-control.ts';
 import type { LevelRecorder } from '../metrics.ts';
-import { MAX_SEATS, seatsOf } from '../work/work.ts';
+import { MAX_SEATS, seatsOf } from '../request-cost.ts';
 import type { DemandIntegral } from './demand.ts';
-import { FlowQueue } from './queue.ts';
+import { type Arrival, ESTIMATED_SERVICE_MS, FlowQueue, Ticket } from './queue.ts';
 import { selectNext } from './selection.ts';
 import { Dealer } from './shuffle.ts';
-import { type Arrival, ESTIMATED_SERVICE_MS, Ticket } from './ticket.ts';
 
-/** `unlimited`: everything runs at once. `refuse`: what has no seat is refused. Otherwise it queues. */
+/** `unlimited`: every request runs at once. `refuse`: a request that gets no seat is refused. Otherwise it waits in a queue. */
 export type QueueingPolicy = 'unlimited' | 'refuse' | Queuing;
 
 /**
- * Seats that are filled in one round of the event loop. What is answered from memory never gives its seat back later than
- * the same round, so seats alone would let a burst of thousands through in one go, and nobody else's request would even be
- * read meanwhile. As many as the widest request takes: at about 0.1 ms each, a round lasts about a millisecond.
+ * Seats that are filled in one round of the event loop. A request that is answered from memory frees its seat in the same round,
+ * so seats alone would let a burst of thousands through at once, and no other request would be read meanwhile. As many as the
+ * widest request takes: at about 0.1 ms each, a round lasts about a millisecond.
  */
 const SEATS_A_ROUND = MAX_SEATS;
 
-export interface QueueSetTotals {
+interface QueueSetTotals {
   waiting: number;
   executing: number;
   seatsInUse: number;
@@ -32,9 +31,10 @@ export interface QueueSetTotals {
 /**
  * The queues of one priority level, emptied by fair queueing for servers of many seats (Kubernetes: fairqueuing/queueset).
  * Virtual time R runs at the rate at which each active queue would be served if the seats in use were divided evenly among
- * them. (Kubernetes takes the seats asked for, up to the limit, which is the same as long as no seat is left free.) A queue has the virtual time at which its next request would start; the request is dispatched next whose virtual
- * finish, start plus work, is the least. When a request has ended, its queue's clock is corrected by how long it really
- * took. R is a float in seat-seconds: with 600 seats it still tells microseconds apart after a hundred years.
+ * them. (Kubernetes takes the requested seats, up to the limit, which is the same as long as no seat is free.) Each queue has the
+ * virtual time at which its next request would start. The request with the least virtual finish, start plus work, is dispatched
+ * next. When a request has ended, the clock of its queue is corrected by the time that it really took. R is a float in
+ * seat-seconds: with 600 seats it still distinguishes microseconds after a hundred years.
  *
  * An uncontended request costs 2 µs of CPU here (Node 24, Xeon at 2.5 GHz, metrics included), however many queues there are:
  * totals are kept, not summed, and only queues with waiting requests are compared.
@@ -63,7 +63,7 @@ export class QueueSet {
   #activeQueues = 0;
   #virtualNow = 0;
   #syncedAt: number;
-  /** Index of the queue served last: of equals, the next one after it is first. */
+  /** Index of the queue that was served last. Among equals, the next one after it is first. */
   #lastServed = 0;
   #dealt = 0;
   #leftInRound = SEATS_A_ROUND;
@@ -124,7 +124,7 @@ export class QueueSet {
     }
     const ticket = new Ticket(arrival, this.#syncedAt, this.#virtualNow, queue);
     this.#enqueue(ticket, queue);
-    // Whoever finds others waiting waits for the end of the round with them.
+    // A request that finds others waiting waits with them for the end of the round.
     if (this.#totals.waiting === 1) this.#dispatchAll();
     else this.#dispatchSoon();
     return ticket;
@@ -158,7 +158,7 @@ export class QueueSet {
     this.#dispatchSoon();
   }
 
-  /** Takes a ticket out of its queue; nothing happens when it waits no more. */
+  /** Takes a ticket out of its queue. Does nothing when the ticket no longer waits. */
   giveUp(ticket: Ticket, reason: 'time-out' | 'cancelled'): void {
     const { queue } = ticket;
     if (queue === undefined || !queue.waiting.has(ticket)) return;
@@ -172,7 +172,7 @@ export class QueueSet {
     ticket.arrival.recorder.rejected(reason);
     this.#note();
     ticket.reject();
-    // What was too wide for the free seats may have been all that held the others up.
+    // The ticket may have held the others up because it was too wide for the free seats.
     this.#dispatchSoon();
   }
 
@@ -209,7 +209,7 @@ export class QueueSet {
     this.#dropUnwanted();
   }
 
-  /** Of the hand that the flow was dealt, the queue with the least work; of equals, not always the same. */
+  /** The queue with the least work in the flow's hand; among equals, not always the same one. */
   #shortestOf({ schema, distinguisher }: Arrival): FlowQueue<Ticket> {
     const hand = this.#dealer?.handOf(schema, distinguisher) ?? [0];
     let shortest: FlowQueue<Ticket> | undefined;
@@ -256,8 +256,8 @@ export class QueueSet {
   }
 
   /**
-   * Not at once: requests that end in the same round all tell first how much they really took, and those that arrived in it
-   * are there to be chosen.
+   * Waits for the end of the round, so that all requests that end in it have corrected their queues' clocks, and all that arrive
+   * in it can be chosen.
    */
   #dispatchSoon(): void {
     if (this.#pending.size > 0) this.#endRound();
@@ -274,7 +274,7 @@ export class QueueSet {
     });
   }
 
-  /** False when the request whose turn it is does not fit: it is waited for, or wide requests would wait for ever. */
+  /** False when the next request does not fit. The others wait for it, because wide requests would otherwise wait forever. */
   #dispatchNext(): boolean {
     const next = selectNext(this.#pending, this.#lastServed, this.#queues.length);
     if (next === undefined) return false;
@@ -297,7 +297,7 @@ export class QueueSet {
     return true;
   }
 
-  /** What is wider than the level is let through when it is alone. */
+  /** A request that is wider than its level runs when it is alone. */
   #fits(seats: number): boolean {
     if (this.#policy === 'unlimited') return true;
     const { seatsInUse, executing } = this.#totals;
@@ -307,8 +307,8 @@ export class QueueSet {
   #sync(): void {
     const now = this.#clock.now();
     if (this.#activeQueues > 0) {
-      // What is really served: where memory answers, free seats do not mean that more could have been done. With a rate that
-      // assumes so, everybody's start is bound by their arrival, and the order becomes that of arrival.
+      // The rate of real service: when memory answers, free seats do not mean that more could have been served. With a rate that
+      // assumes so, every start would be bound by its arrival, and the order would be that of arrival.
       const rate = Math.min(this.#totals.seatsInUse, this.#limit) / this.#activeQueues;
       this.#virtualNow += (rate * (now - this.#syncedAt)) / 1000;
       this.#recorder.progress(this.#virtualNow);
@@ -328,7 +328,7 @@ export class QueueSet {
   }
 }
 
-/** Hands stay as they are while nothing that decides them changes. */
+/** Whether hands stay valid, because nothing that decides them has changed. */
 function sameDeck(before: QueueingPolicy, { queues, handSize }: Queuing): boolean {
   return typeof before === 'object' && before.queues === queues && before.handSize === handSize;
 }

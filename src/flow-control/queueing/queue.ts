@@ -1,20 +1,24 @@
-/** What a queue has to know of a request. Times are virtual, work is in seat-seconds. */
-export interface QueueItem {
+import type { FlowRequest } from '../flow-control.ts';
+import type { FlowRecorder } from '../metrics.ts';
+import { seatsOf, type Work } from '../request-cost.ts';
+
+/** The facts about a request that a queue needs. Times are virtual, work is in seat-seconds. */
+interface QueueItem {
   readonly virtualArrival: number;
   readonly totalWork: number;
 }
 
-/** One queue of a level: who waits in the order of arrival, and who of it runs. */
+/** One queue of a level: its waiting requests in the order of arrival, and its running ones. */
 export class FlowQueue<Item extends QueueItem> {
   readonly index: number;
-  /** In the order of arrival. A set, so that whoever gives up leaves without a search. */
+  /** In the order of arrival. A set, so that a request that gives up is removed without a search. */
   readonly waiting = new Set<Item>();
   readonly executing = new Set<Item>();
-  /** The virtual time at which the queue's next request would start if all queues got their even share. */
+  /** The virtual time at which the queue's next request would start if all queues got an even share. */
   nextStart = 0;
-  /** Includes seats that are kept for a while after their request. */
+  /** Includes seats that are held for a while after their request. */
   seatsInUse = 0;
-  /** Sum of what waits, in seat-seconds. */
+  /** Work of the waiting requests, in seat-seconds. */
   waitingWork = 0;
 
   constructor(index: number) {
@@ -39,7 +43,7 @@ export class FlowQueue<Item extends QueueItem> {
     this.waitingWork += item.totalWork;
   }
 
-  /** False when it was not waiting any more. */
+  /** False when the item was no longer waiting. */
   dequeue(item: Item): boolean {
     if (!this.waiting.delete(item)) return false;
     this.waitingWork = this.waiting.size === 0 ? 0 : this.waitingWork - item.totalWork;
@@ -47,12 +51,80 @@ export class FlowQueue<Item extends QueueItem> {
   }
 
   /**
-   * Nobody starts before they arrived: without this, a queue that ran ahead while it was nearly empty could later claim
-   * the time it did not use.
+   * No request starts before it arrived: otherwise a queue that was nearly empty could later use the time that it did not need
+   * before.
    */
   boundNextStart(): void {
     const oldest = this.oldest;
     if (oldest !== undefined && this.nextStart < oldest.virtualArrival)
       this.nextStart = oldest.virtualArrival;
+  }
+}
+
+/** The assumed duration of a request until its real one is known. */
+export const ESTIMATED_SERVICE_MS = 3;
+
+/** A request as it arrives at a level. */
+export interface Arrival {
+  readonly schema: string;
+  /** The key of its flow within the schema. */
+  readonly distinguisher: string;
+  readonly work: Work;
+  readonly request: FlowRequest;
+  readonly recorder: FlowRecorder;
+}
+
+/** A request that a level has taken in. Times are in milliseconds, virtual times and work in seat-seconds. */
+export class Ticket implements QueueItem {
+  readonly arrival: Arrival;
+  readonly arrivedAt: number;
+  readonly virtualArrival: number;
+  /** Undefined for a request that passed no queue. */
+  readonly queue: FlowQueue<Ticket> | undefined;
+  readonly seats: number;
+  readonly totalWork: number;
+  readonly #finalWork: number;
+  finalSeats: number;
+  extraMs: number;
+  startedAt: number | undefined;
+  state: 'waiting' | 'executing' | 'finished' | 'rejected' = 'waiting';
+  #decided: ((admitted: boolean) => void) | undefined;
+
+  constructor(arrival: Arrival, now: number, virtualNow: number, queue: FlowQueue<Ticket> | undefined) {
+    const { work } = arrival;
+    this.arrival = arrival;
+    this.arrivedAt = now;
+    this.virtualArrival = virtualNow;
+    this.queue = queue;
+    this.seats = seatsOf(work);
+    this.finalSeats = work.finalSeats;
+    this.extraMs = work.extraMs;
+    this.#finalWork = (work.finalSeats * work.extraMs) / 1000;
+    this.totalWork = (work.initialSeats * ESTIMATED_SERVICE_MS) / 1000 + this.#finalWork;
+  }
+
+  /** Resolves with whether the request may run. To be called once, and only while it waits. */
+  decision(): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#decided = resolve;
+    });
+  }
+
+  /** Narrows the final seats of a request to those of its level; the final phase then lasts longer. */
+  narrowTo(seats: number): void {
+    if (this.finalSeats <= seats) return;
+    this.finalSeats = seats;
+    this.extraMs = (this.#finalWork / seats) * 1000;
+  }
+
+  execute(now: number): void {
+    this.startedAt = now;
+    this.state = 'executing';
+    this.#decided?.(true);
+  }
+
+  reject(): void {
+    this.state = 'rejected';
+    this.#decided?.(false);
   }
 }

@@ -56,7 +56,7 @@ export class Dealer {
     const flow = `${schema}\0${distinguisher}`;
     let hand = this.#hands.get(flow);
     if (hand === undefined) {
-      // Callers choose their names as they like; forgetting all is cheap and bounds what they can make us keep.
+      // Callers choose their names freely; forgetting all is cheap and bounds the memory that they can fill.
       if (this.#hands.size >= MAX_REMEMBERED) this.#hands.clear();
       hand = deal(hashFlow(schema, distinguisher), this.#deckSize, this.#handSize);
       this.#hands.set(flow, hand);

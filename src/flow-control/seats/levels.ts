@@ -1,10 +1,10 @@
-import { MANDATORY } from '../bootstrap/objects.ts';
-import type { FlowClock } from '../clock.ts';
+import { MANDATORY } from '../bootstrap.ts';
 import { type PriorityLevel, parsePriorityLevel } from '../config/priority-level.ts';
+import type { FlowClock } from '../flow-control.ts';
 import type { FlowMetrics } from '../metrics.ts';
-import { adjustSeats } from './adjustment.ts';
+import { MAX_SEATS } from '../request-cost.ts';
+import { adjustSeats } from './allocation.ts';
 import { Level } from './level.ts';
-import { assignLimits } from './shares.ts';
 
 const MANDATORY_LEVELS = MANDATORY.levels.flatMap((object) => parsePriorityLevel(object) ?? []);
 
@@ -22,17 +22,17 @@ export class Levels {
     this.#serverSeats = options.serverSeats;
   }
 
-  /** By name. Retired ones are among them: their requests still run. */
+  /** By name, with the retired ones whose requests still run. */
   get all(): ReadonlyMap<string, Level> {
     return this.#levels;
   }
 
-  /** Those that requests may be sent to. */
+  /** The levels that new requests may use. */
   get current(): ReadonlyMap<string, Level> {
     return new Map([...this.#levels].filter(([, { retired }]) => !retired));
   }
 
-  /** Levels keep their queues as long as they exist. One that was deleted stays until its last request has ended. */
+  /** Levels keep their queues as long as they exist. A deleted level stays until its last request has ended. */
   configure(configs: readonly PriorityLevel[]): void {
     const levels = new Map<string, Level>();
     for (const config of [...MANDATORY_LEVELS, ...configs]) levels.set(config.name, this.#take(config));
@@ -46,7 +46,7 @@ export class Levels {
     this.adjust();
   }
 
-  /** Lends and returns seats, by what was needed since the last time. */
+  /** Lends and returns seats, by the demand since the last adjustment. */
   adjust(): void {
     adjustSeats([...this.#levels.values()], {
       nominalSum: this.#nominalSum,
@@ -62,4 +62,34 @@ export class Levels {
     level.retired = false;
     return level;
   }
+}
+
+/** The part of a level's seats that one request may take. */
+const WIDEST_PART = 0.15;
+
+/**
+ * Divides the server's seats among the levels by their shares, rounding up, and sets how many seats each may lend and borrow.
+ * Returns the sum, which is a little more than the server's seats.
+ */
+function assignLimits(levels: readonly Level[], serverSeats: number): number {
+  const shareSum = levels.reduce((sum, { config }) => sum + config.shares, 0);
+  let nominalSum = 0;
+  for (const level of levels) {
+    const { shares, lendablePercent, borrowingLimitPercent, queuing } = level.config;
+    const nominal = shareSum === 0 ? 0 : Math.ceil((serverSeats * shares) / shareSum);
+    const borrowed =
+      borrowingLimitPercent === undefined ? serverSeats : Math.round((nominal * borrowingLimitPercent) / 100);
+    const lent = Math.round((nominal * lendablePercent) / 100);
+    level.limits = { nominal, minimum: nominal - lent, maximum: nominal + borrowed };
+    level.recorder.limits(level.limits);
+    level.widest = queuing === undefined ? MAX_SEATS : widestOf(nominal, queuing.handSize);
+    nominalSum += nominal;
+  }
+  return nominalSum;
+}
+
+/** A flow can have a request at the head of each queue in its hand; seats must suffice for all of them. */
+function widestOf(nominal: number, handSize: number): number {
+  const widest = Math.min(Math.ceil(nominal * WIDEST_PART), Math.floor(nominal / handSize), MAX_SEATS);
+  return Math.max(widest, 1);
 }

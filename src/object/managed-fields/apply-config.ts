@@ -1,8 +1,10 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import type { Steps } from '../../util/steps.ts';
+import type { Steps } from '../../util/end-turn.ts';
 import { equal } from '../equality.ts';
-import { fieldsOf } from './applied-set.ts';
+import { parseJson } from '../exact-json.ts';
+import { isObject } from '../merge-patch.ts';
 import { type Changes, compare } from './compare.ts';
+import { fieldsOf, mergeConfig, type OwnedFields, prune } from './configuration.ts';
 import {
   difference,
   EMPTY,
@@ -16,10 +18,7 @@ import {
   union,
   without,
 } from './field-set.ts';
-import { keepLastApplied, ownedByLastApplied } from './last-applied.ts';
-import { isSameOwner, type Owner, parseOwners, withOwner } from './managers.ts';
-import { mergeConfig } from './merge-config.ts';
-import { type OwnedFields, prune } from './prune.ts';
+import { isSameOwner, type Owner, parseOwners, withOwner } from './owners.ts';
 import {
   loseFields,
   type OwnedVersion,
@@ -41,17 +40,17 @@ export class ApplyConflict extends Error {
   }
 }
 
-export interface Conflict {
+interface Conflict {
   readonly owner: Owner;
   /** Path elements (field-set.ts). */
   readonly path: readonly string[];
 }
 
-export interface ApplyOptions {
+interface ApplyOptions {
   readonly force: boolean;
 }
 
-/** kubectl took over from applying on its own side, so its objects come over without conflicts. */
+/** Objects that kubectl applied on its own side pass to server-side apply without conflicts. */
 const KUBECTL = 'kubectl';
 
 /**
@@ -67,7 +66,7 @@ export function* applyInSteps(
   { force }: ApplyOptions,
 ): Steps<ApiObject> {
   const applied = yield* tryApply(live, config, writing, force);
-  if (writing.manager === KUBECTL) keepLastApplied(applied, config);
+  if (writing.manager === KUBECTL) updateLastApplied(applied, config);
   return applied;
 }
 
@@ -114,12 +113,12 @@ function* applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force
   return result;
 }
 
-/** Who applies all that it applied before, and most do, has nothing to be pruned. */
+/** Whether fields that the manager applied before may be missing now, so that they must be pruned. Most configurations drop none. */
 function dropsFields(last: Owner, wanted: FieldSet, { version }: Writing): boolean {
   return last.apiVersion !== version.apiVersion || !isEmpty(difference(last.fields, wanted));
 }
 
-/** Fields that were there before anyone applied belong to no one who could be asked: they get an owner of that name. */
+/** The fields of an object without owners get one that says so: `before-first-apply`. */
 function ownersOf(live: ApiObject, writing: Writing): readonly Owner[] {
   const known = parseOwners(live.metadata.managedFields, false) ?? [];
   if (known.length > 0 || live.metadata.uid === undefined) return known;
@@ -164,7 +163,7 @@ interface Settlement {
   readonly identity: Pick<Owner, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
 }
 
-/** The other owners, without what they lose. @throws ApplyConflict */
+/** The other owners, each without the fields that it loses. @throws ApplyConflict */
 function* settle({ before, object, writing, force, claimed, identity }: Settlement): Steps<Owner[]> {
   const others = claimed.filter((owner) => !isSameOwner(owner, identity));
   const conflicts: Conflict[] = [];
@@ -198,7 +197,7 @@ export function describeOwner({ manager, operation, apiVersion, subresource, tim
   return `${name} using ${apiVersion}${time === undefined ? '' : ` at ${time}`}`;
 }
 
-/** More are counted, not named. */
+/** Further conflicts are counted, not listed. */
 export const MAX_DESCRIBED = 1000;
 
 /** Every conflict of one manager below its name. */
@@ -215,4 +214,55 @@ export function describeConflicts(conflicts: readonly Conflict[]): string {
       [`conflicts with ${name}:`, ...own.map(({ path }) => `- ${formatPath(path)}`)].join('\n'),
     );
   return `Apply failed with ${conflicts.length} conflicts: ${parts.join('\n')}`;
+}
+
+/** Where kubectl keeps the configuration that it applied on its own side. */
+export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+/** Limit of all annotations of an object together. A configuration that exceeds it is left out. */
+const MAX_ANNOTATIONS_BYTES = 256 * 1024;
+
+/** Fields that kubectl applied by itself and that still have the value it gave them. */
+function ownedByLastApplied(live: ApiObject, { apiVersion, shape }: OwnedVersion): FieldSet {
+  const applied = parse(live.metadata.annotations?.[LAST_APPLIED]);
+  if (applied === undefined || applied.apiVersion !== apiVersion) return EMPTY;
+  const { written, removed } = compare(applied, live, shape);
+  return difference(difference(fieldsOf(applied, shape), written), removed);
+}
+
+function parse(text: string | undefined): JsonObject | undefined {
+  try {
+    const value = parseJson(text ?? 'null');
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An object that has the annotation gets the new configuration in it, for clients that still apply on their own side. */
+function updateLastApplied(object: ApiObject, config: JsonObject): void {
+  const { annotations } = object.metadata;
+  if ((annotations?.[LAST_APPLIED] ?? '') === '') return;
+  const kept = { ...annotations };
+  kept[LAST_APPLIED] = `${JSON.stringify(inOrder(withoutAnnotation(config)))}\n`;
+  const sizeBytes = Object.entries(kept).reduce(
+    (sum, [key, value]) => sum + key.length + Buffer.byteLength(value),
+    0,
+  );
+  if (sizeBytes > MAX_ANNOTATIONS_BYTES) delete kept[LAST_APPLIED];
+  object.metadata = { ...object.metadata, annotations: kept };
+}
+
+function withoutAnnotation(config: JsonObject): JsonObject {
+  const metadata = isObject(config.metadata) ? config.metadata : {};
+  if (!isObject(metadata.annotations)) return config;
+  const { [LAST_APPLIED]: _, ...annotations } = metadata.annotations;
+  return { ...config, metadata: { ...metadata, annotations } };
+}
+
+/** Keys in order, so that the same configuration gives the same text. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isObject(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, inOrder(value[key])]));
 }

@@ -1,17 +1,16 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
 import { joinPath, MAX_PROBLEMS } from '../document-limits.ts';
-import { cutAfter, goPlain, goTypeOf, MAX_NAME_LETTERS } from '../go-plain.ts';
-import { goAny } from '../go-value.ts';
+import { cutAfter, goAny, goPlain, goTypeOf, MAX_NAME_LETTERS } from '../go-value.ts';
 import { isObject } from '../merge-patch.ts';
 import { formatPath } from './field-set.ts';
 import { elementOf, type ListShape, missingKey, shapeOfField } from './shape.ts';
 
 /**
- * Whether a configuration can be of a type: fields that exist, values of their kind, list elements that can be told apart.
- * Answers texts such as `.spec.replicas: expected numeric (int or float), got string`, as Kubernetes writes them
- * (structured-merge-diff 4.4, typed/validate.go), some of which show how it holds values. An object tells of one field that
- * its type has not, and a list of one element without a name.
+ * Checks a configuration against its type: fields that exist, values of their kind, list elements that can be told apart.
+ * Returns texts such as `.spec.replicas: expected numeric (int or float), got string`, in the words of Kubernetes
+ * (structured-merge-diff 4.4, typed/validate.go), some of which show how Kubernetes holds values. One undeclared field is
+ * reported for each object, and one element without a name for each list.
  */
 export function checkConfig(config: JsonObject, schema: MessageSchema): string[] {
   const check = new Check();
@@ -19,7 +18,7 @@ export function checkConfig(config: JsonObject, schema: MessageSchema): string[]
   return check.errors;
 }
 
-/** Of a value that a message shows. */
+/** Letters of a value that a message shows. */
 const SHOWN_LETTERS = 4096;
 
 class Check {
@@ -47,7 +46,7 @@ class Check {
     else this.#namedItems(value, field.value.items, shape, path);
   }
 
-  /** A list whose elements have names, which are their path. */
+  /** A list whose elements are told apart by name; the name is the element's step in a path. */
   #namedItems(list: readonly JsonValue[], items: ValueSchema, shape: ListShape, path: string): void {
     const seen = new Set<string>();
     for (const [at, item] of list.entries()) {
@@ -70,15 +69,15 @@ class Check {
     switch (schema.kind) {
       case 'message':
         if (isObject(value)) this.message(value, schema.message, path);
-        else this.#add(path, `expected map, got ${held(value)}`);
+        else this.#add(path, `expected map, got ${boxed(value)}`);
         return;
       case 'list':
         if (Array.isArray(value)) this.#items(value, schema.items, path);
-        else this.#add(path, `expected list, got ${held(value)}`);
+        else this.#add(path, `expected list, got ${boxed(value)}`);
         return;
       case 'map':
         if (isObject(value)) this.#entries(value, schema.values, path);
-        else this.#add(path, `expected map, got ${held(value)}`);
+        else this.#add(path, `expected map, got ${boxed(value)}`);
         return;
       default:
         this.#scalar(value, schema.kind, path);
@@ -103,10 +102,10 @@ class Check {
     switch (kind) {
       case 'string':
       case 'bytes':
-        if (typeof value !== 'string') this.#add(path, `expected string, got ${heldInGo(value)}`);
+        if (typeof value !== 'string') this.#add(path, `expected string, got ${boxedInGo(value)}`);
         return;
       case 'bool':
-        if (typeof value !== 'boolean') this.#add(path, `expected boolean, got ${held(value)}`);
+        if (typeof value !== 'boolean') this.#add(path, `expected boolean, got ${boxed(value)}`);
         return;
       case 'int32':
       case 'int64':
@@ -119,7 +118,7 @@ class Check {
       case 'Duration':
       case 'Quantity':
       case 'IntOrString':
-        if (typeof value === 'object') this.#add(path, `expected any scalar, got ${held(value)}`);
+        if (typeof value === 'object') this.#add(path, `expected any scalar, got ${boxed(value)}`);
         return;
       default:
     }
@@ -138,10 +137,10 @@ type ScalarOrUnion = Exclude<ValueSchema['kind'], 'message' | 'list' | 'map'>;
 
 const TEXT: ValueSchema = { kind: 'string' };
 
-/** Kubernetes prints the box in which it keeps a value: `&{5}`, and `&value.valueUnstructured{Value:5}`. */
-const held = (value: JsonValue): string => `&{${goPlain(value, SHOWN_LETTERS)}}`;
+/** Kubernetes prints the Go struct around a value: `&{5}`, or `&value.valueUnstructured{Value:5}`. */
+const boxed = (value: JsonValue): string => `&{${goPlain(value, SHOWN_LETTERS)}}`;
 
-const heldInGo = (value: JsonValue): string =>
+const boxedInGo = (value: JsonValue): string =>
   `&value.valueUnstructured{Value:${goAny(value).text.slice(0, SHOWN_LETTERS)}}`;
 
 function unfitForSet(item: JsonValue): string | undefined {

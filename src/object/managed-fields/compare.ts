@@ -14,7 +14,7 @@ import {
 } from './shape.ts';
 import { everythingIn } from './whole-set.ts';
 
-/** What a write did to an object. */
+/** The fields that a write changed. */
 export interface Changes {
   /** Fields that are new or have another value. */
   readonly written: FieldSet;
@@ -24,8 +24,7 @@ export interface Changes {
 const NO_CHANGES: Changes = { written: EMPTY, removed: EMPTY };
 
 /**
- * The two objects are not looked into further than they differ. Who owns what, which metadata.managedFields says, is no field
- * that anyone owns.
+ * Equal parts are not walked. metadata.managedFields is left out: it says who owns the fields, and nobody owns it.
  */
 export function compare(before: JsonObject, after: JsonObject, shape: Shape): Changes {
   const found = compareNodes(before, after, shape, OWNERS);
@@ -51,7 +50,7 @@ function compareNodes(
 ): NodeChanges | undefined {
   if (before === after) return undefined;
   const known = shape.kind === 'deduced' && isObject(before) && isObject(after) ? DEDUCED_MAP : shape;
-  // Objects are not compared as a whole first: what differs deep down would be looked at once a level.
+  // Comparing whole objects for equality first would visit a deep difference once for each level above it.
   if ((known.kind === 'struct' || known.kind === 'map') && isObject(before) && isObject(after))
     return compareObjects(before, after, known, except);
   return equal(before, after) ? undefined : compareDifferent(before, after, shape);
@@ -78,14 +77,14 @@ function compareDifferent(before: JsonValue, after: JsonValue, shape: Shape): No
 
 const CHANGED: NodeChanges = { written: LEAF, removed: undefined };
 
-/** Undefined for two values that have nothing in common. null is whatever the other is. */
+/** Undefined for two values of different kinds. null counts as the kind of the other. */
 function commonShape(before: JsonValue, after: JsonValue): Shape | undefined {
   if (before === null) return deduce(after);
   const shape = deduce(before);
   return after === null || shape.kind === deduce(after).kind ? shape : undefined;
 }
 
-/** null, {} and [] differ, but have no parts that could tell. */
+/** null, {} and [] differ, but have no parts that differ. */
 const bothEmpty = (a: JsonValue, b: JsonValue): boolean => isHollow(a) && isHollow(b);
 const isHollow = (value: JsonValue): boolean =>
   value === null || (typeof value === 'object' && Object.keys(value).length === 0);
@@ -121,7 +120,7 @@ function compareObjects(
   return changes.some ? changes : undefined;
 }
 
-/** Where two values stand in theirs. */
+/** The place that both values have in their parents. */
 type Place = Pick<Part, 'element' | 'shape'>;
 
 class Collected implements NodeChanges {

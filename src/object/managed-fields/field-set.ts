@@ -36,7 +36,7 @@ export function toNode(itself: boolean, children: Nodes | undefined): FieldSet |
   return itself ? { [SELF]: LEAF, ...children } : children;
 }
 
-/** Elements of the children alone; a leaf and the root have none but their own. */
+/** The elements of the children, without {@link SELF}. */
 function elementsIn(node: FieldSet): string[] {
   const elements = Object.keys(node);
   return node[SELF] === undefined ? elements : elements.filter((element) => element !== SELF);
@@ -224,7 +224,7 @@ function parseElement(element: string): string | undefined {
 }
 
 /** `k:{"containerPort":80,"protocol":"TCP"}` */
-export function keyElement(keys: readonly (readonly [string, unknown])[]): string {
+function keyElement(keys: readonly (readonly [string, unknown])[]): string {
   const ordered = keys.length < 2 ? keys : [...keys].sort(([a], [b]) => (a < b ? -1 : 1));
   return `k:{${ordered.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
 }

@@ -18,7 +18,7 @@ export type Shape =
   /** A list of objects told apart by some of their fields. */
   | { readonly kind: 'keyed'; readonly keys: readonly string[]; readonly items: MessageSchema };
 
-export const LEAF_SHAPE: Shape = { kind: 'leaf' };
+const LEAF_SHAPE: Shape = { kind: 'leaf' };
 const DEDUCED: Shape = { kind: 'deduced' };
 /** An object of no known type. */
 export const DEDUCED_MAP: Shape & { kind: 'map' } = { kind: 'map', values: DEDUCED };
@@ -73,7 +73,7 @@ function toListShape(items: ValueSchema, { listType, listMapKeys }: FieldSchema)
   return { kind: 'keyed', keys: listMapKeys, items: items.message };
 }
 
-/** What a value of an unknown type is. */
+/** The shape of a value of unknown type. */
 export const deduce = (value: JsonValue | undefined): Shape => (isObject(value) ? DEDUCED_MAP : LEAF_SHAPE);
 
 /** A key of an object: its path element, its shape, and whether the type declares it. */
@@ -85,7 +85,7 @@ export interface Part {
 
 const partsOfTypes = new WeakMap<MessageSchema, Map<string, Part>>();
 
-/** What a type declares is looked up once: making path elements anew doubles the time it takes to compare two objects. */
+/** Declared fields are looked up once: making their path elements anew doubles the time of comparing two objects. */
 export function partOf(shape: Shape & { kind: 'struct' | 'map' }, key: string): Part {
   if (shape.kind === 'map') return { element: fieldElement(key), shape: shape.values, declared: false };
   let parts = partsOfTypes.get(shape.schema);
@@ -96,7 +96,7 @@ export function partOf(shape: Shape & { kind: 'struct' | 'map' }, key: string): 
   let part = parts.get(key);
   if (part === undefined) {
     part = toPart(shape.schema, key);
-    // Other keys are clients' inventions, and without number.
+    // Clients choose the undeclared keys, so there is no bound on their number.
     if (part.declared) parts.set(key, part);
   }
   return part;
@@ -128,7 +128,7 @@ export function elementOf(item: JsonValue, shape: ListShape): string | undefined
   return keys === '' ? undefined : `k:{${keys}}`;
 }
 
-/** A key that an element has not, and no default stands for. */
+/** A key that an element lacks and that has no default. */
 export const missingKey = (item: JsonObject, shape: ListShape & { kind: 'keyed' }): string | undefined =>
   shape.keys.find((name) => item[name] === undefined && shape.items.fields.get(name)?.default === undefined);
 
@@ -158,7 +158,7 @@ function keysOf(shape: Shape & { kind: 'keyed' }): readonly ListKey[] {
 const empties = new WeakMap<MessageSchema, JsonObject>();
 
 /**
- * What an object is before anyone has written it: the fields that are there even when nobody sets them. Nobody owns those.
+ * An object before its first write: the fields that exist even when nobody sets them. Nobody owns those.
  */
 export function emptyObject(schema: MessageSchema): JsonObject {
   let empty = empties.get(schema);

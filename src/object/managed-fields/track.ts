@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject, ManagedFieldsEntry, ObjectMeta } from '../../api/object-meta.ts';
-import { atOnce, type Steps } from '../../util/steps.ts';
+import { atOnce, type Steps } from '../../util/end-turn.ts';
 import { equal } from '../equality.ts';
 import { type Changes, compare } from './compare.ts';
 import {
@@ -22,8 +22,8 @@ import {
   parseOwners,
   toEntries,
   withOwner,
-} from './managers.ts';
-import { keepText } from './set-text.ts';
+} from './owners.ts';
+import { shareText } from './set-texts.ts';
 import { emptyObject, type Shape } from './shape.ts';
 import { everythingNewIn } from './whole-set.ts';
 
@@ -36,7 +36,7 @@ export interface OwnedVersion {
   convertBack(object: JsonObject): JsonObject;
 }
 
-/** A write by someone, as ownership sees it. */
+/** The facts about a write that decide about ownership. */
 export interface Writing {
   /** '' is written down as `unknown`. */
   readonly manager: string;
@@ -45,13 +45,13 @@ export interface Writing {
   readonly version: OwnedVersion;
   /** Fields that this way of writing cannot change. */
   readonly reset: FieldSet;
-  /** Undefined for a version that does not exist any more: what is owned in it is forgotten. */
+  /** Undefined for a version that no longer exists; the owners in it are forgotten. */
   findVersion(apiVersion: string): OwnedVersion | undefined;
   /** RFC 3339 in whole seconds. */
   readonly now: string;
 }
 
-/** Nobody owns what only the server writes. */
+/** Fields that only the server writes have no owner. */
 const SERVER_FIELDS = setOf(
   ['apiVersion'],
   ['kind'],
@@ -70,13 +70,13 @@ const SERVER_FIELDS = setOf(
 export const withoutServerFields = (set: FieldSet): FieldSet => difference(set, SERVER_FIELDS);
 
 /**
- * Writes down in `object` who owns what after a create (`old` undefined) or an update: the writer owns what it changed, others
- * lose what they had of it. An object that nobody tracked so far stays so.
+ * Updates metadata.managedFields of `object` after a create (`old` undefined) or an update: the writer gains the fields that it
+ * changed, the other owners lose them. An object that had no owners stays without.
  */
 export const trackUpdate = (object: ApiObject, old: ApiObject | undefined, writing: Writing): void =>
   atOnce(trackInSteps(object, old, writing));
 
-/** The same, for objects that take long. */
+/** The same in steps, for large objects. */
 export function* trackInSteps(object: ApiObject, old: ApiObject | undefined, writing: Writing): Steps<void> {
   const known = old?.metadata.managedFields;
   const given = object.metadata.managedFields;
@@ -84,10 +84,9 @@ export function* trackInSteps(object: ApiObject, old: ApiObject | undefined, wri
     setOwners(object, [toWriter(writing, newFields(object, writing))]);
     return;
   }
-  const stated =
-    given !== undefined && writing.subresource === '' && !equal(given, known) ? given : undefined;
-  const owners = stated === undefined ? (parseOwners(known, false) ?? []) : statedOwners(stated, known);
-  if (given !== undefined) makeRoom(object.metadata);
+  const sent = given !== undefined && writing.subresource === '' && !equal(given, known) ? given : undefined;
+  const owners = sent === undefined ? (parseOwners(known, false) ?? []) : ownersFromRequest(sent, known);
+  if (given !== undefined) moveOwnersLast(object.metadata);
   if (owners.length === 0 && old !== undefined) {
     delete object.metadata.managedFields;
     return;
@@ -95,7 +94,7 @@ export function* trackInSteps(object: ApiObject, old: ApiObject | undefined, wri
   const changes = changesBetween(old, object, writing.version, writing.reset);
   yield;
   const unchanged = isEmpty(changes.written) && isEmpty(changes.removed);
-  if (unchanged && stated === undefined && known !== undefined) object.metadata.managedFields = known;
+  if (unchanged && sent === undefined && known !== undefined) object.metadata.managedFields = known;
   else {
     const left = yield* ownersAfterUpdate(owners, changes, { object, old, writing });
     yield;
@@ -104,23 +103,23 @@ export function* trackInSteps(object: ApiObject, old: ApiObject | undefined, wri
 }
 
 /**
- * The owners come last in the metadata, where they mostly are. An object that a field is deleted from takes twice as long to
- * read from then on.
+ * Makes managedFields the last field of the metadata, by deleting it unless it is the last one already. Objects that lost a
+ * field take twice as long to read from then on, so it is not deleted without need.
  */
-function makeRoom(metadata: ObjectMeta): void {
+function moveOwnersLast(metadata: ObjectMeta): void {
   let isLast = true;
   for (const key in metadata) isLast = key === 'managedFields' || (isLast && key === 'resourceVersion');
   if (!isLast) delete metadata.managedFields;
 }
 
-/** What the creator of an object owns. Sets are shared, so that of the next object with the same fields is made already. */
+/** The fields that the creator of an object owns. Objects with the same fields share one set. */
 function newFields(object: ApiObject, { version, reset }: Writing): FieldSet {
   const everything = everythingNewIn(version.convert(object), version.shape);
   let known = ownFields.get(everything);
   if (known?.reset !== reset) {
     known = { reset, fields: sorted(withoutServerFields(without(everything, reset))) };
     ownFields.set(everything, known);
-  } else keepText(known.fields);
+  } else shareText(known.fields);
   return known.fields;
 }
 
@@ -135,8 +134,8 @@ const toWriter = ({ manager, subresource, version, now }: Writing, fields: Field
   fields,
 });
 
-/** The owners a request states itself count, so that a client can change them; those it does not understand do not. */
-function statedOwners(
+/** A client may set the owners itself: an empty list removes all, and a list that cannot be parsed changes nothing. */
+function ownersFromRequest(
   given: readonly ManagedFieldsEntry[],
   known: readonly ManagedFieldsEntry[] | undefined,
 ): Owner[] {
@@ -147,7 +146,7 @@ function statedOwners(
   return owners === undefined || owners.length === 0 ? (parseOwners(known, false) ?? []) : owners;
 }
 
-export function changesBetween(
+function changesBetween(
   old: ApiObject | undefined,
   object: ApiObject,
   { shape, convert }: OwnedVersion,
@@ -187,7 +186,7 @@ function* ownersAfterUpdate(owners: readonly Owner[], changes: Changes, update: 
   return withOwner(left, { ...writer, fields: union(fieldsOwnedBy(left, writer), taken) });
 }
 
-/** Most writers write what they wrote before. */
+/** Whether the writer owned all that it wrote and loses nothing, as most writers do. */
 const keepsAll = ({ fields }: Owner, { written, removed }: Changes, taken: FieldSet): boolean =>
   includes(fields, taken) && !overlaps(fields, removed) && !overlaps(fields, difference(written, taken));
 
@@ -201,7 +200,7 @@ function* afterLosses(owners: readonly Owner[], changes: Changes, update: Update
   return left;
 }
 
-/** In the terms of another owner's version. */
+/** The changes in the terms of another owner's version; undefined for a version that no longer exists. */
 function changesFor(owner: Owner, changes: Changes, { object, old, writing }: Update): Changes | undefined {
   if (owner.apiVersion === writing.version.apiVersion) return changes;
   const version = writing.findVersion(owner.apiVersion);

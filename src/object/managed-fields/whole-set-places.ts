@@ -5,13 +5,13 @@ import { type FieldSet, LEAF, SELF } from './field-set.ts';
 import { type Memory, Recent } from './recent.ts';
 import { DEDUCED_MAP, elementOf, type ListShape, partOf, type Shape, shapeOfItem } from './shape.ts';
 
-/** Where values of one shape stand, and what sets they had lately. */
+/** Makes the sets of values of one shape, and remembers the recent ones. */
 export interface Place {
-  /** Undefined: there is nothing to be owned, which only a place with a blank value says. */
+  /** Undefined: nothing is to be owned, which happens only in a place with a blank value. */
   setOf(value: JsonValue): FieldSet | undefined;
 }
 
-export interface PlaceContext {
+interface PlaceContext {
   readonly memory: Memory;
   /** The place all values of a shape share; undefined for values without parts. */
   placeOf(shape: Shape): Place | undefined;
@@ -108,7 +108,7 @@ class Combinations {
       parts += 1;
     }
     if (parts === 0) return undefined;
-    // A copy of what was filled key by key is quicker to read, and to write as JSON, when there are many keys; making it takes longer than that when there are very many.
+    // A copy is quicker to read and to write as JSON than an object that was filled key by key. With very many keys, copying costs more than it saves.
     return parts > MAX_PARTS ? out : Object.freeze({ ...out });
   }
 }

@@ -1,11 +1,11 @@
-import { Tally } from '../tallies/histogram.ts';
+import { Tally } from '../tallies.ts';
 
 const SECONDS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 const LENGTHS = [0, 10, 25, 50, 100, 250, 500, 1000];
 const SEATS = [1, 2, 4, 10];
 const WATCHES = [0, 1, 10, 100, 1000, 10_000];
 
-/** What happened to the requests of one flow schema at one priority level. */
+/** Counts the requests of one flow schema at one priority level. */
 export class FlowTallies {
   readonly labels: { readonly priority_level: string; readonly flow_schema: string };
   readonly rejections = new Map<string, number>();

@@ -1,5 +1,40 @@
-import { TimedTally } from '../tallies/histogram.ts';
-import type { DispatchProgress, LevelAdjustment, LevelLimits, LevelUsage } from './level-facts.ts';
+import { TimedTally } from '../tallies.ts';
+
+/** Facts that flow control reports about one priority level. */
+
+export interface LevelUsage {
+  readonly waiting: number;
+  readonly executing: number;
+  readonly seatsInUse: number;
+  readonly seatsWaiting: number;
+}
+
+/** Seats that a level has by its configuration. */
+export interface LevelLimits {
+  readonly nominal: number;
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+/** The input and the result of the periodic adjustment. */
+export interface LevelAdjustment {
+  readonly highWatermark: number;
+  readonly average: number;
+  readonly deviation: number;
+  readonly smoothed: number;
+  readonly target: number;
+  readonly limit: number;
+}
+
+/** Virtual times at a dispatch, in seat-seconds. The bounds are over the queues with waiting requests. */
+export interface DispatchProgress {
+  readonly now: number;
+  readonly start: number;
+  readonly least: number;
+  readonly most: number;
+  readonly leastDiscounted: number;
+  readonly mostDiscounted: number;
+}
 
 const SEAT_PARTS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
 const REQUEST_PARTS = [0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1];

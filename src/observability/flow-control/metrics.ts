@@ -1,19 +1,24 @@
 import type { Registry } from 'prom-client';
-import { type FamilyInit, histogramValues, type Labels, registerFamily } from '../tallies/family.ts';
-import type { HistogramState } from '../tallies/histogram.ts';
+import {
+  type FamilyInit,
+  type HistogramState,
+  histogramValues,
+  type Labels,
+  registerFamily,
+} from '../tallies.ts';
 import { FlowTallies } from './flow-tallies.ts';
 import { LevelTallies } from './level-tallies.ts';
 
 const PREFIX = 'apiserver_flowcontrol_';
 
-/** The apiserver_flowcontrol_ metrics, with the names and labels that Kubernetes' dashboards chart. */
+/** The apiserver_flowcontrol_ metrics, with the names and labels that Kubernetes' dashboards use. */
 export class FlowControlMetrics {
   readonly #flows = new Map<string, FlowTallies>();
   readonly #levels = new Map<string, LevelTallies>();
   readonly #now: () => number;
   #fairFraction = 0;
 
-  /** `now`: the clock that usage is told by, in milliseconds. */
+  /** `now`: the clock of usage, in milliseconds. */
   constructor(registry: Registry, now: () => number) {
     this.#now = now;
     for (const family of this.#families()) registerFamily(registry, family);
@@ -70,7 +75,7 @@ export class FlowControlMetrics {
 type Described = Pick<FamilyInit, 'name' | 'help'>;
 type Reading<Value> = readonly (readonly [labels: Labels, value: Value])[];
 
-/** What one tally adds to a family: values with labels beside its own. */
+/** Reads the values that one tally adds to a family. */
 interface Reader<Tally, Value> extends Described {
   readonly read: (tally: Tally) => Reading<Value>;
 }

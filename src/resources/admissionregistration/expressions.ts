@@ -1,6 +1,6 @@
 import type { AuditAnnotation, Validation, Variable } from '../../api/types/admissionregistration/v1.ts';
-import type { Compiled } from '../../cel/policies/compiled.ts';
 import type { PolicyCompiler } from '../../cel/policies/compiler.ts';
+import type { Compiled } from '../../cel/program.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
 import { mustBeOneOf } from '../rules/names.ts';

@@ -2,7 +2,7 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionStatus,
 } from '../../api/types/apiextensions/v1.ts';
-import { copyJson } from '../../object/copy.ts';
+import { copyJson } from '../../object/equality.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { validate, validateUpdate } from './validation/definition.ts';

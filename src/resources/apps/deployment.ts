@@ -6,7 +6,7 @@ import type {
 } from '../../api/types/apps/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { nextGeneration } from '../../object/generation.ts';
+import { nextGeneration } from '../../object/metadata.ts';
 import { age, containerCells, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';

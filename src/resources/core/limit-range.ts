@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { LimitRange, LimitRangeItem } from '../../api/types/core/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { canOvercommit } from '../../object/resource-names.ts';
+import { canOvercommit } from '../../object/resource-list.ts';
 import { define } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { nanosOf, roundUpToMilli } from '../rules/quantities.ts';

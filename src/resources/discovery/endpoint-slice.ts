@@ -2,8 +2,8 @@ import type { Endpoint, EndpointPort, EndpointSlice, ForZone } from '../../api/t
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkLabelValue, checkName, checkQualifiedName } from '../../object/formats.ts';
-import { nextGeneration } from '../../object/generation.ts';
 import { parseIp } from '../../object/ip.ts';
+import { nextGeneration } from '../../object/metadata.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { mustNotBeSpecialIp } from '../rules/addresses.ts';

@@ -1,6 +1,6 @@
 import type { IPAddress } from '../../api/types/networking/v1beta1.ts';
-import { readStrictIp } from '../../object/canonical-ip.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import { readStrictIp } from '../../object/ip.ts';
 import { NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';

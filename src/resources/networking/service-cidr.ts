@@ -1,8 +1,7 @@
 import type { ServiceCIDR } from '../../api/types/networking/v1beta1.ts';
-import { readStrictCidr } from '../../object/canonical-ip.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goStruct, shown } from '../../object/go-value.ts';
-import { parseCidr } from '../../object/ip.ts';
+import { parseCidr, readStrictCidr } from '../../object/ip.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';

@@ -3,7 +3,7 @@ import { forbidden, StatusError } from '../../api/status.ts';
 import type { Pod } from '../../api/types/core/v1.ts';
 import type { Condition } from '../../api/types/meta/v1.ts';
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/types/policy/v1.ts';
-import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
+import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
 import type { ActionContext } from '../../registry/definition.ts';
 import { hasCondition, timestamp } from './conditions.ts';
 

@@ -8,7 +8,7 @@ import type {
 } from '../../api/types/core/v1.ts';
 import type { LabelSelectorRequirement } from '../../api/types/meta/v1.ts';
 import { equal } from '../../object/equality.ts';
-import { qosClass } from '../../object/pod-qos.ts';
+import { qosClass } from '../../object/pod-spec.ts';
 import { withCondition } from './conditions.ts';
 import { CONTAINER_LISTS } from './containers-of.ts';
 import { APP_ARMOR_PREFIX, fromAnnotation, holdsAppArmor, toAnnotation } from './profiles.ts';

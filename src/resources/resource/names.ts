@@ -1,6 +1,6 @@
+import { counted } from '../../object/field-errors.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/formats.ts';
-import { counted } from '../../object/problem-bounds.ts';
 
 /** Names in the API of dynamic resources, and lists of a limited size. */
 

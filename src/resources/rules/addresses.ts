@@ -1,7 +1,12 @@
-import { readStrictCidr, readStrictIp, type StrictReading } from '../../object/canonical-ip.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkCidr, checkIp } from '../../object/formats.ts';
-import { type IpAddress, parseIp } from '../../object/ip.ts';
+import {
+  type IpAddress,
+  parseIp,
+  readStrictCidr,
+  readStrictIp,
+  type StrictReading,
+} from '../../object/ip.ts';
 
 /** IP addresses, and ranges of them. */
 

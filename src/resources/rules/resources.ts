@@ -6,7 +6,7 @@ import {
   isNativeResource,
   isStandardContainerResource,
   isStandardResource,
-} from '../../object/resource-names.ts';
+} from '../../object/resource-list.ts';
 import { nanosOf } from './quantities.ts';
 
 /** Names of what can be counted, and how much of it: in containers, quotas, limit ranges and nodes. */

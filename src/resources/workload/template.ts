@@ -5,7 +5,7 @@ import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/formats.ts';
 import { goStrings, shown } from '../../object/go-value.ts';
-import { fromLabelSelector, matchesLabels } from '../../object/label-selector.ts';
+import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
 import { validatePodTemplate } from '../pod/validation/pod.ts';
 import { podTemplateWarnings } from '../pod/warnings.ts';
 import { goLabelSelector } from '../rules/go-structs.ts';

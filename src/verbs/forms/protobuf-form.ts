@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
 import type { Body, ItemList } from '../../codec/chunks.ts';
-import { type PackedPage, writePackable } from '../../codec/gzip/packed-pages.ts';
-import { Kept } from '../../codec/kept.ts';
+import { DerivedCache } from '../../codec/derived-cache.ts';
+import { type PackedPage, writePackable } from '../../codec/packed-pages.ts';
 import { encodeItem, encodeMessage } from '../../codec/protobuf/encoder.ts';
 import { encodeEnvelope, encodeWatchFrame, envelopeOf } from '../../codec/protobuf/envelope.ts';
 import { parseStoredMetadata } from '../../codec/stored-object.ts';
@@ -46,11 +46,11 @@ const ITEMS_FIELD = 2;
 /** Encoding a pod of 7.7 kB takes 100 µs, most of it parsing; sending the same bytes again takes 2. */
 const MAX_KEPT_BYTES = 128 * 1024 * 1024;
 const MAX_KEPT_METADATA_BYTES = 32 * 1024 * 1024;
-const keptObjects = new Kept<Encoded>(MAX_KEPT_BYTES);
-const keptMetadata = new Kept<Encoded>(MAX_KEPT_METADATA_BYTES);
+const keptObjects = new DerivedCache<Encoded>(MAX_KEPT_BYTES);
+const keptMetadata = new DerivedCache<Encoded>(MAX_KEPT_METADATA_BYTES);
 /** 10,000 pods of 7.7 kB are 5 MB packed. */
-const packedObjects = new Kept<PackedPage>(64 * 1024 * 1024);
-const packedMetadata = new Kept<PackedPage>(16 * 1024 * 1024);
+const packedObjects = new DerivedCache<PackedPage>(64 * 1024 * 1024);
+const packedMetadata = new DerivedCache<PackedPage>(16 * 1024 * 1024);
 
 /** What one list holds at most until it is sent, besides items that are kept anyway. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
@@ -146,7 +146,7 @@ export class ProtobufForm implements Form {
     return { items, itemBytes };
   }
 
-  get #kept(): Kept<Encoded> {
+  get #kept(): DerivedCache<Encoded> {
     return this.#output.metadataOnly ? keptMetadata : keptObjects;
   }
 

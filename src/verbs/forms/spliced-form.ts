@@ -1,7 +1,7 @@
 import { toApiVersion } from '../../api/names.ts';
 import type { Body, ItemList } from '../../codec/chunks.ts';
-import { type PackedPage, writePackable } from '../../codec/gzip/packed-pages.ts';
-import { Kept } from '../../codec/kept.ts';
+import { DerivedCache } from '../../codec/derived-cache.ts';
+import { type PackedPage, writePackable } from '../../codec/packed-pages.ts';
 import { HeadSplicer } from '../../codec/stored-object.ts';
 import type { Entry, ObjectEvent } from '../../storage/store.ts';
 import {
@@ -23,8 +23,8 @@ import {
 type Bytes = Pick<Stored, 'json' | 'metadataEnd'>;
 
 /** 10,000 pods of 7.7 kB are 5 MB packed. */
-const packedObjects = new Kept<PackedPage>(64 * 1024 * 1024);
-const packedMetadata = new Kept<PackedPage>(16 * 1024 * 1024);
+const packedObjects = new DerivedCache<PackedPage>(64 * 1024 * 1024);
+const packedMetadata = new DerivedCache<PackedPage>(16 * 1024 * 1024);
 
 const LIST_END = Buffer.from(']}\n');
 

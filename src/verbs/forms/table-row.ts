@@ -1,4 +1,4 @@
-import { Kept } from '../../codec/kept.ts';
+import { DerivedCache } from '../../codec/derived-cache.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import { toDated, toUndated, UNDATED, type Undated } from '../../object/ages.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
@@ -14,7 +14,7 @@ export interface TableRow {
 
 /** Parsing a pod of 7.7 kB for its cells takes 60 µs, putting ages into cells that are known less than 1. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
-const kept = new Kept<TableRow>(MAX_KEPT_BYTES);
+const kept = new DerivedCache<TableRow>(MAX_KEPT_BYTES);
 /** What a row takes beside its text. */
 const OVERHEAD_BYTES = 200;
 

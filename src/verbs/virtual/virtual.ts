@@ -1,4 +1,4 @@
-import { encodeValue } from '../../codec/encode.ts';
+import { encodeValue } from '../../codec/formats.ts';
 import { negotiate, wantsPretty } from '../../codec/negotiate.ts';
 import type { ApiResponse } from '../../request/api-response.ts';
 import { readObject } from '../body.ts';

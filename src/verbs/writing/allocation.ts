@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { copyJson } from '../../object/copy.ts';
+import { copyJson } from '../../object/equality.ts';
 import type { AssignedValue, AssignedValues } from '../../registry/assigned-values.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { StorageError } from '../../storage/errors.ts';

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { StatusError } from '../../api/status.ts';
-import { copyJson } from '../../object/copy.ts';
+import { copyJson } from '../../object/equality.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Entry, Freshness, Store } from '../../storage/store.ts';

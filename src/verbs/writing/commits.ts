@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { toStoredJson } from '../../codec/stored-object.ts';
 import { equalExcept } from '../../object/equality.ts';
-import { sameOwners } from '../../object/managed-fields/managers.ts';
+import { sameOwners } from '../../object/managed-fields/owners.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { WriteVerb } from '../../storage/revision-log.ts';

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, type FieldError, invalid } from '../../api/status.ts';
-import { nextGeneration } from '../../object/generation.ts';
+import { nextGeneration } from '../../object/metadata.ts';
 import { count } from '../../object/parts.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { toTimestamp } from './object-metadata.ts';

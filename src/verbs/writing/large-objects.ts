@@ -1,5 +1,4 @@
-import { endTurn } from '../../util/end-turn.ts';
-import { atOnce, inTurns, type Steps } from '../../util/steps.ts';
+import { atOnce, endTurn, inTurns, type Steps } from '../../util/end-turn.ts';
 
 /**
  * A write has many steps, and each of them looks at all of an object. For one of the usual size they take less than a

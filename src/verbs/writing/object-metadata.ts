@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject, ObjectMeta } from '../../api/object-meta.ts';
 import { badRequest } from '../../api/status.ts';
-import { generateName } from '../../object/generated-name.ts';
+import { generateName } from '../../object/metadata.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 
 /** What the server does to metadata on every write, whatever the resource (Kubernetes: registry/rest, BeforeCreate and BeforeUpdate). */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { ALL_CHECKS } from '../../../src/admission/pod-security/all-checks.ts';
 import { toCheckedPod } from '../../../src/admission/pod-security/check.ts';
-import { Evaluator } from '../../../src/admission/pod-security/evaluator.ts';
+import { ALL_CHECKS, Evaluator } from '../../../src/admission/pod-security/evaluator.ts';
 import { LATEST, type Version } from '../../../src/admission/pod-security/policy.ts';
 import type { JsonObject } from '../../../src/api/object-meta.ts';
 

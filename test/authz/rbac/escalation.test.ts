@@ -152,7 +152,7 @@ describe('writing', () => {
     );
   });
 
-  test('who may escalate, or is in system:masters, may write any role', async () => {
+  test('a user with the verb escalate, or in system:masters, may write any role', async () => {
     const object = roleOf(rule('delete', 'pods'));
     await guard('escalate roles shop/it').check(write('roles', object, { requestName: 'it', old: {} }));
     await expect(guard('escalate roles shop/it').check(write('roles', object))).rejects.toThrow('forbidden');
@@ -178,7 +178,7 @@ describe('writing', () => {
     ).rejects.toThrow('forbidden');
   });
 
-  test('a binding is allowed to who holds the rules of the role or may bind it', async () => {
+  test('a binding needs the rules of the role, or the right to bind it', async () => {
     await guard().check(write('rolebindings', bindingTo('Role', 'reader')));
     await guard('bind clusterroles shop/admin').check(
       write('rolebindings', bindingTo('ClusterRole', 'admin')),

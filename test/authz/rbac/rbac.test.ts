@@ -154,7 +154,7 @@ describe('bindings', () => {
     );
   });
 
-  test('a service account without a namespace is nobody in a ClusterRoleBinding', () => {
+  test('a service account without a namespace in a ClusterRoleBinding matches no user', () => {
     index('clusterroles').replace([entry(clusterRole('reader', on('get', 'core', 'pods')))]);
     const subjects = [to('ServiceAccount', 'a'), to('ServiceAccount', 'b', 'shop')];
     index('clusterrolebindings').replace([entry(binding('x', ['ClusterRole', 'reader'], subjects))]);

@@ -90,7 +90,7 @@ test('asked for seconds, it shows what came within them and is still there', asy
   heap.close();
 });
 
-test('allocations are recorded with what is gone again, and the heap is sampled on after them', async () => {
+test('allocations include freed memory, and the sampling of the heap goes on afterwards', async () => {
   const heap = new HeapSampler(true);
   const stop = new AbortController();
   const recorded = heap.recordAllocations(60_000, stop.signal);

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { constants, createDeflate, createInflate, type Deflate, type Inflate } from 'node:zlib';
-import { SPDY_DICTIONARY } from '../../../src/proxy/spdy-dictionary.ts';
+import { SPDY_DICTIONARY } from '../../../src/proxy/spdy-session.ts';
 
 /** As much of SPDY/3.1 as clients of Kubernetes speak: streams, their headers, pings. There is no flow control among them. */
 

@@ -19,7 +19,7 @@ import {
   type Owner,
   parseOwners,
   withOwner,
-} from '../../../src/object/managed-fields/managers.ts';
+} from '../../../src/object/managed-fields/owners.ts';
 import {
   deduce,
   elementOf,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createNamespaceLifecycle } from '../../../src/admission/plugins/namespace-lifecycle.ts';
+import { createNamespaceLifecycle } from '../../../src/admission/plugins/namespaces.ts';
 import type { ResourceOf } from '../../../src/api/names.ts';
 import type { ConfigMap } from '../../../src/api/types/core/v1.ts';
 import { configmaps } from '../../../src/resources/core/config-map.ts';

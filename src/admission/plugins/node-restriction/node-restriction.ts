@@ -2,27 +2,29 @@ import { goQuote } from '../../../object/go-value.ts';
 import type { UserInfo } from '../../../request/api-request.ts';
 import { table } from '../../../util/table.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
-import { describePlugin, type PluginParts } from '../../plugin.ts';
-import { refusal } from '../../refusal.ts';
+import { describePlugin, isWriteOf, type PluginParts, refusal } from '../../plugin.ts';
 import { PODS } from '../../resources.ts';
-import { isWriteOf } from '../../write-of.ts';
-import { checkClaim } from './claims.ts';
 import { checkNode } from './nodes.ts';
-import { checkCertificateRequest, checkCsiNode, checkLease, checkResourceSlice } from './own-objects.ts';
-import { checkEviction, checkPod, checkPodStatus } from './pods.ts';
-import { checkToken } from './tokens.ts';
-import type { WritingNode } from './writing-node.ts';
+import {
+  checkCertificateRequest,
+  checkClaim,
+  checkCsiNode,
+  checkLease,
+  checkResourceSlice,
+  type WritingNode,
+} from './own-objects.ts';
+import { checkEviction, checkPod, checkPodStatus, checkToken } from './pods.ts';
 
-export interface NodeRestrictionParts extends Pick<WritingNode, 'objects' | 'recoversExpansion'> {
-  /** The node that a user is; '' for one that does not say which, undefined for whoever is none. */
+interface NodeRestrictionParts extends Pick<WritingNode, 'objects' | 'recoversExpansion'> {
+  /** The name of the node that a user is; '' for a node without a name, undefined for other users. */
   readonly nodeOf: (user: UserInfo) => string | undefined;
 }
 
 type Check = (attributes: AdmissionAttributes, writing: WritingNode) => Promise<void> | void;
 
 /**
- * Holds nodes to what is theirs: themselves, the pods that run on them, and what these need. It sees to what the Node
- * authorizer cannot, because it does not see what requests carry (Kubernetes: plugin/pkg/admission/noderestriction).
+ * Restricts nodes to their own objects: themselves, the pods that run on them, and the objects that these need. It checks the
+ * bodies of requests, which the Node authorizer does not see (Kubernetes: plugin/pkg/admission/noderestriction).
  */
 export function createNodeRestriction({ nodeOf, ...parts }: NodeRestrictionParts): AdmissionPlugin {
   const check = (attributes: AdmissionAttributes): Promise<void> | void => {
@@ -41,7 +43,7 @@ export function createNodeRestriction({ nodeOf, ...parts }: NodeRestrictionParts
     name: 'NodeRestriction',
     operations: ['CREATE', 'UPDATE', 'DELETE'],
     mutate: check,
-    // What is deleted is not mutated, so that this is the only call for it.
+    // Deletes have no mutating phase, so they are checked here.
     validate: (attributes) => (attributes.operation === 'DELETE' ? check(attributes) : undefined),
   };
 }

@@ -2,13 +2,11 @@ import type { Node } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import { goQuote } from '../../../object/go-value.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
-import { refusal } from '../../refusal.ts';
+import { isWriteOf, refusal, type WriteOf } from '../../plugin.ts';
 import { NODES } from '../../resources.ts';
-import { isWriteOf, type WriteOf } from '../../write-of.ts';
-import { refusedLabels } from './node-labels.ts';
-import type { WritingNode } from './writing-node.ts';
+import type { WritingNode } from './own-objects.ts';
 
-/** A node writes itself alone, and not what would bring other pods, or the secrets of a configuration, to it. */
+/** A node may write only itself, and no fields that would bring it other pods or the secrets of a configuration. */
 export function checkNode(attributes: AdmissionAttributes, { node }: WritingNode): void {
   if (attributes.name !== node)
     throw refusal(
@@ -46,3 +44,42 @@ function whyNotUpdate(node: string, object: Node | undefined, old: Node | undefi
   const labels = refusedLabels(object?.metadata.labels, old?.metadata.labels);
   return labels.length === 0 ? undefined : `is not allowed to modify labels: ${labels.join(', ')}`;
 }
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Labels that node agents set on their nodes (Kubernetes: kubelet, pkg/apis/well_known_labels.go). */
+const OF_AGENTS: ReadonlySet<string> = new Set([
+  'kubernetes.io/hostname',
+  'topology.kubernetes.io/zone',
+  'topology.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region',
+  'beta.kubernetes.io/instance-type',
+  'node.kubernetes.io/instance-type',
+  'kubernetes.io/os',
+  'kubernetes.io/arch',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
+]);
+const AGENT_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
+const CLUSTER_DOMAINS = ['kubernetes.io', 'k8s.io'];
+/** The domain of labels by which administrators restrict workloads to some nodes. */
+const RESTRICTED_DOMAIN = 'node-restriction.kubernetes.io';
+
+/** Changed labels that a node must not change, sorted. */
+function refusedLabels(labels: Labels = {}, before: Labels = {}): string[] {
+  const keys = new Set([...Object.keys(labels), ...Object.keys(before)]);
+  return [...keys].filter((key) => labels[key] !== before[key] && !isOwn(key)).sort();
+}
+
+function isOwn(key: string): boolean {
+  const domain = domainOf(key);
+  if (isIn(domain, RESTRICTED_DOMAIN)) return false;
+  if (!CLUSTER_DOMAINS.some((one) => isIn(domain, one))) return true;
+  return OF_AGENTS.has(key) || AGENT_DOMAINS.some((one) => isIn(domain, one));
+}
+
+/** `node.kubernetes.io/speed` → `node.kubernetes.io`, `speed` → ''. */
+const domainOf = (key: string): string => key.slice(0, Math.max(0, key.indexOf('/')));
+
+const isIn = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`);

@@ -1,16 +1,19 @@
 import type { ResourceOf } from '../../../api/names.ts';
+import type { JsonObject } from '../../../api/object-meta.ts';
+import type { PersistentVolumeClaim } from '../../../api/types/core/v1.ts';
 import type { ResourceSlice } from '../../../api/types/resource/v1alpha3.ts';
+import { equal } from '../../../object/equality.ts';
 import { goQuote } from '../../../object/go-value.ts';
+import { isObject } from '../../../object/merge-patch.ts';
 import { readCertificationRequest } from '../../../x509/certification-request.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
-import { refusal } from '../../refusal.ts';
-import { SIGNING_REQUESTS } from '../../resources.ts';
-import { isWriteOf } from '../../write-of.ts';
-import type { WritingNode } from './writing-node.ts';
+import type { ClusterObjects } from '../../cluster-objects.ts';
+import { isWriteOf, refusal } from '../../plugin.ts';
+import { CLAIMS, SIGNING_REQUESTS } from '../../resources.ts';
 
 const RESOURCE_SLICES: ResourceOf<ResourceSlice> = { group: 'resource.k8s.io', resource: 'resourceslices' };
 
-/** Objects of which each node has its own. */
+/** Checks of objects that belong to one node each. */
 
 const LEASES = 'kube-node-lease';
 const NODE_SIGNERS = ['kubernetes.io/kubelet-serving', 'kubernetes.io/kube-apiserver-client-kubelet'];
@@ -30,7 +33,7 @@ export function checkCsiNode(attributes: AdmissionAttributes, { node }: WritingN
 const writtenName = ({ operation, name, object }: AdmissionAttributes): string =>
   operation === 'CREATE' ? (object?.metadata.name ?? '') : name;
 
-/** Other writes are the authorizer's, which knows the slices that are there, but neither new ones nor those of a collection. */
+/** Checks creates and deletes of collections; the authorizer checks other writes, because it knows the existing slices. */
 export function checkResourceSlice(attributes: AdmissionAttributes, { node }: WritingNode): void {
   if (!isWriteOf(attributes, RESOURCE_SLICES)) return;
   const { operation, object, old } = attributes;
@@ -41,7 +44,7 @@ export function checkResourceSlice(attributes: AdmissionAttributes, { node }: Wr
     throw refusal(attributes, 'can only delete ResourceSlice with the same NodeName as the requesting node');
 }
 
-/** A node asks for certificates of its own name. What else is in a request is its signer's to check. */
+/** A node may ask for certificates of its own name. The signer checks the rest of a request. */
 export function checkCertificateRequest(attributes: AdmissionAttributes, { node }: WritingNode): void {
   if (attributes.operation !== 'CREATE' || !isWriteOf(attributes, SIGNING_REQUESTS)) return;
   const { signerName = '', request } = attributes.object?.spec ?? {};
@@ -61,4 +64,50 @@ function commonNameOf(request: string, attributes: AdmissionAttributes): string 
       `unable to parse csr: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
+}
+
+const OWN = ['capacity', 'conditions'];
+const RECOVERY = ['allocatedResourceStatuses', 'allocatedResources'];
+
+/** A node may only report the size of a volume that it has enlarged. */
+export function checkClaim(attributes: AdmissionAttributes, { node, recoversExpansion }: WritingNode): void {
+  if (!isWriteOf(attributes, CLAIMS, 'status')) throw refusal(attributes, 'may only update PVC status');
+  const { operation, object, old } = attributes;
+  if (operation !== 'UPDATE') throw refusal(attributes, `unexpected operation ${goQuote(operation)}`);
+  const own = recoversExpansion ? [...OWN, ...RECOVERY] : OWN;
+  const changed = changedFields(withoutOwn(old, own), withoutOwn(object, own));
+  if (changed.length === 0) return;
+  throw refusal(
+    attributes,
+    `node ${goQuote(node)} is not allowed to update fields other than status.quantity and status.conditions: ${changed.join(', ')}`,
+  );
+}
+
+/** The claim without the fields that a node may change, and without those that the server keeps. */
+function withoutOwn(claim: PersistentVolumeClaim | undefined, own: readonly string[]): JsonObject {
+  const { resourceVersion: _, managedFields: __, ...metadata } = claim?.metadata ?? {};
+  const status = Object.entries(claim?.status ?? {}).filter(([name]) => !own.includes(name));
+  return { ...claim, metadata, status: Object.fromEntries(status) };
+}
+
+/** The paths of changed fields, two levels deep, such as `spec.volumeName`. */
+function changedFields(before: JsonObject, after: JsonObject, path = ''): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names
+    .filter((name) => !equal(before[name], after[name]))
+    .flatMap((name) =>
+      path === ''
+        ? changedFields(fieldsOf(before[name]), fieldsOf(after[name]), `${name}.`)
+        : [`${path}${name}`],
+    );
+}
+
+const fieldsOf = (value: JsonObject[string]): JsonObject => (isObject(value) ? value : {});
+
+/** The writing node and the parts that checks need. A check refuses writes that it does not expect. */
+export interface WritingNode {
+  readonly node: string;
+  readonly objects: ClusterObjects;
+  /** Feature gate RecoverVolumeExpansionFailure. */
+  readonly recoversExpansion: boolean;
 }

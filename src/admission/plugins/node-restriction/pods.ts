@@ -1,24 +1,24 @@
+import type { ResourceOf } from '../../../api/names.ts';
 import type { OwnerReference } from '../../../api/object-meta.ts';
 import { notFound, type StatusError } from '../../../api/status.ts';
-import type { Pod } from '../../../api/types/core/v1.ts';
+import type { TokenRequest } from '../../../api/types/authentication/v1.ts';
+import type { Pod, PodSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import { goQuote } from '../../../object/go-value.ts';
+import { podConfigMapNames, podSecretNames } from '../../../object/pod-spec.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
-import { refusal } from '../../refusal.ts';
+import { isWriteOf, refusal, type WriteOf } from '../../plugin.ts';
 import { NODES, PODS } from '../../resources.ts';
-import type { WriteOf } from '../../write-of.ts';
-import { checkReferences } from './mirror-references.ts';
-import type { WritingNode } from './writing-node.ts';
+import type { WritingNode } from './own-objects.ts';
 
 const MIRROR = 'kubernetes.io/config.mirror';
 
-/** In the singular: that is how those say it who look objects up by name (client-go: listers). */
-export const noSuch = (kind: string, name: string): StatusError =>
-  notFound({ group: '', resource: kind }, name);
+/** Names the kind in the singular, as client-go's listers do. */
+const noSuch = (kind: string, name: string): StatusError => notFound({ group: '', resource: kind }, name);
 
-export const nodeNameOf = (pod: Pod | undefined): string => pod?.spec?.nodeName ?? '';
+const nodeNameOf = (pod: Pod | undefined): string => pod?.spec?.nodeName ?? '';
 
-/** A node makes pods only as mirrors of those that it has from a file, and deletes only those that run on it. */
+/** A node may create only mirrors of its static pods, and delete only pods that run on it. */
 export function checkPod(attributes: WriteOf<Pod>, writing: WritingNode): Promise<void> | void {
   const { node } = writing;
   const { operation, old } = attributes;
@@ -59,7 +59,7 @@ function checkMirrorPod(attributes: WriteOf<Pod>, writing: WritingNode): Promise
   return checkOwnerAndReferences(attributes, writing, owner);
 }
 
-/** What is wrong with the owner that a mirror pod names, which has to be its node. */
+/** Why the owner of a mirror pod is invalid; it must be the pod's node. */
 function whyNotOwner(owner: OwnerReference | undefined, node: string): string | undefined {
   if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node)
     return 'can only create pods with an owner reference set to itself';
@@ -82,7 +82,7 @@ async function checkOwnerAndReferences(
   checkReferences(attributes, node);
 }
 
-/** A node tells how the pods fare that run on it, and no more than that. */
+/** A node may write only the status of pods that run on it. */
 export function checkPodStatus(attributes: WriteOf<Pod>, { node }: WritingNode): void {
   const { operation, object, old } = attributes;
   if (operation !== 'UPDATE') throw refusal(attributes, `unexpected operation ${goQuote(operation)}`);
@@ -122,4 +122,66 @@ async function checkEvicted(
   if (pod === undefined) throw noSuch('pod', name);
   if (nodeNameOf(pod) !== node)
     throw refusal(attributes, `node ${node} can only evict pods with spec.nodeName set to itself`);
+}
+
+/**
+ * A mirror pod must refer to no other object: a node may read what its pods refer to, so its own pods would give it access to
+ * more. @throws StatusError 403
+ */
+function checkReferences(attributes: WriteOf<Pod>, node: string): void {
+  const { spec = {} } = attributes.object ?? {};
+  const first = REFERENCES.find(({ isIn }) => isIn(spec));
+  if (first !== undefined)
+    throw refusal(attributes, `node ${goQuote(node)} can not create pods that reference ${first.what}`);
+}
+
+/** In the order in which they are reported. */
+const REFERENCES: readonly { readonly what: string; readonly isIn: (spec: PodSpec) => boolean }[] = [
+  { what: 'a service account', isIn: ({ serviceAccountName = '' }) => serviceAccountName !== '' },
+  { what: 'secrets', isIn: (spec) => podSecretNames(spec).length > 0 },
+  { what: 'configmaps', isIn: (spec) => podConfigMapNames(spec).length > 0 },
+  {
+    what: 'clustertrustbundles',
+    isIn: ({ volumes }) =>
+      (volumes ?? []).some(({ projected }) =>
+        (projected?.sources ?? []).some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined),
+      ),
+  },
+  {
+    what: 'persistentvolumeclaims',
+    isIn: ({ volumes }) =>
+      (volumes ?? []).some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined),
+  },
+];
+
+/** The bodies of the subresource `token`. */
+const TOKEN_REQUESTS: ResourceOf<TokenRequest> = { group: '', resource: 'serviceaccounts' };
+
+/**
+ * A node may ask only for tokens of its pods' accounts that end with the pod. A token is bound to at most one object, so this also
+ * keeps a node from binding one to another node.
+ */
+export function checkToken(attributes: AdmissionAttributes, writing: WritingNode): Promise<void> | void {
+  if (attributes.operation !== 'CREATE' || !isWriteOf(attributes, TOKEN_REQUESTS, 'token')) return undefined;
+  const { apiVersion, kind, name = '', uid = '' } = attributes.object?.spec?.boundObjectRef ?? {};
+  if (apiVersion !== 'v1' || kind !== 'Pod' || name === '')
+    throw refusal(attributes, 'node requested token not bound to a pod');
+  if (uid === '') throw refusal(attributes, 'node requested token with a pod binding without a uid');
+  return checkPodOfToken(attributes, writing, { name, uid });
+}
+
+async function checkPodOfToken(
+  attributes: AdmissionAttributes,
+  { node, objects }: WritingNode,
+  { name, uid }: { readonly name: string; readonly uid: string },
+): Promise<void> {
+  const pod = await objects.find(PODS, attributes.namespace, name);
+  if (pod === undefined) throw noSuch('pod', name);
+  if (pod.metadata.uid !== uid)
+    throw refusal(
+      attributes,
+      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    );
+  if (nodeNameOf(pod) !== node)
+    throw refusal(attributes, 'node requested token bound to a pod scheduled on a different node');
 }

@@ -1,7 +1,17 @@
-import type { Check, CheckedContainer, SharedContext } from '../check.ts';
-import { named, namesOf, plural, settersOf, sorted } from '../wording.ts';
+import {
+  type Check,
+  type CheckedContainer,
+  type FindViolation,
+  named,
+  namesOf,
+  plural,
+  quoted,
+  type SharedContext,
+  settersOf,
+  sorted,
+} from '../check.ts';
 
-/** What pods share with the node they are on. */
+/** Checks of what pods share with their node. */
 
 export const hostNamespaces: Check = {
   id: 'hostNamespaces',
@@ -52,7 +62,7 @@ export const hostPorts: Check = {
       find: ({ containers }) => {
         const bad = containers.filter((container) => hostPortsOf(container).length > 0);
         if (bad.length === 0) return undefined;
-        // In the order of their texts: 80 comes after 443.
+        // Sorted as texts: 80 comes after 443.
         const ports = sorted(bad.flatMap(hostPortsOf));
         const use = bad.length === 1 ? 'uses' : 'use';
         const what = `${plural('hostPort', ports.length)} ${ports.join(', ')}`;
@@ -78,5 +88,60 @@ export const windowsHostProcess: Check = {
         return { reason: 'hostProcess', detail };
       },
     },
+  ],
+};
+
+const mountOf = ({ context }: CheckedContainer): string => context.procMount ?? 'Default';
+
+/** Runtimes hide parts of /proc from containers; pods must not undo that. */
+export const procMount: Check = {
+  id: 'procMount',
+  level: 'baseline',
+  versions: [
+    {
+      since: 0,
+      find: ({ containers, hasOwnUsers }) => {
+        const bad = hasOwnUsers ? [] : containers.filter((container) => mountOf(container) !== 'Default');
+        if (bad.length === 0) return undefined;
+        const mounts = quoted(sorted(bad.map(mountOf)));
+        const who = named('container', namesOf(bad));
+        return { reason: 'procMount', detail: `${who} must not set securityContext.procMount to ${mounts}` };
+      },
+    },
+  ],
+};
+
+/** Kernel parameters that affect only the pod itself. */
+const SAFE_1_0 = [
+  'kernel.shm_rmid_forced',
+  'net.ipv4.ip_local_port_range',
+  'net.ipv4.tcp_syncookies',
+  'net.ipv4.ping_group_range',
+  'net.ipv4.ip_unprivileged_port_start',
+];
+const SAFE_1_27 = [...SAFE_1_0, 'net.ipv4.ip_local_reserved_ports'];
+const SAFE_1_29 = [
+  ...SAFE_1_27,
+  'net.ipv4.tcp_keepalive_time',
+  'net.ipv4.tcp_fin_timeout',
+  'net.ipv4.tcp_keepalive_intvl',
+  'net.ipv4.tcp_keepalive_probes',
+];
+
+const findBeyond =
+  (safe: readonly string[]): FindViolation =>
+  ({ context }) => {
+    const names = (context.sysctls ?? []).map(({ name = '' }) => name);
+    const unsafe = names.filter((name) => !safe.includes(name));
+    return unsafe.length === 0 ? undefined : { reason: 'forbidden sysctls', detail: unsafe.join(', ') };
+  };
+
+export const sysctls: Check = {
+  id: 'sysctls',
+  level: 'baseline',
+  versions: [
+    { since: 0, find: findBeyond(SAFE_1_0) },
+    { since: 27, find: findBeyond(SAFE_1_27) },
+    { since: 29, find: findBeyond(SAFE_1_29) },
   ],
 };

@@ -1,6 +1,5 @@
 import type { Volume } from '../../../api/types/core/v1.ts';
-import type { Check, FindViolation } from '../check.ts';
-import { named, plural, quoted, sorted } from '../wording.ts';
+import { type Check, type FindViolation, named, plural, quoted, sorted } from '../check.ts';
 import { hostPathVolumes } from './host.ts';
 
 type VolumeType = Exclude<keyof Volume, 'name'>;
@@ -16,7 +15,7 @@ const ALLOWED: readonly VolumeType[] = [
   'secret',
 ];
 
-/** Those that are told by name, the first of them that a volume has. */
+/** Volume types that reports name; a volume is named by its first one. */
 const RESTRICTED: readonly VolumeType[] = [
   'hostPath',
   'gcePersistentDisk',
@@ -59,7 +58,7 @@ const find: FindViolation = ({ spec }) => {
   };
 };
 
-/** Volumes of this cluster's own making, or that somebody with more rights has made. */
+/** Only volumes that the cluster makes itself, or that a user with more rights has made. */
 export const restrictedVolumes: Check = {
   id: 'restrictedVolumes',
   level: 'restricted',

@@ -1,7 +1,7 @@
 import type { Subject } from '../policy.ts';
 import { type BindingData, groups, serviceAccounts, users } from './shape.ts';
 
-/** ClusterRoleBindings of a fresh cluster; each has the name of its role. */
+/** The ClusterRoleBindings of a fresh cluster; each has the name of its role. */
 
 const bind = (role: string, subjects: readonly Subject[], gate?: string): BindingData => ({
   namespace: '',
@@ -22,7 +22,7 @@ export const CLUSTER_BINDINGS: readonly BindingData[] = [
   bind('system:kube-dns', serviceAccounts('kube-system', 'kube-dns')),
   bind('system:kube-scheduler', users('system:kube-scheduler')),
   bind('system:volume-scheduler', users('system:kube-scheduler')),
-  // Nodes have the Node authorizer. The binding stays, for who binds them to the role by hand.
+  // Nodes use the Node authorizer. The binding exists for administrators who add nodes to it.
   bind('system:node', []),
   bind('system:service-account-issuer-discovery', groups('system:serviceaccounts')),
   bind('system:cluster-trust-bundle-discovery', groups('system:serviceaccounts'), 'ClusterTrustBundle'),

@@ -11,7 +11,7 @@ import {
   type RuleData,
 } from './shape.ts';
 
-/** ClusterRoles of the programs that make up a cluster. */
+/** The ClusterRoles of a cluster's components. */
 
 const CERTIFICATES = 'certificates.k8s.io';
 const DRA = { gate: 'DynamicResourceAllocation' };
@@ -71,7 +71,7 @@ const NODE_PROXIER: readonly RuleData[] = [
   allow('list watch', 'discovery.k8s.io', 'endpointslices'),
 ];
 
-/** Who may approve requests of one signer: the role's name and the signer's. */
+/** Roles for approving the requests of one signer: the name of the role and of the signer. */
 const APPROVERS: readonly (readonly [string, string])[] = [
   ['legacy-unknown', 'kubernetes.io/legacy-unknown'],
   ['kubelet-serving', 'kubernetes.io/kubelet-serving'],
@@ -125,7 +125,7 @@ export const COMPONENT_ROLES: readonly RoleData[] = [
     ]),
   ),
   clusterRole('system:service-account-issuer-discovery', [
-    // With a slash at the end, too: clients made from the OpenAPI document ask so.
+    // Also with a slash at the end, as clients generated from the OpenAPI document write it.
     allowPaths(
       'get',
       '/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/',

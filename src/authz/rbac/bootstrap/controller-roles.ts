@@ -1,8 +1,8 @@
 import { allow, EVENTS, READ, type RuleData } from './shape.ts';
 
 /**
- * What each controller of kube-controller-manager may do, by its service account in kube-system. Each becomes the
- * ClusterRole `system:controller:<name>` and a binding of that name.
+ * The rights of each controller of kube-controller-manager, by its service account in kube-system. Each becomes a ClusterRole
+ * `system:controller:<name>` and a binding of that name.
  */
 export interface ControllerData {
   readonly name: string;
@@ -111,7 +111,7 @@ const NETWORK: readonly ControllerData[] = [
   ]),
   controller('endpointslice-controller', [
     allow(READ, 'core', 'nodes pods services'),
-    // To own a slice with blockOwnerDeletion takes the right to set the owner's finalizers.
+    // Owning a slice with blockOwnerDeletion needs the right to set the owner's finalizers.
     allow('update', 'core', 'services/finalizers'),
     allow('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
     EVENTS,

@@ -1,8 +1,8 @@
 import { allow, READ, type RuleData } from './shape.ts';
 
 /**
- * What every node may do: the ClusterRole system:node, which is bound to nobody, and the rules that the Node authorizer
- * falls back to. Where a node must be kept to what concerns it, the Node authorizer or admission does so.
+ * The rights of every node: the ClusterRole system:node, which is bound to nobody, and the fallback rules of the Node authorizer.
+ * The Node authorizer and admission restrict a node to its own objects.
  */
 export const NODE_RULES: readonly RuleData[] = [
   allow('create', 'authentication.k8s.io', 'tokenreviews'),
@@ -13,7 +13,7 @@ export const NODE_RULES: readonly RuleData[] = [
   allow('update patch', 'core', 'nodes'),
   allow('create update patch', 'core', 'events'),
   allow(READ, 'core', 'pods'),
-  // Mirror pods of what a node runs by itself.
+  // Mirror pods of static pods.
   allow('create delete', 'core', 'pods'),
   allow('update patch', 'core', 'pods/status'),
   allow('create', 'core', 'pods/eviction'),

@@ -12,7 +12,7 @@ import { USER_ROLES } from './user-roles.ts';
 /** Whether a feature gate is on. */
 export type Gates = (gate: string) => boolean;
 
-/** The objects of Kubernetes 1.31's default policy, as they are to be in the cluster. */
+/** The objects of Kubernetes 1.31's default policy. */
 export interface BootstrapPolicy {
   readonly clusterRoles: readonly ClusterRole[];
   readonly clusterRoleBindings: readonly ClusterRoleBinding[];
@@ -35,7 +35,7 @@ export function bootstrapPolicy(isOn: Gates): BootstrapPolicy {
   };
 }
 
-/** What the Node authorizer allows every node. */
+/** The rules of the Node authorizer for every node. */
 export const nodeRules = (isOn: Gates): PolicyRule[] => rulesThere(NODE_RULES, isOn);
 
 const CONTROLLER = 'system:controller:';

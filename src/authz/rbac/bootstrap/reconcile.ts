@@ -7,16 +7,15 @@ import { type PolicyRule, type Subject, toSubject } from '../policy.ts';
 import { AUTO_UPDATE } from './policy.ts';
 
 /**
- * What must be written so that an object of the default policy gives at least what it should. What people added is never
- * taken away; an object annotated with autoupdate=false is left as it is (Kubernetes: component-helpers,
- * auth/rbac/reconciliation).
+ * The write that makes an object of the default policy grant at least its default rights. Additions of administrators stay; an
+ * object annotated with autoupdate=false is not changed (Kubernetes: component-helpers, auth/rbac/reconciliation).
  */
 export type Reconciliation =
   | { readonly kind: 'none' }
-  /** It lacks something, and is not to be touched. */
+  /** The object lacks something, and must not be changed. */
   | { readonly kind: 'protected' }
   | { readonly kind: 'create' | 'update'; readonly object: ApiObject }
-  /** A binding cannot change its role: the old one is to be deleted (with its uid as precondition), then this created. */
+  /** A binding cannot change its role: delete the old one (with its uid as precondition), then create this one. */
   | { readonly kind: 'recreate'; readonly object: ApiObject };
 
 /** For Roles and ClusterRoles. `existing` is not changed. */
@@ -52,14 +51,14 @@ function updated(existing: ApiObject, object: ApiObject): Reconciliation {
 
 const isProtected = ({ metadata }: ApiObject): boolean => metadata.annotations?.[AUTO_UPDATE] === 'false';
 
-/** A copy with the labels and annotations it lacks; those it has stay. */
+/** A copy with the missing labels and annotations; existing ones stay. */
 function withMetadata<T extends ApiObject>(existing: T, { metadata }: ApiObject): T {
   const labels = { ...metadata.labels, ...existing.metadata.labels };
   const annotations = { ...metadata.annotations, ...existing.metadata.annotations };
   return { ...existing, metadata: { ...existing.metadata, labels, annotations } };
 }
 
-/** A role that gathers nothing must not gather; one that does must have every selector. */
+/** A role without expected selectors must have no aggregation rule; a role with some must have all of them. */
 function reconcileAggregation(object: ClusterRole, expected: ClusterRole): void {
   if (expected.aggregationRule === undefined) {
     delete object.aggregationRule;

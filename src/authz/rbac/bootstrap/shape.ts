@@ -2,14 +2,14 @@ import type { PolicyRule, Subject } from '../policy.ts';
 import { RBAC_GROUP } from '../policy.ts';
 
 /**
- * How the roles of a fresh cluster are written down: words separated by blanks. `core` is the group without a name.
+ * A short notation for the roles of a fresh cluster: words separated by blanks. `core` is the group without a name.
  *
  *   allow('get list', 'core apps', 'pods deployments/scale')
  *   allow('get', 'core', 'configmaps', { names: 'cluster-info' })
  *   allowPaths('get', '/healthz /livez')
  */
 
-/** Something that is there only while a feature gate is on. */
+/** An item that exists only while a feature gate is on. */
 interface Gated {
   readonly gate?: string;
 }
@@ -23,9 +23,9 @@ export interface RoleData extends Gated {
   readonly namespace: string;
   readonly name: string;
   readonly rules: readonly RuleData[];
-  /** Into which role this one is aggregated: `admin` becomes the label aggregate-to-admin. */
+  /** The role into which this one is aggregated: `admin` becomes the label aggregate-to-admin. */
   readonly partOf?: string;
-  /** The role is gathered from those that are part of this. */
+  /** The role aggregates the roles that are part of this one. */
   readonly gathers?: string;
 }
 
@@ -40,7 +40,7 @@ export interface BindingData extends Gated {
 const words = (text: string): string[] => text.split(' ');
 const gated = (gate: string | undefined): Gated => (gate === undefined ? {} : { gate });
 
-/** Lists are sorted, as Kubernetes has them. */
+/** Lists are sorted, as in Kubernetes. */
 export function allow(
   verbs: string,
   groups: string,
@@ -91,5 +91,5 @@ export const WRITE = 'create update patch delete deletecollection';
 export const READ_WRITE = `${READ} ${WRITE}`;
 export const READ_UPDATE = `${READ} update patch`;
 
-/** A component may write events about what it does. */
+/** The right of a component to write events. */
 export const EVENTS = allow('create update patch', 'core events.k8s.io', 'events');

@@ -9,10 +9,10 @@ import {
   WRITE,
 } from './shape.ts';
 
-/** ClusterRoles for people: everything, nothing but discovery, and the three grades of power in a namespace. */
+/** ClusterRoles for people: everything, discovery alone, and three levels of rights in a namespace. */
 
 const EDIT: readonly RuleData[] = [
-  // Reading these is a way to power over others, so it is not for who may only view.
+  // Reading these gives power over others, so viewers may not.
   allow(READ, 'core', 'pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy'),
   allow('impersonate', 'core', 'serviceaccounts'),
   allow(WRITE, 'core', 'pods pods/attach pods/exec pods/portforward pods/proxy'),
@@ -55,7 +55,7 @@ const VIEW: readonly RuleData[] = [
     'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status ' +
       'resourcequotas resourcequotas/status',
   ),
-  // Within a namespace this is the namespace itself.
+  // Bound in a namespace, this means the namespace itself.
   allow(READ, 'core', 'namespaces'),
   allow(READ, 'discovery.k8s.io', 'endpointslices'),
   allow(

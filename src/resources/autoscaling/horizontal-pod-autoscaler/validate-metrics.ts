@@ -16,7 +16,7 @@ import {
   isNativeResource,
   isStandardContainerResource,
   isStandardResource,
-} from '../../../object/resource-names.ts';
+} from '../../../object/resource-list.ts';
 import { mustBeName, mustBeNamed } from '../../rules/names.ts';
 import { nanosOf } from '../../rules/quantities.ts';
 

@@ -1,7 +1,7 @@
 import type { Job } from '../../../api/types/batch/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goStrings, shown } from '../../../object/go-value.ts';
-import { fromLabelSelector, matchesLabels } from '../../../object/label-selector.ts';
+import { fromLabelSelector, matchesLabels } from '../../../object/selectors.ts';
 import { goLabelSelector } from '../../rules/go-structs.ts';
 import type { Ratchet } from '../../rules/ratchet.ts';
 

@@ -1,8 +1,7 @@
 import { internalError, invalid, type StatusError } from '../../../api/status.ts';
 import type { Service, ServiceSpec } from '../../../api/types/core/v1.ts';
-import { formatIp } from '../../../object/canonical-ip.ts';
 import { invalidValue } from '../../../object/field-errors.ts';
-import { isIpv6, parseIp } from '../../../object/ip.ts';
+import { formatIp, isIpv6, parseIp } from '../../../object/ip.ts';
 import {
   type AssignedValue,
   type AssignedValues,

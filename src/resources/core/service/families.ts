@@ -1,9 +1,9 @@
 import { invalid } from '../../../api/status.ts';
 import type { Service, ServiceSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
+import { boundedProblems } from '../../../object/field-errors.ts';
 import { type FieldPath, problemsOf } from '../../../object/field-path.ts';
 import { isIpv6 } from '../../../object/ip.ts';
-import { boundedProblems } from '../../../object/problem-bounds.ts';
 import { isExternalName, typeOf } from './kind.ts';
 import { validateClusterIps } from './validate-addresses.ts';
 

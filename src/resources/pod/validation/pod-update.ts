@@ -8,7 +8,7 @@ import type {
 import { equal, equalExcept } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goStrings, shown } from '../../../object/go-value.ts';
-import { qosClass } from '../../../object/pod-qos.ts';
+import { qosClass } from '../../../object/pod-spec.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 
 /** What may change in a pod once it exists (Kubernetes: core/validation, ValidatePodUpdate). */

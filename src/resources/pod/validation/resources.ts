@@ -6,7 +6,7 @@ import {
   isHugePages,
   isIntegerResource,
   isOfEveryContainer,
-} from '../../../object/resource-names.ts';
+} from '../../../object/resource-list.ts';
 import { mustBeName } from '../../rules/names.ts';
 import { mustBeContainerResource } from '../../rules/resources.ts';
 

@@ -1,0 +1,273 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import type { Pod } from '../../api/types/core/v1.ts';
+import { asObject, checkFields, throwProblems } from '../../object/config-fields.ts';
+import { required } from '../../object/field-errors.ts';
+import { checkQualifiedName } from '../../object/formats.ts';
+import { objectOf, part, text } from '../../object/parts.ts';
+import { readClientConfig } from '../../outbound/client-config.ts';
+import { createJsonPost, isTransient } from '../../outbound/http-client.ts';
+import { pause } from '../../util/pause.ts';
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../plugin.ts';
+import { PODS } from '../resources.ts';
+
+interface ImagePolicyParts {
+  readonly config: Omit<ImagePolicyConfig, 'kubeConfigFile'>;
+  /** Sends a review and returns the answered one. @throws Error, also for an answer that is not 2xx */
+  readonly post: (review: JsonObject, signal: AbortSignal) => Promise<JsonValue>;
+  /** Whether an error of `post` may pass. */
+  readonly isTransient: (error: unknown) => boolean;
+  readonly nowMs?: () => number;
+  /** Waits between tries; tests do not wait. */
+  readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Kubernetes' figures (apiserver, util/webhook): tries, waits between them, time of each try, number of cached answers. */
+const TRIES = 5;
+const WAIT_FACTOR = 1.5;
+const TIMEOUT_MS = 30_000;
+const CACHED_ANSWERS = 1024;
+
+const NOTES = 'imagepolicywebhook.image-policy.k8s.io/';
+const NEVER = new AbortController().signal;
+
+/**
+ * Lets another server decide which images pods may run (Kubernetes: plugin/pkg/admission/imagepolicy). A pod that is let in
+ * because that server does not answer is marked in the audit log alone: the annotation that Kubernetes adds to the pod at this
+ * point is not stored either.
+ */
+export function createImagePolicy(parts: ImagePolicyParts): AdmissionPlugin {
+  const policy = new ImagePolicy(parts);
+  return {
+    name: 'ImagePolicyWebhook',
+    operations: ['CREATE', 'UPDATE'],
+    validate: (attributes) => {
+      const isImageWrite = isWriteOf(attributes, PODS) || isWriteOf(attributes, PODS, 'ephemeralcontainers');
+      return isImageWrite ? policy.check(attributes) : undefined;
+    },
+  };
+}
+
+class ImagePolicy {
+  readonly #parts: ImagePolicyParts;
+  readonly #answers: LRUCache<string, ReviewStatus>;
+
+  constructor(parts: ImagePolicyParts) {
+    this.#parts = parts;
+    const { nowMs } = parts;
+    this.#answers = new LRUCache({
+      max: CACHED_ANSWERS,
+      ttlResolution: 0,
+      ...(nowMs === undefined ? {} : { perf: { now: nowMs } }),
+    });
+  }
+
+  /** @throws StatusError 403 */
+  async check(attributes: WriteOf<Pod>): Promise<void> {
+    const status = await this.#review(toReviewSpec(attributes), attributes);
+    if (status === undefined) return;
+    for (const [key, value] of status.auditAnnotations) {
+      if (checkQualifiedName(`${NOTES}${key}`).length === 0) attributes.annotate(`${NOTES}${key}`, value);
+    }
+    if (status.allowed) return;
+    throw refusal(
+      attributes,
+      status.reason === ''
+        ? 'one or more images rejected by webhook backend'
+        : `image policy webhook backend denied one or more images: ${status.reason}`,
+    );
+  }
+
+  /** Undefined: no answer came, and the configuration allows that. @throws StatusError 403 when it does not */
+  async #review(spec: JsonObject, attributes: AdmissionAttributes): Promise<ReviewStatus | undefined> {
+    // A digest, because callers choose the annotations, which can be long.
+    const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    const { allowTtlMs, denyTtlMs, defaultAllow } = this.#parts.config;
+    try {
+      const status = await this.#ask(toReview(spec), attributes.caller?.signal ?? NEVER);
+      const ttl = status.allowed ? allowTtlMs : denyTtlMs;
+      if (ttl > 0) this.#answers.set(key, status, { ttl });
+      return status;
+    } catch (error) {
+      if (!defaultAllow) throw refusal(attributes, error instanceof Error ? error.message : String(error));
+      attributes.annotate(`${NOTES}failed-open`, 'true');
+      return undefined;
+    }
+  }
+
+  async #ask(review: JsonObject, signal: AbortSignal): Promise<ReviewStatus> {
+    const { post, isTransient, config, pauseFor = pause } = this.#parts;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return parseReviewStatus(
+          await post(review, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])),
+        );
+      } catch (error) {
+        if (attempt === TRIES || signal.aborted || !isTransient(error)) throw error;
+      }
+      await pauseFor(config.retryBackoffMs * WAIT_FACTOR ** (attempt - 1), signal);
+    }
+  }
+}
+
+function createFrom({ config: written }: Pick<PluginParts, 'config'>): AdmissionPlugin {
+  const config = readImagePolicyConfig(written);
+  return createImagePolicy({
+    config,
+    post: createJsonPost(readClientConfig(config.kubeConfigFile)),
+    isTransient,
+  });
+}
+
+export const imagePolicy = describePlugin({
+  name: 'ImagePolicyWebhook',
+  isDefault: false,
+  create: createFrom,
+});
+
+const KIND = 'ImageReview';
+const API_VERSION = 'imagepolicy.k8s.io/v1alpha1';
+
+/** The webhook's verdict about some images. */
+interface ReviewStatus {
+  readonly allowed: boolean;
+  readonly reason: string;
+  readonly auditAnnotations: readonly (readonly [key: string, value: string])[];
+}
+
+/** The question about a pod: its ephemeral containers in a write of these, otherwise all other containers. */
+function toReviewSpec({ object, subresource, namespace }: WriteOf<Pod>): JsonObject {
+  const { containers: main, initContainers, ephemeralContainers } = object?.spec ?? {};
+  const written = subresource === '' ? [...(main ?? []), ...(initContainers ?? [])] : ephemeralContainers;
+  const containers = (written ?? []).map(({ image = '' }) => (image === '' ? {} : { image }));
+  const annotations = Object.entries(object?.metadata.annotations ?? {}).filter(([key]) =>
+    key.includes('.image-policy.k8s.io/'),
+  );
+  // Sorted, because the question is the key of cached answers.
+  const sorted = annotations.sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    ...(containers.length === 0 ? {} : { containers }),
+    ...(sorted.length === 0 ? {} : { annotations: Object.fromEntries(sorted) }),
+    namespace,
+  };
+}
+
+const toReview = (spec: JsonObject): JsonObject => ({
+  kind: KIND,
+  apiVersion: API_VERSION,
+  metadata: { creationTimestamp: null },
+  spec,
+  status: { allowed: false },
+});
+
+/** @throws Error for what is no review */
+function parseReviewStatus(answer: JsonValue): ReviewStatus {
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
+    throw new Error(`webhook answered with no ${KIND}`);
+  const { kind = KIND, apiVersion = API_VERSION } = answer;
+  if (kind !== KIND || apiVersion !== API_VERSION) {
+    const what = `${text(apiVersion)}, Kind=${text(kind)}`;
+    throw new Error(`webhook answered with ${what} instead of ${API_VERSION}, Kind=${KIND}`);
+  }
+  const { allowed, reason, auditAnnotations } = part(answer, 'status');
+  const notes = Object.entries(objectOf(auditAnnotations));
+  return {
+    allowed: allowed === true,
+    reason: text(reason),
+    auditAnnotations: notes.map(([key, value]) => [key, text(value)] as const),
+  };
+}
+
+interface ImagePolicyConfig {
+  /** Path of a client configuration that leads to the webhook. */
+  readonly kubeConfigFile: string;
+  /** How long answers are cached. 0: not at all. */
+  readonly allowTtlMs: number;
+  readonly denyTtlMs: number;
+  /** The wait before the second try; each further wait is half as long again. */
+  readonly retryBackoffMs: number;
+  /** The decision when the webhook does not answer. */
+  readonly defaultAllow: boolean;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+interface Range {
+  /** The unit of the number in the file. */
+  readonly unitMs: number;
+  readonly defaultMs: number;
+  readonly most: string;
+  readonly mostMs: number;
+  readonly least: string;
+}
+
+const TTL = { unitMs: SECOND_MS, least: '1s', most: '30m0s', mostMs: 30 * MINUTE_MS } as const;
+const ALLOW: Range = { ...TTL, defaultMs: 5 * MINUTE_MS };
+const DENY: Range = { ...TTL, defaultMs: 30 * SECOND_MS };
+const BACKOFF: Range = { unitMs: 1, least: '1ns', most: '5m0s', mostMs: 5 * MINUTE_MS, defaultMs: 500 };
+
+const FIELDS = ['kubeConfigFile', 'allowTTL', 'denyTTL', 'retryBackoff', 'defaultAllow'];
+
+/**
+ *   imagePolicy:
+ *     kubeConfigFile: /etc/images/webhook.yaml
+ *     allowTTL: 50         # seconds; 0: the default, -1: none
+ *     denyTTL: 50
+ *     retryBackoff: 500    # milliseconds
+ *     defaultAllow: false
+ *
+ * @throws Error about the first problem
+ */
+export function readImagePolicyConfig(config: JsonValue | undefined): ImagePolicyConfig {
+  if (config === undefined) throw new Error('ImagePolicyWebhook configuration: no config specified');
+  const problems: FieldError[] = [];
+  checkFields(asObject(config), ['imagePolicy'], '', problems);
+  const policy = asObject(asObject(config).imagePolicy);
+  checkFields(policy, FIELDS, 'imagePolicy', problems);
+  if (text(policy.kubeConfigFile) === '') problems.push(required('imagePolicy.kubeConfigFile'));
+  const retryBackoffMs = readMs(policy, 'retryBackoff', BACKOFF, problems);
+  const allowTtlMs = readMs(policy, 'allowTTL', ALLOW, problems);
+  const denyTtlMs = readMs(policy, 'denyTTL', DENY, problems);
+  const { defaultAllow = false } = policy;
+  if (typeof defaultAllow !== 'boolean')
+    problems.push(wrong('imagePolicy.defaultAllow', 'must be true or false'));
+  throwProblems('ImagePolicyWebhook configuration', problems);
+  const kubeConfigFile = text(policy.kubeConfigFile);
+  return { kubeConfigFile, allowTtlMs, denyTtlMs, retryBackoffMs, defaultAllow: defaultAllow === true };
+}
+
+const wrong = (field: string, message: string): FieldError => ({ type: 'FieldValueInvalid', field, message });
+
+function readMs(policy: JsonObject, name: string, range: Range, problems: FieldError[]): number {
+  const value = Number(policy[name] ?? 0);
+  const field = `imagePolicy.${name}`;
+  if (typeof policy[name] === 'string' || !Number.isInteger(value)) {
+    problems.push(wrong(field, 'must be an integer'));
+    return 0;
+  }
+  if (value === -1) return 0;
+  if (value === 0) return range.defaultMs;
+  const ms = value * range.unitMs;
+  if (ms < 0 || ms > range.mostMs)
+    problems.push(
+      wrong(field, `valid value is between ${range.least} and ${range.most}, got ${goDuration(ms)}`),
+    );
+  return ms;
+}
+
+/** A duration of whole milliseconds as Go writes it: `2h0m0s`, `-2ms`. */
+function goDuration(ms: number): string {
+  const sign = ms < 0 ? '-' : '';
+  const size = Math.abs(ms);
+  if (size < SECOND_MS) return `${sign}${size}ms`;
+  const minutes = Math.floor(size / MINUTE_MS);
+  const seconds = `${(size % MINUTE_MS) / SECOND_MS}s`;
+  if (minutes === 0) return `${sign}${seconds}`;
+  return `${sign}${minutes < 60 ? '' : `${Math.floor(minutes / 60)}h`}${minutes % 60}m${seconds}`;
+}

@@ -1,0 +1,221 @@
+import type { ApiObject, JsonValue } from '../../api/object-meta.ts';
+import { internalError, StatusError } from '../../api/status.ts';
+import { copyJson, equal } from '../../object/equality.ts';
+import { parseJson } from '../../object/exact-json.ts';
+import { applyJsonPatch } from '../../object/json-patch.ts';
+import { jsonSyntaxError } from '../../object/json-syntax-error.ts';
+import { parseOwners } from '../../object/managed-fields/owners.ts';
+import { isObject } from '../../object/merge-patch.ts';
+import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
+import { describePlugin } from '../plugin.ts';
+import { Dispatch, toWebhookParts, type WebhookNeeds, type WebhookParts } from '../webhooks/dispatch.ts';
+import type { Candidate } from '../webhooks/hook-list.ts';
+import type { Verdict } from '../webhooks/review.ts';
+import { fromWebhookForm, keepNamespace, toWebhookForm } from '../webhooks/webhook-form.ts';
+
+const MUTATION = 'mutation.webhook.admission.k8s.io/';
+
+/**
+ * Calls mutating webhooks one after the other. Each sees the object as the ones before left it, in the version that it asked for.
+ * A patch is applied to that form; the result is decoded by its type, gets its defaults and becomes the content of
+ * `attributes.object`, which stays the same object because the writer and later plugins refer to it. A change makes all plugins
+ * run once more, and those webhooks with reinvocationPolicy IfNeeded that were called before the change (Kubernetes:
+ * apiserver/pkg/admission/plugin/webhook/mutating).
+ */
+export function createMutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
+  const plugin = new MutatingWebhooks(new Dispatch(parts, 'mutating'));
+  return {
+    name: 'MutatingAdmissionWebhook',
+    operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
+    mutate: (attributes) => plugin.mutate(attributes),
+  };
+}
+
+/** The record of a write's first round. */
+interface Progress {
+  /** Keys of the webhooks that were called since the last change. */
+  readonly asked: Set<string>;
+  /** Keys of the webhooks to call again. */
+  readonly again: Set<string>;
+  changed: boolean;
+  /** The object as the webhooks left it. */
+  output: ApiObject | undefined;
+}
+
+class MutatingWebhooks {
+  readonly #dispatch: Dispatch;
+  readonly #progress = new WeakMap<AdmissionAttributes, Progress>();
+
+  constructor(dispatch: Dispatch) {
+    this.#dispatch = dispatch;
+  }
+
+  mutate(attributes: AdmissionAttributes): Promise<Reinvocation> | undefined {
+    const candidates = this.#dispatch.candidates(attributes);
+    return candidates.length === 0 ? undefined : this.#run(candidates, attributes);
+  }
+
+  async #run(candidates: readonly Candidate[], attributes: AdmissionAttributes): Promise<Reinvocation> {
+    const before = this.#progress.get(attributes);
+    const managedFields = attributes.object?.metadata.managedFields;
+    const progress: Progress = before ?? {
+      asked: new Set(),
+      again: new Set(),
+      changed: false,
+      output: undefined,
+    };
+    if (before === undefined) this.#progress.set(attributes, progress);
+    else if (!equal(before.output, attributes.object)) requireAgain(progress);
+    for (const candidate of candidates)
+      await this.#ask(candidate, attributes, { progress, round: before === undefined ? 0 : 1 });
+    keepReadableOwners(attributes, managedFields);
+    if (before !== undefined || !progress.changed) return undefined;
+    progress.output = copyJson(attributes.object);
+    return 'reinvoke';
+  }
+
+  async #ask(
+    candidate: Candidate,
+    attributes: AdmissionAttributes,
+    { progress, round }: { readonly progress: Progress; readonly round: number },
+  ): Promise<void> {
+    const { webhook, index } = candidate;
+    if (!(await this.#dispatch.isCalled(candidate, attributes))) return;
+    if (round > 0 && !progress.again.has(webhook.key)) return;
+    const place = `${MUTATION}round_${round}_index_${index}`;
+    const verdict = await this.#dispatch.call(candidate, attributes, `failed-open.${place}`);
+    const changed = verdict !== undefined && this.#apply(verdict, candidate, attributes);
+    const { configuration, name } = webhook;
+    attributes.annotate(place, JSON.stringify({ configuration, webhook: name, mutated: changed }));
+    if (changed) {
+      progress.changed = true;
+      requireAgain(progress);
+    }
+    if (webhook.reinvokes) progress.asked.add(webhook.key);
+  }
+
+  /** Returns whether the object has changed. @throws StatusError for a patch that cannot be applied */
+  #apply({ patch, patchType }: Verdict, candidate: Candidate, attributes: AdmissionAttributes): boolean {
+    const operations = patch === undefined ? [] : patchOf(patch);
+    if (Array.isArray(operations) && operations.length === 0) return false;
+    const name = JSON.stringify(candidate.webhook.name);
+    const { object } = attributes;
+    if (object === undefined)
+      throw internalError(
+        `admission webhook ${name} attempted to modify the object, which is not supported for this operation`,
+      );
+    if (patchType !== 'JSONPatch')
+      throw internalError(
+        `failed calling webhook ${name}: unsupported patch type ${JSON.stringify(patchType)}`,
+      );
+    const next = internally(() => this.#patched({ ...attributes, object }, candidate, operations));
+    if (next === undefined) return false;
+    keepNamespace(attributes, next);
+    replaceContent(object, next);
+    return true;
+  }
+
+  /** Undefined: unchanged. Decoding alone may change what plugins have added, so both states are compared after decoding. */
+  #patched(
+    attributes: AdmissionAttributes & { readonly object: ApiObject },
+    candidate: Candidate,
+    operations: JsonValue,
+  ): ApiObject | undefined {
+    const { types } = this.#dispatch;
+    const given = toWebhookForm(attributes, candidate, attributes.object) ?? {};
+    const value = applyJsonPatch(given, operations);
+    if (!isObject(value))
+      throw new Error('json: cannot unmarshal array into Go value of type map[string]interface {}');
+    const next = fromWebhookForm(attributes, candidate, { value, types });
+    return equal(fromWebhookForm(attributes, candidate, { value: given, types }), next) ? undefined : next;
+  }
+}
+
+function requireAgain({ asked, again }: Progress): void {
+  for (const key of asked) again.add(key);
+  asked.clear();
+}
+
+function patchOf(patch: Buffer): JsonValue {
+  const error = jsonSyntaxError(patch);
+  if (error !== undefined) throw internalError(error);
+  return internally(() => parseJson(patch.toString('utf8')));
+}
+
+/** An error in a patch is the webhook's fault, not the client's. @throws StatusError */
+function internally<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof StatusError) throw error;
+    throw internalError(error instanceof Error ? error.message : String(error), error);
+  }
+}
+
+function replaceContent(object: ApiObject, next: ApiObject): void {
+  for (const field of Object.keys(object)) if (!(field in next)) delete object[field];
+  Object.assign(object, next);
+}
+
+/** Restores managedFields that a webhook made unreadable (endpoints/handlers/fieldmanager/admission.go). */
+function keepReadableOwners(
+  { object, warn }: AdmissionAttributes,
+  before: ApiObject['metadata']['managedFields'],
+): void {
+  const after = object?.metadata.managedFields;
+  if (object === undefined || after === before || equal(after, before)) return;
+  if (parseOwners(after, true) !== undefined) return;
+  if (before === undefined) delete object.metadata.managedFields;
+  else object.metadata.managedFields = before;
+  warn(
+    '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: an entry cannot be read',
+  );
+}
+
+export const mutatingWebhooks = describePlugin({
+  name: 'MutatingAdmissionWebhook',
+  isDefault: true,
+  create: (parts: WebhookNeeds) => createMutatingWebhooks(toWebhookParts(parts)),
+});
+
+const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/round_0_index_';
+
+/**
+ * Calls validating webhooks at the same time; the first refusal is the answer, once all have answered (Kubernetes:
+ * apiserver/pkg/admission/plugin/webhook/validating).
+ */
+export function createValidatingWebhooks(parts: WebhookParts): AdmissionPlugin {
+  const dispatch = new Dispatch(parts, 'validating');
+  return {
+    name: 'ValidatingAdmissionWebhook',
+    operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
+    validate: (attributes) => {
+      const candidates = dispatch.candidates(attributes);
+      return candidates.length === 0 ? undefined : ask(dispatch, candidates, attributes);
+    },
+  };
+}
+
+async function ask(
+  dispatch: Dispatch,
+  candidates: readonly Candidate[],
+  attributes: AdmissionAttributes,
+): Promise<void> {
+  const called: Candidate[] = [];
+  for (const candidate of candidates)
+    if (await dispatch.isCalled(candidate, attributes)) called.push(candidate);
+  const failures: unknown[] = [];
+  const calls = called.map((candidate, index) =>
+    dispatch.call(candidate, attributes, `${FAILED_OPEN}${index}`).catch((error: unknown) => {
+      failures.push(error);
+    }),
+  );
+  await Promise.all(calls);
+  if (failures.length > 0) throw failures[0];
+}
+
+export const validatingWebhooks = describePlugin({
+  name: 'ValidatingAdmissionWebhook',
+  isDefault: true,
+  create: (parts: WebhookNeeds) => createValidatingWebhooks(toWebhookParts(parts)),
+});

@@ -1,0 +1,68 @@
+import { pause } from '../util/pause.ts';
+import type { AuditRecord } from './event.ts';
+import type { AuditSink, LossReport } from './sink.ts';
+
+interface WebhookOptions {
+  readonly apiVersion: string;
+  readonly initialBackoffMs: number;
+  /** Sends an EventList. @throws Error, also when the answer is not 2xx */
+  readonly post: (body: Buffer, signal: AbortSignal) => Promise<void>;
+  readonly report: LossReport;
+  readonly onClose: () => void;
+  /** Waits between tries; tests do not wait. */
+  readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly random?: () => number;
+}
+
+/** Kubernetes' figures (apiserver, util/webhook). */
+const TRIES = 5;
+const WAIT_FACTOR = 1.5;
+const JITTER = 0.2;
+/** How long an ending server waits for the last batches. */
+const LAST_MS = 5_000;
+
+/** The webhook back end: posts lists of events, and tries again when that fails. */
+export class WebhookSink implements AuditSink {
+  readonly #options: WebhookOptions;
+  readonly #ending = new AbortController();
+
+  constructor(options: WebhookOptions) {
+    this.#options = options;
+  }
+
+  async process(records: readonly AuditRecord[]): Promise<boolean> {
+    const { apiVersion, report } = this.#options;
+    const items = records.map((record) => record.toJson()).join(',');
+    const type = `"kind":"EventList","apiVersion":${JSON.stringify(apiVersion)}`;
+    try {
+      await this.#deliver(Buffer.from(`{${type},"metadata":{},"items":[${items}]}`));
+      return true;
+    } catch (error) {
+      report('webhook', error, records);
+      return false;
+    }
+  }
+
+  /** To be called when the server starts to end: shortens all waiting. */
+  hurry(): void {
+    setTimeout(() => this.#ending.abort(new Error('the server ended')), LAST_MS).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#options.onClose();
+  }
+
+  async #deliver(body: Buffer): Promise<void> {
+    const { post, initialBackoffMs, pauseFor = pause, random = Math.random } = this.#options;
+    const { signal } = this.#ending;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await post(body, signal);
+        return;
+      } catch (error) {
+        if (attempt === TRIES || signal.aborted) throw error;
+      }
+      await pauseFor(initialBackoffMs * WAIT_FACTOR ** (attempt - 1) * (1 + random() * JITTER), signal);
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import type { TypeLibrary } from '../api/idl/types.ts';
+import type { GroupVersionKind } from '../api/names.ts';
+import type { JsonObject } from '../api/object-meta.ts';
+import type { ValueSchema } from '../api/schema.ts';
+import type { ConnectSubresource } from '../registry/definition.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import type { OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
+
+/** Paths of connect subresources: their options are in the query, their answers are text. */
+export function writeConnectPaths(
+  writer: PathWriter,
+  types: TypeLibrary,
+  { served, subresource, path }: { served: ServedResource; subresource: ConnectSubresource; path: string },
+): Record<string, JsonObject> {
+  const describe = (withPath: boolean): JsonObject =>
+    pathItem(writer, types, { served, subresource, withPath });
+  const base = { [path]: describe(false) };
+  return subresource.manner === 'proxy' ? { ...base, [`${path}/{path}`]: describe(true) } : base;
+}
+
+interface Item {
+  readonly served: ServedResource;
+  readonly subresource: ConnectSubresource;
+  /** Whether the path has a part for the proxied path. */
+  readonly withPath: boolean;
+}
+
+function pathItem(writer: PathWriter, types: TypeLibrary, item: Item): JsonObject {
+  const { served, subresource, withPath } = item;
+  const operations = subresource.methods.map((method) => [
+    method.toLowerCase(),
+    toOperation(writer, item, method),
+  ]);
+  return {
+    ...Object.fromEntries(operations),
+    parameters: [
+      parameter(writer, 'name', 'string', 'path'),
+      ...(served.definition.namespaced ? [parameter(writer, 'namespace', 'string', 'path')] : []),
+      ...(withPath ? [parameter(writer, 'path', 'string', 'path')] : []),
+      ...[...types.message(subresource.options).fields.values()]
+        .filter(({ name }) => !withPath || name !== 'path')
+        .map(({ name, value }) => parameter(writer, name, typeOf(value), 'query')),
+      ...(subresource.manner === 'log' ? [parameter(writer, 'pretty', 'string', 'query')] : []),
+    ],
+  };
+}
+
+/** For a list the type of its items, because the parameter is repeated. */
+function typeOf(value: ValueSchema): ParameterType {
+  switch (value.kind) {
+    case 'bool':
+      return 'boolean';
+    case 'int32':
+    case 'int64':
+      return 'integer';
+    case 'list':
+      return typeOf(value.items);
+    default:
+      return 'string';
+  }
+}
+
+function toOperation(
+  writer: PathWriter,
+  { served, subresource, withPath }: Item,
+  method: string,
+): JsonObject {
+  const { definition } = served;
+  const log = subresource.manner === 'log';
+  const verb = log ? 'read' : `connect${capitalize(method.toLowerCase())}`;
+  const scope = definition.namespaced ? 'Namespaced' : '';
+  const suffix = `${capitalize(subresource.name)}${withPath ? 'WithPath' : ''}`;
+  const types = log ? ['text/plain', 'application/json', 'application/yaml'] : ['*/*'];
+  return {
+    operationId: `${verb}${writer.tag}${scope}${definition.kind}${suffix}`,
+    description: log
+      ? `read log of the specified ${definition.kind}`
+      : `connect ${method} requests to ${subresource.name} of ${definition.kind}`,
+    tags: [writer.tag],
+    'x-kubernetes-action': log ? 'get' : 'connect',
+    'x-kubernetes-group-version-kind': { ...writer.kind(subresource.served) },
+    ...(writer.version === 'v2' ? { consumes: ['*/*'], produces: types, schemes: ['https'] } : {}),
+    responses: { 200: textAnswer(writer, types), 401: { description: 'Unauthorized' } },
+  };
+}
+
+const textAnswer = ({ version }: PathWriter, types: readonly string[]): JsonObject =>
+  version === 'v2'
+    ? { description: 'OK', schema: { type: 'string' } }
+    : {
+        description: 'OK',
+        content: Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }])),
+      };
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Context for writing the paths of one group version. */
+export interface PathWriter {
+  readonly version: OpenApiVersion;
+  readonly schemas: SchemaWriter;
+  /** `/api/v1` or `/apis/apps/v1`. */
+  readonly root: string;
+  /** Part of operation ids: `CoreV1`, `AppsV1`. */
+  readonly tag: string;
+  readonly kind: (kind: GroupVersionKind) => GroupVersionKind;
+}
+
+export type ParameterType = 'string' | 'integer' | 'boolean';
+
+export function parameter(
+  { version }: Pick<PathWriter, 'version'>,
+  name: string,
+  type: ParameterType,
+  where: 'path' | 'query',
+): JsonObject {
+  const common = { name, in: where, ...(where === 'path' ? { required: true } : {}) };
+  return version === 'v2'
+    ? { ...common, type, uniqueItems: true }
+    : { ...common, schema: { type, uniqueItems: true } };
+}

@@ -1,0 +1,160 @@
+import { parseFieldSelector, requiredValue } from '../object/selectors.ts';
+import type { ResourceTarget } from '../request/api-request.ts';
+import type { FlowRequest } from './flow-control.ts';
+import type { FlowRecorder } from './metrics.ts';
+
+/** The expected cost of a request. A seat is the share of one request in the server; wide requests need several. */
+export interface Work {
+  /** Seats while the request runs. */
+  readonly initialSeats: number;
+  /** Seats for the work after the answer (events to watchers), for `extraMs`. */
+  readonly finalSeats: number;
+  readonly extraMs: number;
+}
+
+export const seatsOf = ({ initialSeats, finalSeats }: Work): number => Math.max(initialSeats, finalSeats);
+
+export const plainWork = (initialSeats: number): Work => ({ initialSeats, finalSeats: 0, extraMs: 0 });
+
+const MIN_SEATS = 1;
+/** No request counts as wider, because free seats stay unused while a wide request waits for the rest of its seats. */
+export const MAX_SEATS = 10;
+
+/** Work that takes one seat (Kubernetes: the same figures). */
+const OBJECTS_PER_SEAT = 100;
+const WATCHES_PER_SEAT = 10;
+/** How long sending one write to its watches keeps a seat busy. */
+const EVENT_MS = 5;
+
+export interface Surroundings {
+  /** Number of a resource's objects in all namespaces; undefined for a resource that is not stored here. */
+  countObjects(target: ResourceTarget): number | undefined;
+  countWatches(target: ResourceTarget): number;
+  /** Feature gate WatchList: a watch may begin with the whole list. */
+  readonly watchList: boolean;
+}
+
+/** Made once, because a small object for each request adds up. */
+const LEAST = plainWork(MIN_SEATS);
+
+/** The level that the request is going to. */
+interface Destination {
+  /** The most seats that one request may take there. */
+  readonly widest: number;
+  readonly recorder: Pick<FlowRecorder, 'watchers'>;
+}
+
+/** Estimates the cost of a request without reading anything. */
+export function estimateWork(request: FlowRequest, to: Destination, around: Surroundings): Work {
+  const { verb, target, query } = request;
+  if (target === undefined) return LEAST;
+  switch (verb) {
+    case 'list':
+      return estimateList(target, query, to.widest, around);
+    case 'watch':
+      return around.watchList && isTrue(query.get('sendInitialEvents'))
+        ? estimateList(target, query, to.widest, around)
+        : LEAST;
+    case 'create':
+    case 'update':
+    case 'patch':
+    case 'delete':
+      return estimateWrite(target, to, around);
+    default:
+      return LEAST;
+  }
+}
+
+const isTrue = (value: string | null): boolean =>
+  value !== null && value !== '0' && value.toLowerCase() !== 'false';
+
+function estimateList(
+  target: ResourceTarget,
+  query: URLSearchParams,
+  widest: number,
+  around: Surroundings,
+): Work {
+  // A list of one object by its name costs as much as a get.
+  if (target.name !== '') return LEAST;
+  const stored = around.countObjects(target);
+  if (stored === undefined) return LEAST;
+  const seats = Math.ceil(countProcessed(query, stored) / OBJECTS_PER_SEAT);
+  return plainWork(Math.min(Math.max(seats, MIN_SEATS), widest));
+}
+
+/**
+ * The number of objects that the answer visits. Memory gives a chunk without visiting the rest, unless a selector must search.
+ * The later chunks of a list come from an earlier state, which may have to be read and decoded.
+ */
+function countProcessed(query: URLSearchParams, stored: number): number {
+  const limit = Number(query.get('limit') ?? 0);
+  const chunk = limit > 0 && limit < stored ? limit : stored;
+  const selected = has(query, 'labelSelector') || has(query, 'fieldSelector');
+  if (!isOfThePast(query, limit)) return selected ? stored : chunk;
+  return selected ? stored + chunk : 2 * chunk;
+}
+
+function isOfThePast(query: URLSearchParams, limit: number): boolean {
+  const match = query.get('resourceVersionMatch') ?? '';
+  if (has(query, 'continue')) return true;
+  if (match !== '') return match !== 'NotOlderThan';
+  return limit > 0 && has(query, 'resourceVersion') && query.get('resourceVersion') !== '0';
+}
+
+const has = (query: URLSearchParams, name: string): boolean => (query.get(name) ?? '') !== '';
+
+/** A write itself is cheap, but its events are not when many watch. They are sent after the answer. */
+function estimateWrite(target: ResourceTarget, to: Destination, around: Surroundings): Work {
+  // Nobody watches tokens.
+  if (target.resource === 'serviceaccounts' && target.subresource === 'token') return LEAST;
+  const watches = around.countWatches(target);
+  to.recorder.watchers(watches);
+  if (watches < WATCHES_PER_SEAT) return LEAST;
+  const seats = Math.ceil(watches / WATCHES_PER_SEAT);
+  const finalSeats = Math.min(seats, to.widest);
+  // Fewer seats for a longer time make the same amount of work.
+  return { initialSeats: MIN_SEATS, finalSeats, extraMs: (seats * EVENT_MS) / finalSeats };
+}
+
+/**
+ * How many watches get the event of a write. Watches of one node's pods are not counted: every node has one, a pod concerns only
+ * one of them, and which one is unknown before the object is read.
+ */
+export class WatchCounts {
+  readonly #counts = new Map<string, number>();
+
+  /** Returns a function that removes the watch. */
+  register({ target, query }: FlowRequest): () => void {
+    if (target === undefined || (target.resource === 'pods' && isOfOneNode(query))) return () => {};
+    const key = keyOf(target, target.namespace, target.name);
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    return () => {
+      const left = (this.#counts.get(key) ?? 1) - 1;
+      if (left === 0) this.#counts.delete(key);
+      else this.#counts.set(key, left);
+    };
+  }
+
+  interestedIn(target: ResourceTarget): number {
+    if (this.#counts.size === 0) return 0;
+    const { namespace, name } = target;
+    let count = this.#counts.get(keyOf(target, '', '')) ?? 0;
+    if (namespace !== '') count += this.#counts.get(keyOf(target, namespace, '')) ?? 0;
+    if (name !== '') count += this.#counts.get(keyOf(target, namespace, name)) ?? 0;
+    return count;
+  }
+}
+
+const keyOf = ({ group, resource }: ResourceTarget, namespace: string, name: string): string =>
+  `${group}/${resource}/${namespace}/${name}`;
+
+function isOfOneNode(query: URLSearchParams): boolean {
+  const selector = query.get('fieldSelector');
+  if (selector === null) return false;
+  try {
+    return (requiredValue(parseFieldSelector(selector), 'spec.nodeName') ?? '') !== '';
+  } catch {
+    // An invalid selector is answered with an error later.
+    return false;
+  }
+}

@@ -1,0 +1,140 @@
+import type { ManagedFieldsEntry } from '../../api/object-meta.ts';
+import { equalExcept } from '../equality.ts';
+import { EMPTY, type FieldSet, isEmpty, parseFieldSet, sorted, unionOf } from './field-set.ts';
+
+/** Who owns fields of an object: metadata.managedFields, one entry each. */
+export interface Owner {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  /** The version in whose terms `fields` are. */
+  readonly apiVersion: string;
+  readonly subresource: string;
+  /** RFC 3339 in whole seconds; undefined when it is not known. */
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+}
+
+type Identity = Pick<Owner, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
+
+/** Updates of one manager in two versions are two owners; applying is one, whatever the version. */
+export const isSameOwner = (a: Identity, b: Identity): boolean =>
+  a.manager === b.manager &&
+  a.operation === b.operation &&
+  a.subresource === b.subresource &&
+  (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
+
+/** Undefined when one entry cannot be read: then none counts. */
+export function parseOwners(
+  entries: readonly ManagedFieldsEntry[] | undefined,
+  foreign: boolean,
+): Owner[] | undefined {
+  const owners: Owner[] = [];
+  for (const entry of entries ?? []) {
+    const owner = parseOwner(entry, foreign);
+    if (owner === undefined) return undefined;
+    owners.push(owner);
+  }
+  return owners;
+}
+
+/** `foreign` entries come from a request and are checked; stored entries are known to be valid. */
+function parseOwner(entry: ManagedFieldsEntry, foreign: boolean): Owner | undefined {
+  const {
+    manager = '',
+    operation,
+    apiVersion = '',
+    subresource = '',
+    time,
+    fieldsType,
+    fieldsV1 = {},
+  } = entry;
+  if (operation !== 'Apply' && operation !== 'Update') return undefined;
+  if (apiVersion === '' || fieldsType !== 'FieldsV1') return undefined;
+  const fields = foreign ? parseFieldSet(fieldsV1) : (fieldsV1 as unknown as FieldSet);
+  if (fields === undefined) return undefined;
+  // Stored sets are in order already, so a writer's set can stay the same object.
+  return { manager, operation, apiVersion, subresource, time, fields: foreign ? sorted(fields) : fields };
+}
+
+/** In the order Kubernetes lists them: appliers before updaters, then by time and name. Owners of nothing are left out. */
+export function toEntries(owners: readonly Owner[]): ManagedFieldsEntry[] {
+  return owners
+    .filter(({ fields }) => !isEmpty(fields))
+    .sort(compareOwners)
+    .map(({ manager, operation, apiVersion, subresource, time, fields }) => ({
+      manager,
+      operation,
+      apiVersion,
+      ...(time === undefined ? {} : { time }),
+      fieldsType: 'FieldsV1',
+      fieldsV1: fields as ManagedFieldsEntry['fieldsV1'] & object,
+      ...(subresource === '' ? {} : { subresource }),
+    }));
+}
+
+function compareOwners(a: Owner, b: Owner): number {
+  return (
+    order(a.operation, b.operation) ||
+    order(a.time ?? '', b.time ?? '') ||
+    order(a.manager, b.manager) ||
+    order(a.apiVersion, b.apiVersion) ||
+    order(a.subresource, b.subresource)
+  );
+}
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The owners with `owner` in place of the one that has its identity. */
+export function withOwner(owners: readonly Owner[], owner: Owner): Owner[] {
+  const rest = owners.filter((other) => !isSameOwner(other, owner));
+  return [...rest, { ...owner, fields: sorted(owner.fields) }];
+}
+
+/** Beyond this many updaters the oldest of each version become one, so that objects with many writers stay small. */
+const MAX_UPDATERS = 10;
+const OLD_UPDATES = 'ancient-changes';
+
+export function capUpdaters(owners: readonly Owner[]): Owner[] {
+  const updaters = owners.filter(({ operation }) => operation === 'Update').sort(compareOwners);
+  let excess = updaters.length - MAX_UPDATERS;
+  if (excess <= 0) return [...owners];
+  const buckets = new Map<string, Bucket>();
+  for (const owner of updaters) {
+    if (excess <= 0) break;
+    const bucket = buckets.get(owner.apiVersion);
+    if (bucket === undefined) buckets.set(owner.apiVersion, { owners: [owner] });
+    else {
+      bucket.owners.push(owner);
+      excess -= 1;
+    }
+  }
+  const filled = [...buckets.values()].filter((bucket) => bucket.owners.length > 1);
+  const gone = new Set(filled.flatMap((bucket) => bucket.owners));
+  const kept = owners.filter((owner) => !gone.has(owner));
+  return filled.reduce<Owner[]>((out, bucket) => emptyInto(out, bucket), kept);
+}
+
+/** Of one version, the oldest first. */
+interface Bucket {
+  readonly owners: Owner[];
+}
+
+/** Replaces the owners of a bucket by one that owns the fields of all. */
+function emptyInto(kept: readonly Owner[], { owners }: Bucket): Owner[] {
+  const last = owners.at(-1);
+  if (last === undefined) return [...kept];
+  const one: Owner = { ...last, manager: OLD_UPDATES, subresource: '' };
+  const fields = owners.map((owner) => owner.fields);
+  return withOwner(kept, { ...one, fields: unionOf([fieldsOwnedBy(kept, one), ...fields]) });
+}
+
+export const fieldsOwnedBy = (owners: readonly Owner[], identity: Identity): FieldSet =>
+  owners.find((owner) => isSameOwner(owner, identity))?.fields ?? EMPTY;
+
+/** Whether two lists are equal but for the times of their entries. */
+export function sameOwners(
+  a: readonly ManagedFieldsEntry[] = [],
+  b: readonly ManagedFieldsEntry[] = [],
+): boolean {
+  return a.length === b.length && a.every((entry, at) => equalExcept(entry, b[at] ?? {}, ['time']));
+}

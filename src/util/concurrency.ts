@@ -1,0 +1,49 @@
+type Loop = (signal: AbortSignal, also: AlsoRun) => Promise<void>;
+
+/** Lets a loop start other loops beside itself. */
+export type AlsoRun = (loop: Loop) => void;
+
+/**
+ * Runs loops that need each other, until the signal aborts. When one fails, the others are stopped and awaited, so that all can
+ * begin again. @throws the error of the first loop that failed
+ */
+export async function runTogether(loops: readonly Loop[], signal: AbortSignal): Promise<void> {
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const running = new Set<Promise<void>>();
+  const errors: unknown[] = [];
+  const start = (loop: Loop): void => {
+    const run = loop(either, start)
+      .catch((error: unknown) => {
+        errors.push(error);
+        stop.abort();
+      })
+      .finally(() => running.delete(run));
+    running.add(run);
+  };
+  for (const loop of loops) start(loop);
+  while (running.size > 0) await Promise.all(running);
+  if (errors.length > 0) throw errors[0];
+}
+
+/** Runs at most `count` jobs at once; the others wait in the order in which they came. */
+export class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { estimateWork, WatchCounts } from '../../src/flow-control/request-cost.ts';
+import type { ResourceTarget } from '../../src/request/api-request.ts';
+import { type RequestInit, toRequest } from './kit.ts';
+
+interface Around {
+  readonly objects?: number | undefined;
+  readonly watches?: number;
+  readonly widest?: number;
+  readonly watchList?: boolean;
+}
+
+function estimate(init: RequestInit, around: Around, target: Partial<ResourceTarget> = {}) {
+  const { objects, watches = 0, widest = 10, watchList = true } = around;
+  const to = { widest, recorder: { watchers: () => {} } };
+  return estimateWork(toRequest(init, target), to, {
+    countObjects: () => objects,
+    countWatches: () => watches,
+    watchList,
+  });
+}
+
+test.each<[string, string, number | undefined, number]>([
+  ['of nothing', '', 0, 1],
+  ['of a few', '', 100, 1],
+  ['of many', '', 250, 3],
+  ['of very many', '', 100_000, 10],
+  ['of what is not kept here', '', undefined, 1],
+  ['of a chunk', 'limit=500', 100_000, 5],
+  ['of a chunk larger than everything', 'limit=500', 120, 2],
+  ['of a chunk by a selector, which looks at everything', 'limit=1&labelSelector=a%3Db', 700, 7],
+  ['of a later chunk, which is read from the past', 'limit=100&continue=x', 100_000, 2],
+  ['of a later chunk by a selector', 'limit=100&continue=x&fieldSelector=a%3Db', 300, 4],
+  ['of an exact revision', 'resourceVersion=5&resourceVersionMatch=Exact', 150, 3],
+  ['with a limit that is no number', 'limit=many', 250, 3],
+])('a list %s takes its seats', (_, query, objects, seats) => {
+  expect(estimate({ verb: 'list', query }, { objects })).toEqual({
+    initialSeats: seats,
+    finalSeats: 0,
+    extraMs: 0,
+  });
+});
+
+test('a list takes no more seats than its level gives a request, and one of a single name takes one', () => {
+  expect(estimate({ verb: 'list' }, { objects: 5000, widest: 4 }).initialSeats).toBe(4);
+  expect(estimate({ verb: 'list' }, { objects: 5000 }, { name: 'it' }).initialSeats).toBe(1);
+});
+
+test('a watch costs as much as a list when it begins with one', () => {
+  const init = { verb: 'watch', query: 'sendInitialEvents=true' };
+  expect(estimate(init, { objects: 450 }).initialSeats).toBe(5);
+  expect(estimate(init, { objects: 450, watchList: false }).initialSeats).toBe(1);
+  expect(estimate({ verb: 'watch' }, { objects: 450 }).initialSeats).toBe(1);
+});
+
+test('a write costs what telling its watches costs, after it was answered', () => {
+  const write = { verb: 'update' };
+  expect(estimate(write, { watches: 9 })).toEqual({ initialSeats: 1, finalSeats: 0, extraMs: 0 });
+  expect(estimate(write, { watches: 25 })).toEqual({ initialSeats: 1, finalSeats: 3, extraMs: 5 });
+  // 100 seats for 5 ms become 10 seats for 50 ms.
+  expect(estimate(write, { watches: 1000 })).toEqual({ initialSeats: 1, finalSeats: 10, extraMs: 50 });
+  const token = { resource: 'serviceaccounts', subresource: 'token' };
+  expect(estimate({ verb: 'create' }, { watches: 1000 }, token).finalSeats).toBe(0);
+});
+
+test('everything else takes one seat', () => {
+  for (const init of [{ verb: 'get' }, { verb: 'deletecollection' }, { verb: 'get', path: '/version' }])
+    expect(estimate(init, { objects: 5000, watches: 5000 })).toEqual({
+      initialSeats: 1,
+      finalSeats: 0,
+      extraMs: 0,
+    });
+});
+
+test('a write counts the watches of all namespaces, of its own, and of its object', () => {
+  const counts = new WatchCounts();
+  const target = (more: Partial<ResourceTarget>): ResourceTarget => {
+    const found = toRequest({}, more).target;
+    if (found === undefined) throw new Error('no target');
+    return found;
+  };
+  const watch = (more: Partial<ResourceTarget>, query = '') =>
+    counts.register(toRequest({ verb: 'watch', query }, more));
+  watch({ namespace: '' });
+  watch({});
+  watch({ namespace: 'other' });
+  const forget = watch({ name: 'it' });
+  expect(counts.interestedIn(target({ name: 'it' }))).toBe(3);
+  expect(counts.interestedIn(target({ name: 'else' }))).toBe(2);
+  expect(counts.interestedIn(target({ resource: 'secrets' }))).toBe(0);
+  forget();
+  expect(counts.interestedIn(target({ name: 'it' }))).toBe(2);
+});
+
+test('watches of the pods of one node are not counted with every pod', () => {
+  const counts = new WatchCounts();
+  const pods = { resource: 'pods', namespace: '' };
+  counts.register(toRequest({ verb: 'watch', query: 'fieldSelector=spec.nodeName%3Dn1' }, pods));
+  counts.register(toRequest({ verb: 'watch', query: 'fieldSelector=spec.nodeName!%3Dn1' }, pods));
+  counts.register(toRequest({ verb: 'watch', query: 'fieldSelector=%3D%3D%3D' }, pods));
+  const { target } = toRequest({}, { resource: 'pods' });
+  expect(target && counts.interestedIn(target)).toBe(2);
+});

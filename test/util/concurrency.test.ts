@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { runTogether, Slots } from '../../src/util/concurrency.ts';
+import { aborted } from '../../src/util/pause.ts';
+
+test('when one loop fails, the others are stopped and waited for before the error is told', async () => {
+  const told: string[] = [];
+  const fail = Promise.withResolvers<never>();
+  const together = runTogether(
+    [
+      () => fail.promise,
+      async (signal) => {
+        await aborted(signal);
+        await new Promise(setImmediate);
+        told.push('the other has ended');
+        throw new Error('on the way out');
+      },
+    ],
+    new AbortController().signal,
+  ).catch((error: Error) => told.push(error.message));
+  fail.reject(new Error('broken'));
+  await together;
+  expect(told).toEqual(['the other has ended', 'broken']);
+});
+
+test('a loop that has nothing more to do does not end the others', async () => {
+  const stop = new AbortController();
+  const told: string[] = [];
+  const together = runTogether([async () => {}, aborted], stop.signal).then(() =>
+    told.push('all have ended'),
+  );
+  await new Promise(setImmediate);
+  expect(told).toEqual([]);
+  stop.abort();
+  await together;
+  expect(told).toEqual(['all have ended']);
+});
+
+test('no more than so many are done at once, in the order they came, also when some fail', async () => {
+  const slots = new Slots(2);
+  const begun: number[] = [];
+  let active = 0;
+  let most = 0;
+  const results = await Promise.allSettled(
+    [1, 2, 3, 4, 5].map((n) =>
+      slots.run(async () => {
+        begun.push(n);
+        active += 1;
+        most = Math.max(most, active);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        active -= 1;
+        if (n % 2 === 0) throw new Error('even');
+        return n;
+      }),
+    ),
+  );
+  expect(begun).toEqual([1, 2, 3, 4, 5]);
+  expect(most).toBe(2);
+  expect(results.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+  ]);
+});

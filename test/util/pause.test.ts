@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { persist, unlessAborted } from '../../src/util/pause.ts';
+import { createReminder } from '../../src/util/reminder.ts';
+
+const never = new AbortController().signal;
+
+/** Fails with each error in turn, then answers. */
+function failing(errors: readonly unknown[]): () => Promise<string> {
+  const left = [...errors];
+  return () => (left.length > 0 ? Promise.reject(left.shift()) : Promise.resolve('done'));
+}
+
+test('what passes is tried again after pauses that grow up to a bound, half of each left to chance', async () => {
+  const pauses: number[] = [];
+  const failures: unknown[] = [];
+  const chances = [0, 1, 0.5];
+  const done = await persist(failing([1, 2, 3, 4, 5, 6, 7, 8]), {
+    signal: never,
+    isPassing: () => true,
+    onFailure: (error) => failures.push(error),
+    pause: async (ms) => void pauses.push(ms),
+    random: () => chances.shift() ?? 1,
+  });
+  expect(done).toBe('done');
+  expect(failures).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(pauses).toEqual([50, 200, 300, 800, 1600, 3200, 5000, 5000]);
+});
+
+test('an error that does not pass is thrown at once', async () => {
+  const failures: unknown[] = [];
+  const work = persist(failing(['passing', 'lasting']), {
+    signal: never,
+    isPassing: (error) => error === 'passing',
+    onFailure: (error) => failures.push(error),
+    pause: () => Promise.resolve(),
+  });
+  await expect(work).rejects.toBe('lasting');
+  expect(failures).toEqual(['passing']);
+});
+
+test('a signal ends the waiting, whether for the next attempt or for one that does not answer', async () => {
+  const reason = new Error('stop');
+  const stop = new AbortController();
+  const options = { signal: stop.signal, isPassing: () => true, onFailure: () => stop.abort(reason) };
+  await expect(persist(failing([1, 2]), options)).rejects.toBe(reason);
+  const other = new AbortController();
+  const silent = unlessAborted(() => new Promise(() => {}), other.signal);
+  other.abort(reason);
+  await expect(silent).rejects.toBe(reason);
+  const work = failing([]);
+  await expect(unlessAborted(work, other.signal)).rejects.toBe(reason);
+});
+
+test('a trouble is told at once, again after half a minute, and another one soon', () => {
+  let now = 0;
+  const told: string[] = [];
+  const remind = createReminder(
+    (trouble) => told.push(`${now} ${trouble}`),
+    () => now,
+  );
+  for (now = 0; now <= 61_000; now += 1000) remind(now < 40_000 ? 'refused' : now % 2000 === 0 ? 'a' : 'b');
+  expect(told).toEqual(['0 refused', '30000 refused', '40000 a', '45000 b', '50000 a', '55000 b', '60000 a']);
+});
