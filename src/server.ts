@@ -135,7 +135,7 @@ async function startBehind(
     now,
     eventTtlMs: options.eventTtlMs,
     collectsGarbage: options.garbageCollector,
-    gatedFields: new GatedFields((gate) => options.featureGates.isEnabled(gate)),
+    gatedFields: new GatedFields((gate) => options.featureGates.isEnabled(gate), types),
   });
   const lasting = untilDone(environment);
   await lasting(() => bootstrapNamespaces(registry, writer));

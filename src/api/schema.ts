@@ -88,8 +88,21 @@ export interface FieldSchema {
   /** Strategic merge patch. */
   readonly patchStrategy: readonly ('merge' | 'replace' | 'retainKeys')[];
   readonly patchMergeKey: string | undefined;
-  /** The gate that must be on for the field to be kept. */
-  readonly featureGate: string | undefined;
+  /** What must be on for the field to be kept. */
+  readonly gate: FieldGate | undefined;
+  /** Fields anywhere below this one whose gates do not apply there. */
+  readonly ungated: readonly string[];
+  /** The field goes when a closed gate leaves nothing in it. */
+  readonly dropEmpty: boolean;
+}
+
+export interface FieldGate {
+  /** The field is kept when one of these gates is open. */
+  readonly anyOf: readonly string[];
+  /** Other fields of these gates: a stored object that has one uses the feature, as one does that has the field itself. */
+  readonly usedBy: readonly string[];
+  /** What the field becomes while the gates are closed, instead of going. */
+  readonly off?: string;
 }
 
 export interface MessageSchema {

@@ -111,7 +111,9 @@ const TYPE_FIELDS: readonly FieldSchema[] = ['kind', 'apiVersion'].map((name) =>
   atomic: false,
   patchStrategy: [],
   patchMergeKey: undefined,
-  featureGate: undefined,
+  gate: undefined,
+  ungated: [],
+  dropEmpty: false,
 }));
 
 export const isTypeField = (schema: FieldSchema): boolean => TYPE_FIELDS.includes(schema);

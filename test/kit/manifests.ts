@@ -18,7 +18,7 @@ const OFF: ReadonlySet<string> = new Set([
   'RecoverVolumeExpansionFailure',
   'VolumeAttributesClass',
 ]);
-export const gatedFields: GatedFields = new GatedFields((gate) => !OFF.has(gate));
+export const gatedFields: GatedFields = new GatedFields((gate) => !OFF.has(gate), types);
 
 /** Decoded, with the server's part of the metadata. `manifest` needs no kind and no apiVersion. */
 function decode(definition: ResourceDefinition, manifest: JsonObject): ApiObject {

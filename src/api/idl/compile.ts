@@ -15,9 +15,14 @@ import { type TypeModule, writeTypes } from './write-types.ts';
  * `--check` writes no TypeScript and fails when a module in src/api/types is not what the IDL says.
  *
  * Options of a field: required, pointer (absence differs from zero), always (written even when empty), default, enum,
- * list ("set", or "map: key, key"), atomic, merge (strategic merge key, "" for scalars), retain_keys, gate, inline
- * (flattened in JSON), json_only (no protobuf form), json_name. Options of a message: typed (begins with kind and
- * apiVersion), atomic, union ("discriminator: field=value, …").
+ * list ("set", or "map: key, key"), atomic, merge (strategic merge key, "" for scalars), retain_keys, inline (flattened in
+ * JSON), json_only (no protobuf form), json_name. Options of a message: typed (begins with kind and apiVersion), atomic,
+ * union ("discriminator: field=value, …").
+ *
+ * Features that are off (registry/gated-fields.ts): gate ("Gate", "Gate|OtherGate" where one of both is enough, "Gate: field,
+ * field" where a stored object that has one of these fields uses the feature too), gate_off (the value that takes the place of
+ * another while the gate is closed), drop_empty (the field goes when a closed gate leaves nothing in it), ungated ("field,
+ * field": their gates do not apply below this field).
  */
 const SOURCE = fileURLToPath(new URL('src/api/idl/', PROJECT));
 const TYPES = fileURLToPath(new URL('src/api/types/', PROJECT));
@@ -106,8 +111,8 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
   const flag = (name: string): boolean => options[`(${name})`] === true;
   const list = text('list');
   const merge = text('merge');
-  const gate = text('gate');
   const values = text('enum');
+  const ungated = text('ungated');
   return {
     name: jsonName(field),
     type: qualify(field.type, folder),
@@ -124,7 +129,25 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
     ...(values === undefined ? {} : { enum: values.split(', ') }),
     ...(list === undefined ? {} : { list }),
     ...(merge === undefined ? {} : { merge }),
-    ...(gate === undefined ? {} : { gate }),
+    ...(ungated === undefined ? {} : { ungated: ungated.split(', ') }),
+    ...(flag('drop_empty') ? { dropEmpty: true } : {}),
+    ...compileGate(text('gate'), text('gate_off')),
+  };
+}
+
+const GATE = /^(?<gates>\w+(?:\|\w+)*)(?:: (?<fields>\w+(?:, \w+)*))?$/;
+
+function compileGate(gate: string | undefined, off: string | undefined): Pick<CompiledField, 'gate'> {
+  if (gate === undefined) return {};
+  const { gates, fields } = GATE.exec(gate)?.groups ?? {};
+  if (gates === undefined)
+    throw new Error(`gate = ${JSON.stringify(gate)}: must be "Gate", "Gate|Gate" or "Gate: field, field"`);
+  return {
+    gate: {
+      anyOf: gates.split('|'),
+      usedBy: fields === undefined ? [] : fields.split(', '),
+      ...(off === undefined ? {} : { off }),
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { PROJECT } from '../../project.ts';
+import type { FieldGate } from '../schema.ts';
 
 /** The compiled form of the IDL, between the build (compile.ts) and the running server (types.ts). */
 
@@ -37,5 +38,7 @@ export interface CompiledField {
   readonly list?: string;
   /** Strategic merge key; '' for a list of scalars. */
   readonly merge?: string;
-  readonly gate?: string;
+  readonly gate?: FieldGate;
+  readonly ungated?: readonly string[];
+  readonly dropEmpty?: boolean;
 }

@@ -117,7 +117,9 @@ class CompiledLibrary implements TypeLibrary {
         ...(field.retainKeys === true ? (['retainKeys'] as const) : []),
       ],
       patchMergeKey: field.merge === '' ? undefined : field.merge,
-      featureGate: field.gate,
+      gate: field.gate,
+      ungated: field.ungated ?? [],
+      dropEmpty: field.dropEmpty ?? false,
     };
   }
 
