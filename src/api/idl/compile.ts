@@ -5,6 +5,7 @@ import protobuf from 'protobufjs';
 import { PROJECT } from '../../project.ts';
 import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.ts';
 import { COMPILED_DOCS, COMPILED_TYPES } from './compiled.ts';
+import { addTaken, parseSameAs, type SameAs, unchanged } from './same-as.ts';
 import { type TypeModule, writeTypes } from './write-types.ts';
 
 /**
@@ -17,7 +18,7 @@ import { type TypeModule, writeTypes } from './write-types.ts';
  * Options of a field: required, pointer (absence differs from zero), always (written even when empty), default, enum,
  * list ("set", or "map: key, key"), atomic, merge (strategic merge key, "" for scalars), retain_keys, inline (flattened in
  * JSON), json_only (no protobuf form), json_name. Options of a message: typed (begins with kind and apiVersion), atomic,
- * union ("discriminator: field=value, …").
+ * union ("discriminator: field=value, …"). Option of a file: same_as (same-as.ts).
  *
  * Features that are off (registry/gated-fields.ts): gate ("Gate", "Gate|OtherGate" where one of both is enough, "Gate: field,
  * field" where a stored object that has one of these fields uses the feature too), gate_off (the value that takes the place of
@@ -33,16 +34,22 @@ type Docs = Record<string, { description: string; fields: Record<string, string>
 function compile(): void {
   const types: CompiledTypes = {};
   const docs: Docs = {};
+  const takings: SameAs[] = [];
   for (const file of readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).sort()) {
-    if (file.endsWith('.proto')) compileFile(file, types, docs);
+    if (file.endsWith('.proto')) takings.push(...compileFile(file, types, docs));
   }
+  const origins = addTaken(takings, types);
+  for (const [name, origin] of origins) docs[name] = docs[origin] ?? { description: '', fields: {} };
   mkdirSync(dirname(COMPILED_TYPES), { recursive: true });
   writeFileSync(COMPILED_TYPES, JSON.stringify(types));
   writeFileSync(COMPILED_DOCS, JSON.stringify(docs));
-  const stale = writeTypes(types, docs).filter(isStale);
+  const stale = writeTypes(types, docs, onlyOf(origins, unchanged(origins, types))).filter(isStale);
   if (process.argv.includes('--check')) assertCurrent(stale);
   else for (const module of stale) writeModule(module);
 }
+
+const onlyOf = (origins: ReadonlyMap<string, string>, names: ReadonlySet<string>): Map<string, string> =>
+  new Map([...origins].filter(([name]) => names.has(name)));
 
 function isStale({ path, source }: TypeModule): boolean {
   const file = join(TYPES, path);
@@ -61,7 +68,8 @@ function writeModule({ path, source }: TypeModule): void {
   writeFileSync(file, source);
 }
 
-function compileFile(file: string, types: CompiledTypes, docs: Docs): void {
+/** Adds what the file declares, and returns what it takes from another version. */
+function compileFile(file: string, types: CompiledTypes, docs: Docs): SameAs[] {
   const source = readFileSync(join(SOURCE, file), 'utf8');
   const { root } = protobuf.parse(source, { keepCase: true, alternateCommentMode: true });
   const folder = file.replace(/\.proto$/, '').replaceAll('\\', '/');
@@ -81,6 +89,8 @@ function compileFile(file: string, types: CompiledTypes, docs: Docs): void {
       ),
     };
   }
+  const sameAs: unknown = namespace.options?.['(same_as)'];
+  return typeof sameAs === 'string' ? [parseSameAs(folder, sameAs)] : [];
 }
 
 /** Where a comment breaks its lines says nothing to `kubectl explain`, which breaks them as the terminal wants. */
