@@ -1,3 +1,4 @@
+import type { Measure } from '../admission/quota/measure.ts';
 import type { ResourceOf } from '../api/names.ts';
 import { StatusError } from '../api/status.ts';
 import type { ResourceQuota } from '../api/types/core/v1.ts';
@@ -97,7 +98,7 @@ export class QuotaUsage {
     const follow = async (signal: AbortSignal): Promise<void> => {
       for await (const event of observe(this.#store, measure.resource, signal)) {
         const names = this.#known.get(event.entry.namespace);
-        if (names === undefined || !givesBack(event, definition)) continue;
+        if (names === undefined || !givesBack(event, measure)) continue;
         for (const name of names) this.#count(event.entry.namespace, name);
       }
     };
@@ -171,9 +172,6 @@ function isSettled({ spec, status }: ResourceQuota): boolean {
 }
 
 /** Whether there may be less in use after this. A write that uses more is charged when it is admitted. */
-function givesBack({ type, entry }: WatchEvent, { group, resource }: ResourceDefinition): boolean {
-  if (type !== 'MODIFIED') return type === 'DELETED';
-  if (group !== '') return false;
-  if (resource === 'pods') return ['Succeeded', 'Failed'].includes(entry.fields['status.phase'] ?? '');
-  return resource === 'services' || resource === 'persistentvolumeclaims';
+function givesBack({ type, entry }: WatchEvent, measure: Measure): boolean {
+  return type === 'MODIFIED' ? measure.mayHaveShrunk?.(entry.fields) === true : type === 'DELETED';
 }

@@ -1,6 +1,7 @@
 import type { GroupResource, GroupVersionKind, ResourceOf } from '../api/names.ts';
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
+import type { PodSpec } from '../api/types/core/v1.ts';
 import type { ResourceVerb } from '../request/api-request.ts';
 import type { Backend } from '../request/backend.ts';
 import type { Strategy } from './strategy.ts';
@@ -10,7 +11,7 @@ import type { TokenIssuing } from './token-issuing.ts';
  * Everything the server knows of one resource type in one API group. Built-in resources are written as these literals
  * (resources/<group>/<resource>.ts); custom resources are made into them from their definitions.
  */
-export interface ResourceDefinition extends GroupResource {
+export interface ResourceDefinition extends GroupResource, ResourceTraits {
   readonly singular: string;
   readonly kind: string;
   /** '' for what cannot be listed (virtual types). */
@@ -35,10 +36,31 @@ export interface ResourceDefinition extends GroupResource {
   cells(object: ApiObject, now: number): readonly Cell[];
   readonly fields: SelectableFields;
   readonly strategy: Strategy;
+}
+
+/** What holds for a few resources, whose objects are of type `T`, and matters to others than the verbs. */
+export interface ResourceTraits<T extends ApiObject = ApiObject> {
   /** Resources whose object of the same name goes along when one of these is gone. */
   readonly removedAlong?: readonly ResourceDefinition[];
   /** For what is only posted: the action, on the object the body names, that a create of this is. */
   readonly actsOn?: { readonly resource: GroupResource; readonly subresource: string };
+  /** The objects are pods, or pods are made from them. */
+  readonly podTemplate?: PodTemplateReader<T>;
+  /** The objects are questions about users and their rights: a create is answered, and nothing is stored. */
+  readonly isReview?: boolean;
+  /** Admission that does not judge these objects: they configure it, or are answered whatever it says. */
+  readonly exemptFrom?: readonly ('webhooks' | 'policies')[];
+  /** The name by which quotas counted the objects before there was `count/…`. Both names are counted. */
+  readonly quotaName?: string;
+  /** New objects get this finalizer. A controller of volumes removes it once nothing uses the object. */
+  readonly protection?: string;
+}
+
+/** Where the objects of a resource, which are of type `T`, have their pod. */
+export interface PodTemplateReader<T extends ApiObject = ApiObject> {
+  /** Of the pod's spec, for messages. */
+  readonly path: string;
+  read(object: T): { readonly metadata?: ObjectMeta; readonly spec?: PodSpec } | undefined;
 }
 
 export type DefinedVerb = Exclude<ResourceVerb, 'connect'>;

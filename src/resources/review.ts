@@ -8,10 +8,9 @@ export const defineReview = (outline: ReviewOutline): ResourceDefinition =>
   define({
     ...outline,
     verbs: ['create'],
+    isReview: true,
+    exemptFrom: ['policies'],
     strategy: {
-      nameRule: 'dns-subdomain',
-      tracksGeneration: false,
-      allowCreateOnUpdate: false,
       allowUnconditionalUpdate: false,
     },
   });

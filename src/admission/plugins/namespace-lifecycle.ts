@@ -63,8 +63,7 @@ async function check(
   attributes: AdmissionAttributes,
 ): Promise<void> {
   const { definition, operation, namespace } = attributes;
-  if (operation === 'DELETE' || !definition.namespaced || definition.resource === 'localsubjectaccessreviews')
-    return;
+  if (operation === 'DELETE' || !definition.namespaced || definition.isReview === true) return;
   const entry = await findNamespace(store, namespace, deleted.has(namespace) ? LATEST : { kind: 'any' });
   if (entry === undefined) throw notFound(NAMESPACES, namespace);
   if (operation === 'CREATE' && entry.fields['status.phase'] === 'Terminating') throw terminating(attributes);

@@ -1,11 +1,5 @@
-import { table } from '../../util/table.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import { describePlugin } from '../plugin.ts';
-
-const FINALIZERS: Readonly<Record<string, string>> = table({
-  persistentvolumes: 'kubernetes.io/pv-protection',
-  persistentvolumeclaims: 'kubernetes.io/pvc-protection',
-});
 
 /**
  * New volumes and claims get the finalizer that keeps them while something uses them; the controllers of volumes remove it
@@ -15,10 +9,10 @@ export const storageProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   operations: ['CREATE'],
   mutate: ({ definition, subresource, object }) => {
-    const finalizer = definition.group === '' ? FINALIZERS[definition.resource] : undefined;
-    if (finalizer === undefined || object === undefined || subresource !== '') return;
+    const { protection } = definition;
+    if (protection === undefined || object === undefined || subresource !== '') return;
     const { finalizers = [] } = object.metadata;
-    if (!finalizers.includes(finalizer)) object.metadata.finalizers = [...finalizers, finalizer];
+    if (!finalizers.includes(protection)) object.metadata.finalizers = [...finalizers, protection];
   },
 };
 

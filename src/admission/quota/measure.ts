@@ -12,6 +12,8 @@ export interface Measure<T extends ApiObject = ApiObject> {
   /** Whether a quota's limit of this name is one of these objects. */
   counts(name: string): boolean;
   usage(object: T, now: Date): ResourceList;
+  /** Whether an object that was changed may use less than before, by its values for field selectors. Absent: never. */
+  mayHaveShrunk?(fields: Readonly<Record<string, string>>): boolean;
   /** What an object must say where these names are limited; undefined: it says it all. */
   missing?(names: readonly string[], object: T): string | undefined;
   /** Absent: scopes are of other resources. */

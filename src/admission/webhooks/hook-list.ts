@@ -18,14 +18,6 @@ export interface Candidate {
 
 const NONE: readonly Candidate[] = Object.freeze([]);
 
-/** Nobody may lock the cluster by a webhook that refuses its own removal. */
-const EXEMPT: ReadonlySet<string> = new Set([
-  'validatingwebhookconfigurations',
-  'mutatingwebhookconfigurations',
-  'validatingadmissionpolicies',
-  'validatingadmissionpolicybindings',
-]);
-
 /**
  * The webhooks there are. Which of them have a rule for a write depends on what kind of write it is, not on the object, and
  * is worked out once for each kind: a write that none is for costs 0.1 µs, with webhooks or without.
@@ -66,7 +58,7 @@ export class HookList {
 
   #find(written: Written): readonly Candidate[] {
     const { definition, version } = written;
-    if (definition.group === 'admissionregistration.k8s.io' && EXEMPT.has(definition.resource)) return NONE;
+    if (definition.exemptFrom?.includes('webhooks') === true) return NONE;
     const own = definition.versions.find((served) => served.version === version);
     if (own === undefined) return NONE;
     const same = { definition, version: own };

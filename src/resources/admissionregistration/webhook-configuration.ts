@@ -42,6 +42,7 @@ function defineWebhooks(resource: string, kind: string): ResourceDefinition {
     resource,
     kind,
     namespaced: false,
+    exemptFrom: ['webhooks'],
     categories: ['api-extensions'],
     versions: [{ version: 'v1', type: `admissionregistration/v1.${kind}` }],
     table: {
@@ -60,9 +61,7 @@ function defineWebhooks(resource: string, kind: string): ResourceDefinition {
       ratchetOf(/^webhooks\[\d+\]\.(namespace|object)Selector\.matchExpressions\[\d+\]\.values\[\d+\]$/),
     ],
     strategy: {
-      nameRule: 'dns-subdomain',
       tracksGeneration: true,
-      allowCreateOnUpdate: false,
       allowUnconditionalUpdate: false,
       validate: checked(validate),
     },

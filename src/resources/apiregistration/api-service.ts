@@ -33,8 +33,6 @@ export const apiservices = define<APIService>({
   },
   strategy: {
     nameRule: 'path-segment',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     prepareForCreate: (api) => {
       api.status = api.spec?.service === undefined ? { conditions: [localCondition()] } : {};

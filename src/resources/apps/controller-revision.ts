@@ -22,10 +22,6 @@ export const controllerrevisions = define<ControllerRevision>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     validate: checked(validate),
     // Going back to a revision must give what it was. Its number may rise when it becomes the newest again.
     validateUpdate: checkedUpdate((at, { data }, old) => mustNotChange(at.field('data'), data, old.data)),

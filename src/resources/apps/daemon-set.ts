@@ -21,6 +21,7 @@ import {
   isEmptySelector,
   mustMatchSelector,
   mustRunForEver,
+  SPEC_TEMPLATE,
   templateWarnings,
 } from '../workload/template.ts';
 
@@ -70,12 +71,10 @@ export const daemonsets = define<DaemonSet>({
   prepareStatus: (set, old) => setTemplateGeneration(set, templateGeneration(old)),
   validateStatus: checkedUpdate(validateStatus),
   table,
+  podTemplate: SPEC_TEMPLATE,
   ratchets: POD_RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     prepareForCreate: (set) => {
       set.status = { ...EMPTY_STATUS };

@@ -26,7 +26,7 @@ import {
   mustBeSharesOfReplicas,
   mustNotForgetCollisions,
 } from '../workload/replicas.ts';
-import { mustMakeReplicas, nameAndTemplateWarnings } from '../workload/template.ts';
+import { mustMakeReplicas, nameAndTemplateWarnings, SPEC_TEMPLATE } from '../workload/template.ts';
 
 const table: Table<Deployment> = {
   columns: [
@@ -66,12 +66,10 @@ export const deployments = define<Deployment>({
   validateStatus: checkedUpdate(validateStatus),
   subresources: [scaleOf()],
   table,
+  podTemplate: SPEC_TEMPLATE,
   ratchets: POD_RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     prepareForUpdate: countAnnotations,
     validate: checked(whenSpecChanged(validate)),

@@ -22,7 +22,13 @@ import {
   mustBeSharesOfReplicas,
   mustNotForgetCollisions,
 } from '../workload/replicas.ts';
-import { mustMatchSelector, mustRunForEver, mustSelectPods, templateWarnings } from '../workload/template.ts';
+import {
+  mustMatchSelector,
+  mustRunForEver,
+  mustSelectPods,
+  SPEC_TEMPLATE,
+  templateWarnings,
+} from '../workload/template.ts';
 
 const table: Table<StatefulSet> = {
   columns: [nameColumn(), column('Ready'), column('Age'), column('Containers', 1), column('Images', 1)],
@@ -49,13 +55,12 @@ export const statefulsets = define<StatefulSet>({
   validateStatus: checkedUpdate(validateStatus),
   subresources: [scaleOf()],
   table,
+  podTemplate: SPEC_TEMPLATE,
   ratchets: POD_RATCHETS,
   strategy: {
     // The name becomes part of host names, which know no dots.
     nameRule: 'dns-label',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     prepareForCreate: (set) => {
       set.status = { replicas: 0, availableReplicas: 0 };

@@ -64,12 +64,13 @@ export const cronjobs = define<CronJob>({
   versions: [{ version: 'v1', type: 'batch/v1.CronJob' }],
   emptyStatus: {},
   table,
+  podTemplate: {
+    path: 'spec.jobTemplate.spec.template.spec',
+    read: ({ spec }) => spec?.jobTemplate?.spec?.template,
+  },
   ratchets: [...POD_RATCHETS, ...SCHEDULE_RATCHETS],
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: ({ spec }) => defaultPodTemplate(spec?.jobTemplate?.spec ?? {}),
     validate: checked(validate),
     warnings: (cronJob, old) => [

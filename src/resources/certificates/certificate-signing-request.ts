@@ -60,9 +60,6 @@ export const certificatesigningrequests = define<CertificateSigningRequest>({
   ratchets: RATCHETS,
   strategy: {
     nameRule: 'path-segment',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     resetFields: [['spec'], ['status']],
     prepareForCreate: (request, user) => {
       setRequester(request, user);

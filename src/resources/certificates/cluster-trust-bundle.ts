@@ -28,8 +28,6 @@ export const clustertrustbundles = define<ClusterTrustBundle>({
   },
   strategy: {
     nameRule: 'path-segment',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
     validateUpdate: checkedUpdate((at, { spec }, old) =>

@@ -36,7 +36,6 @@ export const leasecandidates = define<LeaseCandidate>({
   },
   strategy: {
     nameRule: 'path-segment',
-    tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: checked(validate),

@@ -17,8 +17,6 @@ export const leases = define<Lease>({
     cells: (lease, now) => [lease.metadata.name ?? '', lease.spec?.holderIdentity ?? '', age(lease, now)],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: checked(validate),

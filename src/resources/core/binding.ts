@@ -11,9 +11,6 @@ export const bindings = define<Binding>({
   versions: [{ version: 'v1', type: 'core/v1.Binding' }],
   actsOn: { resource: { group: '', resource: 'pods' }, subresource: 'binding' },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
   },
 });

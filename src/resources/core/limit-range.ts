@@ -16,10 +16,7 @@ export const limitranges = define<LimitRange>({
   shortNames: ['limits'],
   versions: [{ version: 'v1', type: 'core/v1.LimitRange' }],
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
     allowCreateOnUpdate: true,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     prepareForCreate: ({ metadata }) => {
       if ((metadata.name ?? '') === '') metadata.name = randomUUID();

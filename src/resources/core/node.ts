@@ -84,10 +84,6 @@ export const nodes = define<Node>({
     absent: { 'spec.unschedulable': 'false' },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     // A node agent registers its node with the status it has.
     prepareForCreate: ({ spec, status }) => {

@@ -22,12 +22,10 @@ export const podtemplates = define<PodTemplate>({
       labelsText(template.metadata?.labels ?? {}),
     ],
   },
+  podTemplate: { path: 'template.spec', read: ({ template }) => template },
   ratchets: POD_RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: defaultPodTemplate,
     validate: checked((at, { template = {} }) => validatePodTemplate(at.field('template'), template)),

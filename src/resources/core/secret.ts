@@ -11,6 +11,7 @@ import { decodedBytes, MAX_DATA_BYTES, mustBeDataKey, mustKeepData } from './key
 export const secrets = define<Secret>({
   group: '',
   resource: 'secrets',
+  quotaName: 'secrets',
   kind: 'Secret',
   namespaced: true,
   versions: [{ version: 'v1', type: 'core/v1.Secret' }],
@@ -29,10 +30,6 @@ export const secrets = define<Secret>({
     },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: keepTextAsData,
     validate: checked(validate),
     validateUpdate: checkedUpdate((at, secret, old) => {

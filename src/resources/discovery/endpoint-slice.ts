@@ -37,10 +37,7 @@ export const endpointslices = define<EndpointSlice>({
   versions: [{ version: 'v1', type: 'discovery/v1.EndpointSlice' }],
   table,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     prepareForCreate: dropTopology,
     prepareForUpdate: (slice, old) => {
       // Labels say which service a slice belongs to, so a change of them is a change of the slice.

@@ -44,10 +44,7 @@ export const flowschemas = define<FlowSchema>({
     },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     validate: checked(validate),
   },
 });

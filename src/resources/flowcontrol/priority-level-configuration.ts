@@ -57,10 +57,7 @@ export const prioritylevelconfigurations = define<PriorityLevelConfiguration>({
     },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     validate: checked(validate),
   },

@@ -23,10 +23,7 @@ export const ingressclasses = define<IngressClass>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: ({ spec }) => {
       if (spec?.parameters !== undefined) spec.parameters.scope ||= 'Cluster';
     },

@@ -91,10 +91,7 @@ export const ingresses = define<Ingress>({
   table,
   ratchets: RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     prepareForCreate: resetLoadBalancerStatus,
     prepareForUpdate: keepStatus,
     validate: checked(validate),

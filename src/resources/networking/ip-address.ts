@@ -21,9 +21,6 @@ export const ipaddresses = define<IPAddress>({
   },
   strategy: {
     nameRule: 'path-segment',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate((at, { spec }, old) =>
       mustNotChange(

@@ -32,10 +32,7 @@ export const networkpolicies = define<NetworkPolicy>({
   },
   ratchets: [selectorRatchet('spec\\..*')],
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     validate: checked(validate),
   },

@@ -24,10 +24,6 @@ export const servicecidrs = define<ServiceCIDR>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     validate: checked((at, { spec }) => validateRanges(at.field('spec').field('cidrs'), spec?.cidrs ?? [])),
     validateUpdate: checkedUpdate((at, { spec }, old) =>
       mustNotChange(at.field('spec').field('cidrs'), spec?.cidrs, old.spec?.cidrs),

@@ -22,8 +22,6 @@ export const runtimeclasses = define<RuntimeClass>({
     cells: (runtime, now) => [runtime.metadata.name ?? '', runtime.handler ?? '', age(runtime, now)],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: checked(validate),

@@ -57,12 +57,9 @@ export const pods = define<Pod>({
     // Each kubelet lists and watches the pods of its own node (Kubernetes has an index for the same).
     indexed: ['spec.nodeName'],
   },
+  podTemplate: { path: 'spec', read: (pod) => pod },
   ratchets: POD_RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: defaultPod,
     prepareForCreate: preparePod,

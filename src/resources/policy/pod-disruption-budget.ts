@@ -38,9 +38,7 @@ export const poddisruptionbudgets = define<PodDisruptionBudget>({
   },
   ratchets: [selectorRatchet('spec\\.selector')],
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
   },

@@ -19,10 +19,7 @@ export const deviceclasses = define<DeviceClass>({
     cells: (deviceClass, now) => [deviceClass.metadata.name ?? '', age(deviceClass, now)],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     validate: checked(validate),
   },

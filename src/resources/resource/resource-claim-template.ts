@@ -22,10 +22,6 @@ export const resourceclaimtemplates = define<ResourceClaimTemplate>({
     cells: (template, now) => [template.metadata.name ?? '', age(template, now)],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: ({ spec = {} }) => setClaimDefaults(spec.spec ?? {}),
     validate: checked(validate),

@@ -20,10 +20,6 @@ export const resourceclaims = define<ResourceClaim>({
     cells: (claim, now) => [claim.metadata.name ?? '', stateText(claim), age(claim, now)],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: ({ spec = {} }) => setClaimDefaults(spec),
     validate: checked((at, { spec = {} }) => validateClaimSpec(at.field('spec'), spec)),

@@ -46,10 +46,7 @@ export const resourceslices = define<ResourceSlice>({
     },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),

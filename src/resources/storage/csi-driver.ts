@@ -31,9 +31,6 @@ export const csidrivers = define<CSIDriver>({
     cells,
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     returnsDeletedObject: true,
     defaults: setDefaults,

@@ -17,9 +17,6 @@ export const csistoragecapacities = define<CSIStorageCapacity>({
   versions: [{ version: 'v1', type: 'storage/v1.CSIStorageCapacity' }],
   ratchets: [selectorRatchet('nodeTopology')],
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
     validateUpdate: checkedUpdate((at, { nodeTopology, storageClassName }, old) => {

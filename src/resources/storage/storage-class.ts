@@ -42,10 +42,6 @@ export const storageclasses = define<StorageClass>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate((at, storage, old) => {

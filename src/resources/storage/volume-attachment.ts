@@ -43,9 +43,6 @@ export const volumeattachments = define<VolumeAttachment>({
     },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     returnsDeletedObject: true,
     validate: checked(validate),

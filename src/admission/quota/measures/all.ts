@@ -1,30 +1,22 @@
-import type { GroupResource } from '../../../api/names.ts';
-import { table } from '../../../util/table.ts';
+import type { ResourceDefinition } from '../../../registry/definition.ts';
 import type { Measure } from '../measure.ts';
 import { measureClaims } from './claims.ts';
 import { measureCount } from './counts.ts';
 import { measurePods } from './pods.ts';
 import { measureServices } from './services.ts';
 
-/** What nobody counts: requests that are not stored, and events. */
-const UNCOUNTED: Readonly<Record<string, readonly string[]>> = table({
-  '': ['bindings', 'componentstatuses', 'events'],
-  'events.k8s.io': ['events'],
-  'authentication.k8s.io': ['tokenreviews', 'selfsubjectreviews'],
-  'authorization.k8s.io': [
-    'subjectaccessreviews',
-    'selfsubjectaccessreviews',
-    'localsubjectaccessreviews',
-    'selfsubjectrulesreviews',
-  ],
-});
-
 const SPECIAL = [measurePods, measureServices, measureClaims];
 
 /** Undefined: quotas do not count this resource. */
-export function measureOf({ group, resource }: GroupResource): Measure | undefined {
-  if (UNCOUNTED[group]?.includes(resource)) return undefined;
-  const special =
-    group === '' ? SPECIAL.find((measure) => measure.resource.resource === resource) : undefined;
-  return special ?? measureCount({ group, resource });
+export function measureOf(definition: ResourceDefinition): Measure | undefined {
+  if (!isCounted(definition)) return undefined;
+  const { group, resource } = definition;
+  const special = SPECIAL.find(
+    (measure) => measure.resource.group === group && measure.resource.resource === resource,
+  );
+  return special ?? measureCount(definition);
 }
+
+/** Not what is only asked or only listed, nor events, which come and go by themselves. */
+const isCounted = ({ verbs, strategy }: ResourceDefinition): boolean =>
+  verbs.includes('create') && verbs.includes('list') && strategy.expires !== true;

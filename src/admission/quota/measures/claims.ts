@@ -14,6 +14,7 @@ const WHOLE = 1_000_000_000n;
 export const measureClaims: Measure<PersistentVolumeClaim> = {
   resource: CLAIMS,
   operations: ['CREATE', 'UPDATE'],
+  mayHaveShrunk: () => true,
   counts: (name) =>
     name === COUNT || [CLAIM, STORAGE].some((own) => name === own || name.endsWith(`${OF_CLASS}${own}`)),
   usage: (claim) => {

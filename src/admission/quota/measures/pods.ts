@@ -27,6 +27,7 @@ const MUST_BE_SAID: ReadonlySet<string> = new Set(
 export const measurePods: Measure<Pod> = {
   resource: PODS,
   operations: ['CREATE'],
+  mayHaveShrunk: (fields) => ['Succeeded', 'Failed'].includes(fields['status.phase'] ?? ''),
   counts: (name) =>
     NAMES.has(name) ||
     isHugePages(name) ||

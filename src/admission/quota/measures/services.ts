@@ -9,6 +9,7 @@ const NAMES = [COUNT, 'services', 'services.nodeports', 'services.loadbalancers'
 export const measureServices: Measure<Service> = {
   resource: SERVICES,
   operations: ['CREATE', 'UPDATE'],
+  mayHaveShrunk: () => true,
   counts: (name) => NAMES.includes(name),
   usage: ({ spec = {} }) => {
     const { type, ports = [], allocateLoadBalancerNodePorts } = spec;

@@ -21,10 +21,6 @@ export const horizontalpodautoscalers = define<HorizontalPodAutoscaler>({
   table,
   ratchets: [SCALED_TO_NOTHING],
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     validate: checked(validate),
   },

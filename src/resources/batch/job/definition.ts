@@ -4,7 +4,7 @@ import { define } from '../../define.ts';
 import { defaultPodTemplate } from '../../pod/defaults.ts';
 import { POD_RATCHETS } from '../../pod/ratchets.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../../rules/checked.ts';
-import { podNameWarnings } from '../../workload/template.ts';
+import { podNameWarnings, SPEC_TEMPLATE } from '../../workload/template.ts';
 import { generateSelector, PREFIXED_LABELS } from './selector.ts';
 import { table } from './table.ts';
 import { validate, validateUpdate } from './validate.ts';
@@ -28,12 +28,10 @@ export const jobs = define<Job>({
     // A status that does not speak of successes has had none.
     absent: { 'status.successful': '0' },
   },
+  podTemplate: SPEC_TEMPLATE,
   ratchets: [...POD_RATCHETS, PREFIXED_LABELS],
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaultPropagation: 'orphan',
     defaults: setDefaults,
     prepareForCreate: prepare,

@@ -51,6 +51,7 @@ export const persistentvolumeclaims = define<PersistentVolumeClaim>({
   resource: 'persistentvolumeclaims',
   kind: 'PersistentVolumeClaim',
   namespaced: true,
+  protection: 'kubernetes.io/pvc-protection',
   shortNames: ['pvc'],
   versions: [{ version: 'v1', type: 'core/v1.PersistentVolumeClaim' }],
   emptyStatus: { phase: 'Pending' },
@@ -58,10 +59,6 @@ export const persistentvolumeclaims = define<PersistentVolumeClaim>({
   table,
   ratchets: [selectorRatchet('spec\\.selector'), SOURCE_GROUP],
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: ({ spec }) => {
       roundUpToMilli(spec?.resources?.requests);

@@ -11,16 +11,13 @@ export const persistentvolumes = define<PersistentVolume>({
   resource: 'persistentvolumes',
   kind: 'PersistentVolume',
   namespaced: false,
+  protection: 'kubernetes.io/pv-protection',
   shortNames: ['pv'],
   versions: [{ version: 'v1', type: 'core/v1.PersistentVolume' }],
   emptyStatus: { phase: 'Pending' },
   prepareStatus: keepPhaseTime,
   table,
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: ({ spec }) => roundUpToMilli(spec?.capacity),
     prepareForCreate: (volume) => {

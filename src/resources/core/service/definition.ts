@@ -40,9 +40,7 @@ export const services = define<Service>({
   removedAlong: [endpoints],
   strategy: {
     nameRule: 'dns-1035-label',
-    tracksGeneration: false,
     allowCreateOnUpdate: true,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: setDefaults,
     assigned: serviceValues,
