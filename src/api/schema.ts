@@ -69,6 +69,8 @@ export interface FieldSchema {
   readonly number: number | undefined;
   readonly value: ValueSchema;
   readonly required: boolean;
+  /** Updates cannot change the field, and what is in it. */
+  readonly immutable: boolean;
   /**
    * Numbers of the messages this field is nested in on the wire, outermost first, where its type is flattened into this
    * one in JSON (a probe's handler). Usually empty.

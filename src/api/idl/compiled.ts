@@ -27,6 +27,7 @@ export interface CompiledField {
   readonly repeated?: boolean;
   readonly map?: boolean;
   readonly required?: boolean;
+  readonly immutable?: boolean;
   readonly pointer?: boolean;
   readonly always?: boolean;
   readonly inline?: boolean;

@@ -107,6 +107,7 @@ class CompiledLibrary implements TypeLibrary {
       nesting,
       value,
       required: field.required ?? false,
+      immutable: field.immutable ?? false,
       zero: toZero(field, value),
       default: toDefault(field),
       listType,

@@ -5,8 +5,7 @@ import { checkName } from '../../object/formats.ts';
 import { type PemBlock, pemBlocks } from '../../x509/pem.ts';
 import { NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { mustBeSignerName } from './signer-name.ts';
 
 export const clustertrustbundles = define<ClusterTrustBundle>({
@@ -30,9 +29,6 @@ export const clustertrustbundles = define<ClusterTrustBundle>({
     nameRule: 'path-segment',
     allowUnconditionalUpdate: false,
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { spec }, old) =>
-      mustNotChange(at.field('spec').field('signerName'), spec?.signerName, old.spec?.signerName),
-    ),
   },
 });
 

@@ -3,8 +3,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { checkConfigMapKey } from '../../object/formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { isOlder, parseSemanticVersion } from '../rules/semantic-version.ts';
 import { mustBeLeaseStrategy, OLDEST_EMULATION_VERSION } from './lease.ts';
 
@@ -39,9 +38,6 @@ export const leasecandidates = define<LeaseCandidate>({
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { spec }, old) =>
-      mustNotChange(at.field('spec').field('leaseName'), spec?.leaseName, old.spec?.leaseName),
-    ),
   },
 });
 

@@ -7,8 +7,7 @@ import { parseIp } from '../../object/ip.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { mustNotBeSpecialIp } from '../rules/addresses.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { mustBeName } from '../rules/names.ts';
 
 const table: Table<EndpointSlice> = {
@@ -46,9 +45,6 @@ export const endpointslices = define<EndpointSlice>({
       dropTopology(slice);
     },
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { addressType }, old) =>
-      mustNotChange(at.field('addressType'), addressType, old.addressType),
-    ),
     warnings: (slice, old) =>
       old === undefined && slice.addressType === 'FQDN'
         ? ['spec.addressType: FQDN endpoints are deprecated']

@@ -2,8 +2,7 @@ import type { IngressClass, IngressClassParametersReference } from '../../api/ty
 import type { FieldPath } from '../../object/field-path.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { mustBeName } from '../rules/names.ts';
 import { validateObjectReference } from './object-reference.ts';
 
@@ -28,9 +27,6 @@ export const ingressclasses = define<IngressClass>({
       if (spec?.parameters !== undefined) spec.parameters.scope ||= 'Cluster';
     },
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { spec }, old) =>
-      mustNotChange(at.field('spec').field('controller'), spec?.controller, old.spec?.controller),
-    ),
   },
 });
 

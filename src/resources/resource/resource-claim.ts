@@ -2,7 +2,6 @@ import type { ResourceClaim } from '../../api/types/resource/v1alpha3.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
 import { setClaimDefaults, validateClaimSpec } from './claim-spec.ts';
 import { validateStatus } from './claim-status.ts';
 
@@ -23,7 +22,6 @@ export const resourceclaims = define<ResourceClaim>({
     returnsDeletedObject: true,
     defaults: ({ spec = {} }) => setClaimDefaults(spec),
     validate: checked((at, { spec = {} }) => validateClaimSpec(at.field('spec'), spec)),
-    validateUpdate: checkedUpdate((at, { spec }, old) => mustNotChange(at.field('spec'), spec, old.spec)),
   },
 });
 

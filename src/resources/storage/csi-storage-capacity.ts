@@ -2,8 +2,7 @@ import type { CSIStorageCapacity } from '../../api/types/storage/v1.ts';
 import { FieldPath } from '../../object/field-path.ts';
 import { define } from '../define.ts';
 import { addNodeTermWarnings, deprecatedLabel } from '../pod/placement-warnings.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeName } from '../rules/names.ts';
 import { mustBeNonNegativeQuantity } from '../rules/quantities.ts';
@@ -19,10 +18,6 @@ export const csistoragecapacities = define<CSIStorageCapacity>({
   strategy: {
     allowUnconditionalUpdate: false,
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { nodeTopology, storageClassName }, old) => {
-      mustNotChange(at.field('nodeTopology'), nodeTopology, old.nodeTopology);
-      mustNotChange(at.field('storageClassName'), storageClassName, old.storageClassName);
-    }),
     warnings,
   },
 });

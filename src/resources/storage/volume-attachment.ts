@@ -7,8 +7,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { validateInlineVolumeSpec } from '../core/persistent-volume/validate-spec.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { mustBeName } from '../rules/names.ts';
 import { byteLengthOf } from './classes.ts';
 import { mustBeDriverName } from './csi-driver.ts';
@@ -46,7 +45,6 @@ export const volumeattachments = define<VolumeAttachment>({
     allowUnconditionalUpdate: false,
     returnsDeletedObject: true,
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { spec }, old) => mustNotChange(at.field('spec'), spec, old.spec)),
   },
 });
 

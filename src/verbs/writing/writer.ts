@@ -28,7 +28,7 @@ import type { Ownership } from './ownership.ts';
 import { assertFresh, checkVersion, type Read, refuseExpectations, retryFreshness } from './preconditions.ts';
 import { toStatusError } from './storage-status.ts';
 import { isUnchanged, shareUnchanged } from './unchanged.ts';
-import { validateObject } from './validate-object.ts';
+import { validateObject, validateUpdate } from './validate-object.ts';
 
 const LATEST: Freshness = { kind: 'latest' };
 /** With 27^5 suffixes a collision is rare; eight attempts make it unheard of (Kubernetes: RetryGenerateName). */
@@ -258,7 +258,7 @@ export class ObjectWriter {
     const errors = boundedProblems(() => [
       ...validateObject(definition, object, this.#types, old),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
-      ...(change.validate?.(object, old) ?? strategy.validateUpdate?.(object, old) ?? []),
+      ...(change.validate?.(object, old) ?? validateUpdate(definition, object, old, this.#types)),
     ]);
     refuse(definition, object, errors);
   }
