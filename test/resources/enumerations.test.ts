@@ -54,7 +54,7 @@ const sorted = (values: readonly string[]): string => [...values].sort().join(' 
 const OTHERWISE: readonly (readonly [place: RegExp, said: readonly string[]])[] = [
   // A rule of the whole list, or of what the entry lies in, speaks first.
   [/accessModes\[0\]$|^resourcequotas spec\.scopes\[0\]|^nodes spec\.taints/, []],
-  [/volumeClaimTemplates\[0\]\.status/, []],
+  [/volumeClaimTemplates\[0\]\.status\.allocatedResourceStatuses/, []],
   // Values that the type knows, but nobody may write.
   [/^services spec\.ipFamilies/, ['IPv4 IPv6']],
   [/^storageclasses reclaimPolicy/, ['Delete Retain']],
