@@ -13,8 +13,7 @@ import type {
   ViewSubresource,
 } from '../registry/definition.ts';
 import type { Strategy } from '../registry/strategy.ts';
-import { type Ratchet, ratcheted } from './rules/ratchet.ts';
-import { statedBy } from './stated.ts';
+import { type Ratchet, ratcheted } from './rules/checked.ts';
 
 /** A built-in resource with objects of type `T`, as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
 export interface ResourceOutline<T extends ApiObject = ApiObject> extends ResourceTraits<T> {
@@ -252,4 +251,13 @@ function valueAt(object: JsonObject, path: readonly string[]): JsonValue | undef
     value = (value as JsonObject)[part];
   }
   return value;
+}
+
+/** What the metadata of a written view says of the write itself: its preconditions, and who owns what after it. */
+export function statedBy({ resourceVersion, uid, managedFields }: ObjectMeta): ObjectMeta {
+  return {
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(managedFields === undefined ? {} : { managedFields }),
+  };
 }

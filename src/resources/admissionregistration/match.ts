@@ -5,9 +5,9 @@ import type { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
+import { type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeOneOf, UniqueNames } from '../rules/names.ts';
-import { type Ratchet, ratchetOf } from '../rules/ratchet.ts';
 import { mustCompile } from './expressions.ts';
 import { validateNamedRule } from './resource-rules.ts';
 

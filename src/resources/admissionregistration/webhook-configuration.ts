@@ -9,9 +9,8 @@ import { checkName } from '../../object/formats.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked } from '../rules/checked.ts';
+import { checked, ratchetOf } from '../rules/checked.ts';
 import { mustBeNameInOneError, mustBeOneOf, UniqueNames } from '../rules/names.ts';
-import { ratchetOf } from '../rules/ratchet.ts';
 import { mustBeReviewVersions, validateWebhookClient } from '../rules/webhook-client.ts';
 import {
   conditionsRatchet,

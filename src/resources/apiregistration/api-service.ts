@@ -9,8 +9,7 @@ import { checkPort } from '../../object/formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeName, mustBeOneOf } from '../rules/names.ts';
-import { mustHaveTexts } from '../rules/required.ts';
+import { mustBeName, mustBeOneOf, mustHaveTexts } from '../rules/names.ts';
 
 export const apiservices = define<APIService>({
   group: 'apiregistration.k8s.io',

@@ -7,9 +7,8 @@ import type { UserInfo } from '../../request/api-request.ts';
 import { readCertificationRequest } from '../../x509/certification-request.ts';
 import { age, humanDuration, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked } from '../rules/checked.ts';
+import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { mustBeOneOf, UniqueNames } from '../rules/names.ts';
-import { type Ratchet, ratchetOf } from '../rules/ratchet.ts';
 import { approval, signing } from './request-status.ts';
 import { mustBeSignerName } from './signer-name.ts';
 

@@ -5,7 +5,7 @@ import { checkQualifiedName } from '../../object/formats.ts';
 import { canOvercommit } from '../../object/resource-names.ts';
 import { define } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { nanosOf, roundUpToMilli } from '../rules/quantities.ts';
+import { nanosOf, roundUpToMilli } from '../rules/numbers.ts';
 import { mustBeContainerResource, mustBeResource } from '../rules/resources.ts';
 
 export const limitranges = define<LimitRange>({

@@ -9,7 +9,7 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goScopes } from '../rules/go-structs.ts';
-import { roundUpToMilli } from '../rules/quantities.ts';
+import { roundUpToMilli } from '../rules/numbers.ts';
 import { isQuotaResource, mustBeAmountOf, mustBeQuotaResource } from '../rules/resources.ts';
 
 type Amounts = Readonly<Record<string, string>>;

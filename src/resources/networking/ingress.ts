@@ -20,9 +20,8 @@ import {
   resetLoadBalancerStatus,
   validateIngressPoint,
 } from '../load-balancer-status.ts';
-import { checked } from '../rules/checked.ts';
+import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { mustBeName, mustBeNamed } from '../rules/names.ts';
-import { type Ratchet, ratchetOf } from '../rules/ratchet.ts';
 import { validateObjectReference } from './object-reference.ts';
 
 const table: Table<Ingress> = {

@@ -1,4 +1,4 @@
-import { type Ratchet, ratchetOf } from '../rules/ratchet.ts';
+import { type Ratchet, ratchetOf } from '../rules/checked.ts';
 
 /** Rules of pods, and of templates wherever they are, that came late (Kubernetes: api/pod, GetValidationOptionsFromPodSpecAndMeta). */
 export const POD_RATCHETS: readonly Ratchet[] = [

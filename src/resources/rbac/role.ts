@@ -2,9 +2,8 @@ import type { ClusterRole, PolicyRule, Role } from '../../api/types/rbac/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import type { Strategy } from '../../registry/strategy.ts';
 import { define } from '../define.ts';
-import { checked } from '../rules/checked.ts';
+import { checked, selectorRatchet } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
-import { selectorRatchet } from '../rules/ratchet.ts';
 
 /** Both kinds of roles are a list of rules; a cluster role may also gather rules of others. */
 

@@ -2,11 +2,10 @@ import type { CSIStorageCapacity } from '../../api/types/storage/v1.ts';
 import { FieldPath } from '../../object/field-path.ts';
 import { define } from '../define.ts';
 import { addNodeTermWarnings, deprecatedLabel } from '../pod/placement-warnings.ts';
-import { checked } from '../rules/checked.ts';
+import { checked, selectorRatchet } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeName } from '../rules/names.ts';
-import { mustBeNonNegativeQuantity } from '../rules/quantities.ts';
-import { selectorRatchet } from '../rules/ratchet.ts';
+import { mustBeNonNegativeQuantity } from '../rules/numbers.ts';
 
 export const csistoragecapacities = define<CSIStorageCapacity>({
   group: 'storage.k8s.io',

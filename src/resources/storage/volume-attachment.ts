@@ -5,7 +5,7 @@ import type {
 } from '../../api/types/storage/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
-import { validateInlineVolumeSpec } from '../core/persistent-volume/validate-spec.ts';
+import { validateInlineVolumeSpec } from '../core/persistent-volume/validate.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeName } from '../rules/names.ts';

@@ -1,8 +1,7 @@
 import type { CustomResourceDefinitionNames } from '../../../api/types/apiextensions/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/formats.ts';
-import { mustBeNameInOneError } from '../../rules/names.ts';
-import { mustHaveTexts } from '../../rules/required.ts';
+import { mustBeNameInOneError, mustHaveTexts } from '../../rules/names.ts';
 
 /** Names that a spec must have. Those of a status are there once they are accepted. */
 export const mustBeGiven = (at: FieldPath, names: CustomResourceDefinitionNames): void =>

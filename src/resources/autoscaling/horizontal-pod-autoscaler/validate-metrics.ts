@@ -18,7 +18,7 @@ import {
   isStandardResource,
 } from '../../../object/resource-names.ts';
 import { mustBeName, mustBeNamed } from '../../rules/names.ts';
-import { nanosOf } from '../../rules/quantities.ts';
+import { nanosOf } from '../../rules/numbers.ts';
 
 /** What the number of replicas follows (Kubernetes: autoscaling validation, validateMetricSpec). */
 

@@ -5,9 +5,9 @@ import type {
   HPAScalingRules,
 } from '../../../api/types/autoscaling/v2.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
+import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
 import { mustBeOneOf } from '../../rules/names.ts';
 import { mustAllBeNonNegative } from '../../rules/numbers.ts';
-import { type Ratchet, ratchetOf } from '../../rules/ratchet.ts';
 import { validateMetric, validateReference } from './validate-metrics.ts';
 
 export function validate(root: FieldPath, { spec = {} }: HorizontalPodAutoscaler): void {

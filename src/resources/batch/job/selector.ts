@@ -2,8 +2,8 @@ import type { Job } from '../../../api/types/batch/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goStrings, shown } from '../../../object/go-value.ts';
 import { fromLabelSelector, matchesLabels } from '../../../object/label-selector.ts';
+import type { Ratchet } from '../../rules/checked.ts';
 import { goLabelSelector } from '../../rules/go-structs.ts';
-import type { Ratchet } from '../../rules/ratchet.ts';
 
 /**
  * A job's pods are found by the job's own uid, which nobody can know beforehand, unless the user insists on a selector of

@@ -3,7 +3,7 @@ import type {
   PersistentVolumeClaimSpec,
   TypedLocalObjectReference,
 } from '../../../api/types/core/v1.ts';
-import { type Ratchet, ratchetOf } from '../../rules/ratchet.ts';
+import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
 
 /**
  * A claim can be filled from another one, from a snapshot, or from anything a populator knows. The older field

@@ -2,19 +2,17 @@ import type { PersistentVolumeClaim } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { age } from '../../cells.ts';
 import { column, define, nameColumn, type Table } from '../../define.ts';
-import { checked, checkedUpdate } from '../../rules/checked.ts';
-import { mustBeResourceQuantity, roundUpToMilli } from '../../rules/quantities.ts';
-import { selectorRatchet } from '../../rules/ratchet.ts';
+import { checked, checkedUpdate, selectorRatchet } from '../../rules/checked.ts';
+import { mustBeResourceQuantity, roundUpToMilli } from '../../rules/numbers.ts';
 import {
   accessModesCell,
   BETA_CLASS_ANNOTATION,
   phaseCell,
   storageClassCell,
   UNSET,
-} from '../persistent-volume/table.ts';
+} from '../persistent-volume/definition.ts';
 import { dropForeignSources, normalizeDataSources, SOURCE_GROUP } from './data-source.ts';
-import { claimSpecWarnings, validateClaimSpec } from './validate-spec.ts';
-import { validateUpdate } from './validate-update.ts';
+import { claimSpecWarnings, validateClaimSpec, validateUpdate } from './validate.ts';
 
 const table: Table<PersistentVolumeClaim> = {
   columns: [

@@ -1,6 +1,6 @@
 import type { PersistentVolumeClaimTemplate } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { validateClaimSpec } from '../../core/persistent-volume-claim/validate-spec.ts';
+import { validateClaimSpec } from '../../core/persistent-volume-claim/validate.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
 import { validateAnnotations } from './annotations.ts';
 
