@@ -17,9 +17,9 @@ import {
   FAILURE_POLICIES,
   validateMatchConditions,
   validateMatchPolicy,
+  validateRule,
   validateSelectors,
 } from './match.ts';
-import { validateRule } from './resource-rules.ts';
 
 /** Validating webhooks have the fields of mutating ones, but no policy of being called again. */
 type Webhook = MutatingWebhook;

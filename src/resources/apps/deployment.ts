@@ -10,7 +10,7 @@ import { nextGeneration } from '../../object/generation.ts';
 import { age, containerCells, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { POD_RATCHETS } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
 import { goIntOrString } from '../rules/go-structs.ts';
 import { mustKeepSelector } from '../rules/immutable.ts';

@@ -3,7 +3,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { selectorText } from '../cells.ts';
 import { define } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { POD_RATCHETS } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
 import { mustKeepSelector } from '../rules/immutable.ts';
 import { mustAllBeNonNegative } from '../rules/numbers.ts';

@@ -11,7 +11,7 @@ import { shown } from '../../object/go-value.ts';
 import { age, containerCells } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { POD_RATCHETS } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
 import { goLabelSelector } from '../rules/go-structs.ts';
 import { mustBeLabels } from '../rules/labels.ts';

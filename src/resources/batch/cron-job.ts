@@ -3,15 +3,14 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age, containerCells, NONE, selectorText, since } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { POD_RATCHETS } from '../pod/validation/pod.ts';
 import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { goLabelSelector } from '../rules/go-structs.ts';
 import { mustAllBeNonNegative } from '../rules/numbers.ts';
 import { podNameWarnings } from '../workload/template.ts';
-import { validateJobSpec } from './job/validate-spec.ts';
-import { jobSpecWarnings } from './job/warnings.ts';
-import { checkSchedule } from './schedule.ts';
-import { checkTimeZone } from './time-zone.ts';
+import { jobSpecWarnings } from './job/definition.ts';
+import { validateJobSpec } from './job/validate.ts';
+import { checkSchedule, checkTimeZone } from './schedule.ts';
 
 const table: Table<CronJob> = {
   columns: [

@@ -6,7 +6,7 @@ import { type PemBlock, pemBlocks } from '../../x509/pem.ts';
 import { NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeSignerName } from './signer-name.ts';
+import { mustBeSignerName } from './certificate-signing-request.ts';
 
 export const clustertrustbundles = define<ClusterTrustBundle>({
   group: 'certificates.k8s.io',

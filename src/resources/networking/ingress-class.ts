@@ -4,7 +4,6 @@ import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeName } from '../rules/names.ts';
-import { validateObjectReference } from './object-reference.ts';
 
 export const ingressclasses = define<IngressClass>({
   group: 'networking.k8s.io',
@@ -75,4 +74,21 @@ function validateParameters(at: FieldPath, parameters: IngressClassParametersRef
   } else if (scope !== 'Namespace') at.field('scope').notSupported(scope, ['Cluster', 'Namespace']);
   else if (namespace === undefined) path.required("`parameters.scope` is set to 'Namespace'");
   else mustBeName(path, namespace, 'dns-label');
+}
+
+interface Reference {
+  readonly apiGroup?: string;
+  readonly kind?: string;
+  readonly name?: string;
+}
+
+/** An object of any kind, in the same namespace or in none. */
+export function validateObjectReference(at: FieldPath, reference: Reference): void {
+  const { apiGroup } = reference;
+  if (apiGroup !== undefined) mustBeName(at.field('apiGroup'), apiGroup, 'dns-subdomain');
+  for (const field of ['kind', 'name'] as const) {
+    const value = reference[field] ?? '';
+    if (value === '') at.field(field).required(`${field} is required`);
+    else mustBeName(at.field(field), value, 'path-segment');
+  }
 }

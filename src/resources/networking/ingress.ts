@@ -22,7 +22,7 @@ import {
 } from '../load-balancer-status.ts';
 import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { mustBeName, mustBeNamed } from '../rules/names.ts';
-import { validateObjectReference } from './object-reference.ts';
+import { validateObjectReference } from './ingress-class.ts';
 
 const table: Table<Ingress> = {
   columns: [

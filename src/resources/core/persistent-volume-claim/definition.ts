@@ -1,8 +1,12 @@
-import type { PersistentVolumeClaim } from '../../../api/types/core/v1.ts';
+import type {
+  PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
+  TypedLocalObjectReference,
+} from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { age } from '../../cells.ts';
 import { column, define, nameColumn, type Table } from '../../define.ts';
-import { checked, checkedUpdate, selectorRatchet } from '../../rules/checked.ts';
+import { checked, checkedUpdate, type Ratchet, ratchetOf, selectorRatchet } from '../../rules/checked.ts';
 import { mustBeResourceQuantity, roundUpToMilli } from '../../rules/numbers.ts';
 import {
   accessModesCell,
@@ -11,8 +15,7 @@ import {
   storageClassCell,
   UNSET,
 } from '../persistent-volume/definition.ts';
-import { dropForeignSources, normalizeDataSources, SOURCE_GROUP } from './data-source.ts';
-import { claimSpecWarnings, validateClaimSpec, validateUpdate } from './validate.ts';
+import { claimSpecWarnings, normalizeDataSources, validateClaimSpec, validateUpdate } from './validate.ts';
 
 const table: Table<PersistentVolumeClaim> = {
   columns: [
@@ -42,6 +45,13 @@ const table: Table<PersistentVolumeClaim> = {
       spec.volumeMode || UNSET,
     ];
   },
+};
+
+/** The group of a source could once be any text; a claim that has a group is not judged by it again. */
+const SOURCE_GROUP: Ratchet<PersistentVolumeClaim> = {
+  ...ratchetOf(/^spec\.dataSource(Ref)?\.apiGroup$/),
+  allows: ({ spec = {} }) =>
+    spec.dataSource?.apiGroup !== undefined || spec.dataSourceRef?.apiGroup !== undefined,
 };
 
 export const persistentvolumeclaims = define<PersistentVolumeClaim>({
@@ -89,3 +99,21 @@ function warnings({ metadata, spec = {} }: PersistentVolumeClaim): string[] {
   const isAnnotated = metadata.annotations?.[BETA_CLASS_ANNOTATION] !== undefined;
   return [...(isAnnotated ? [CLASS_WARNING] : []), ...claimSpecWarnings(spec, 'spec')];
 }
+
+/**
+ * A claim can be filled from another one, from a snapshot, or from anything a populator knows. The older field
+ * `dataSource` takes the first two alone and ignores others; `dataSourceRef` takes all. Both are kept alike.
+ */
+
+/** Drops other sources in the old field, and (a feature that is off) sources in other namespaces, unless they were stored. */
+function dropForeignSources(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec): void {
+  const { namespace = '' } = spec.dataSourceRef ?? {};
+  if (namespace !== '' && old.dataSourceRef === undefined) delete spec.dataSourceRef;
+  const hadSource = old.dataSource !== undefined || old.dataSourceRef !== undefined;
+  if (hadSource || spec.dataSourceRef !== undefined || spec.dataSource === undefined) return;
+  if (!isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource;
+}
+
+const isClaimOrSnapshot = ({ apiGroup = '', kind }: TypedLocalObjectReference): boolean =>
+  (kind === 'PersistentVolumeClaim' && apiGroup === '') ||
+  (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io');

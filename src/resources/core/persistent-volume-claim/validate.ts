@@ -12,7 +12,6 @@ import { mustBeName, mustHaveTexts } from '../../rules/names.ts';
 import { comparableQuantities, mustBePositiveQuantity, nanosOf } from '../../rules/numbers.ts';
 import { BETA_CLASS_ANNOTATION } from '../persistent-volume/definition.ts';
 import { validateAccessModes } from '../persistent-volume/validate.ts';
-import { normalizeDataSources } from './data-source.ts';
 
 /** The spec of a claim, by itself or as a template of claims. */
 export function validateClaimSpec(at: FieldPath, spec: PersistentVolumeClaimSpec): void {
@@ -144,4 +143,15 @@ function validateClassAnnotation(
   if ((annotation ?? '') === (newAnnotation ?? '') || (isMoved && newAnnotation === undefined)) return;
   const path = at.field('metadata').field('annotations').field(BETA_CLASS_ANNOTATION);
   path.invalid(newAnnotation ?? '', 'field is immutable');
+}
+
+/** The field that is given fills the other, unless it points to another namespace. */
+export function normalizeDataSources(spec: PersistentVolumeClaimSpec): void {
+  const { dataSource, dataSourceRef } = spec;
+  if (dataSource !== undefined && dataSourceRef === undefined) {
+    spec.dataSourceRef = { ...dataSource };
+  } else if (dataSourceRef !== undefined && dataSource === undefined) {
+    const { namespace = '', ...source } = dataSourceRef;
+    if (namespace === '') spec.dataSource = source;
+  }
 }

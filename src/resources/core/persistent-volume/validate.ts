@@ -9,7 +9,7 @@ import type {
 } from '../../../api/types/core/v1.ts';
 import { equal, equalExcept } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { validateNodeSelector } from '../../pod/validation/node-selector.ts';
+import { validateNodeSelector } from '../../pod/validation/placement.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeName, mustBeOneOf } from '../../rules/names.ts';
 import { mustBePositiveQuantity, mustBeResourceQuantity } from '../../rules/numbers.ts';
