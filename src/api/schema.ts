@@ -90,7 +90,7 @@ export interface FieldSchema {
   /** Strategic merge patch. */
   readonly patchStrategy: readonly ('merge' | 'replace' | 'retainKeys')[];
   readonly patchMergeKey: string | undefined;
-  /** What must be on for the field to be kept. */
+  /** The gate that must be open for the field to be kept. */
   readonly gate: FieldGate | undefined;
   /** Fields anywhere below this one whose gates do not apply there. */
   readonly ungated: readonly string[];
@@ -103,7 +103,7 @@ export interface FieldGate {
   readonly anyOf: readonly string[];
   /** Other fields of these gates: a stored object that has one uses the feature, as one does that has the field itself. */
   readonly usedBy: readonly string[];
-  /** What the field becomes while the gates are closed, instead of going. */
+  /** The value that the field takes while the gates are closed, instead of going. */
   readonly off?: string;
 }
 
@@ -130,7 +130,7 @@ export interface UnionSchema {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** What `kubectl explain` and OpenAPI say of a type. Kept apart from the schema because few requests need it. */
+/** The descriptions of a type for `kubectl explain` and OpenAPI. Kept apart from the schema because few requests need it. */
 export interface MessageDoc {
   readonly description: string;
   readonly fields: Readonly<Record<string, string>>;

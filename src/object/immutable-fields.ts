@@ -1,10 +1,11 @@
-import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import type { FieldError } from '../api/status.ts';
 import { equal } from './equality.ts';
 import { type FieldPath, problemsOf } from './field-path.ts';
+import { valueAt } from './parts.ts';
 
-/** What an update may not do by the description of the type alone: change a field that the IDL calls immutable. */
+/** Errors for changed fields that the IDL calls immutable. */
 export function validateImmutable(object: JsonObject, old: JsonObject, schema: MessageSchema): FieldError[] {
   const paths = immutablePaths(schema);
   if (paths.length === 0) return [];
@@ -40,12 +41,3 @@ function pathsIn(schema: MessageSchema, path: Path, seen: readonly MessageSchema
 }
 
 const fieldAt = (root: FieldPath, path: Path): FieldPath => path.reduce((at, name) => at.field(name), root);
-
-function valueAt(object: JsonObject, path: Path): JsonValue | undefined {
-  let value: JsonValue | undefined = object;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    value = value[name];
-  }
-  return value;
-}

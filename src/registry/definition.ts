@@ -38,7 +38,7 @@ export interface ResourceDefinition extends GroupResource, ResourceTraits {
   readonly strategy: Strategy;
 }
 
-/** What holds for a few resources, whose objects are of type `T`, and matters to others than the verbs. */
+/** Traits of a few resources, with objects of type `T`, that concern more than the verbs. */
 export interface ResourceTraits<T extends ApiObject = ApiObject> {
   /** Resources whose object of the same name goes along when one of these is gone. */
   readonly removedAlong?: readonly ResourceDefinition[];
@@ -48,7 +48,7 @@ export interface ResourceTraits<T extends ApiObject = ApiObject> {
   readonly podTemplate?: PodTemplateReader<T>;
   /** The objects are questions about users and their rights: a create is answered, and nothing is stored. */
   readonly isReview?: boolean;
-  /** Admission that does not judge these objects: they configure it, or are answered whatever it says. */
+  /** Admission that does not judge these objects, because they configure it, or because a question must be answered. */
   readonly exemptFrom?: readonly ('webhooks' | 'policies')[];
   /** The name by which quotas counted the objects before there was `count/…`. Both names are counted. */
   readonly quotaName?: string;
@@ -125,21 +125,21 @@ interface SubresourceBase {
 export interface ViewSubresource<T extends ApiObject = ApiObject, View extends ApiObject = T>
   extends SubresourceBase {
   readonly access: 'view';
-  /** What GET answers, from the stored form of the parent. Identity for `status`. */
+  /** The answer to GET, from the stored form of the parent. Identity for `status`. */
   read(parent: T): View;
   /**
    * The parent after a write of `view`. Takes only what this subresource may change from `view`; the result goes through
    * `validate` and is stored. `old` must not be changed.
    */
   write(view: View, old: T): T;
-  /** What a configuration of the view's own kind, applied, says of the parent; absent where both are one kind. */
+  /** Turns an applied configuration of the view's kind into one of the parent; absent where both are one kind. */
   toParent?(config: JsonObject): JsonObject;
-  /** Fields of the parent that a write of the view cannot change, so that nobody comes to own them by it. */
+  /** Fields of the parent that a write of the view cannot change, so that such a write never owns them. */
   readonly resetFields?: readonly (readonly string[])[];
   validate?(object: T, old: T): FieldError[];
 }
 
-/** What an action may do to the cluster. Implemented by the verbs, so that actions pass validation and conflicts like any write. */
+/** Access of an action to the cluster. Implemented by the verbs, so that actions pass validation and conflicts like any write. */
 export interface ActionContext<Parent extends ApiObject = ApiObject> {
   /** Reads, changes and stores the parent, again on a conflict. `change` gets a copy it may change. @throws StatusError */
   update(change: (object: Parent) => Parent): Promise<Parent>;
@@ -182,9 +182,9 @@ export interface ConnectSubresource<Options extends JsonObject = JsonObject> ext
   readonly options: string;
   /** `log`: the answer's body is passed on. `stream`: only upgrades. `proxy`: everything, rewritten to stand under its path. */
   readonly manner: 'log' | 'stream' | 'proxy';
-  /** What websockets carry that agents take over SPDY only: the channels of a command, or SPDY itself. */
+  /** The load of websockets that agents take over SPDY only: the channels of a command, or SPDY itself. */
   readonly websocket?: 'channels' | 'tunnel';
-  /** Undefined: there is nobody to ask yet. @throws StatusError */
+  /** Undefined: there is no server to ask yet. @throws StatusError */
   locate(call: ConnectCall<Options>): Promise<Backend | undefined>;
 }
 
@@ -193,7 +193,7 @@ export interface ConnectCall<Options extends JsonObject = JsonObject> {
   readonly name: string;
   /** The query, by the type of `options`. */
   readonly options: Options;
-  /** What follows the subresource, with a slash before it and one behind where the client wrote one. */
+  /** The path behind the subresource, with a slash before it and one behind where the client wrote one. */
   readonly subpath: string;
   /** --agent-preferred-address-types */
   readonly agentAddressTypes: readonly string[];

@@ -1,6 +1,7 @@
-import type { ApiObject, JsonObject, JsonValue, ObjectMeta } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { copyJson } from '../object/copy.ts';
+import { valueAt } from '../object/parts.ts';
 import type {
   Cell,
   Column,
@@ -31,11 +32,11 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> extends Resour
   readonly storage?: ResourceDefinition['storage'];
   /** The object has a status of its own subresource; this is what it is when nothing has been observed. */
   readonly emptyStatus?: JsonObject;
-  /** What a write of the status cannot change; the spec unless said otherwise. `['metadata']` keeps all of the metadata. */
+  /** Fields that a write of the status cannot change; the spec unless said otherwise. `['metadata']` keeps all of the metadata. */
   readonly statusResets?: readonly (readonly string[])[];
   /** Writes of the status: what they may not change after all, and what the new status is completed by. Changes `object`. */
   prepareStatus?(object: T, old: T): void;
-  /** What a write of the status may not say, besides what the strategy validates. */
+  /** Rules of a written status, besides those of the strategy. */
   validateStatus?(object: T, old: T): FieldError[];
   readonly subresources?: readonly Subresource[];
   readonly table?: Table<T>;
@@ -124,7 +125,7 @@ export function define<T extends ApiObject = ApiObject>(typed: ResourceOutline<T
   };
 }
 
-/** What resources without a table of their own show. */
+/** The table of resources that have none of their own. */
 const DEFAULT_TABLE: Table = {
   columns: [nameColumn(), { ...column('Created At'), type: 'date' }],
   cells: ({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? ''],
@@ -244,16 +245,7 @@ function firstValue(object: JsonObject, sources: readonly (readonly string[])[])
   return '';
 }
 
-function valueAt(object: JsonObject, path: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = object;
-  for (const part of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as JsonObject)[part];
-  }
-  return value;
-}
-
-/** What the metadata of a written view says of the write itself: its preconditions, and who owns what after it. */
+/** The metadata of a written view that belongs to the write: its preconditions, and the owners of fields after it. */
 export function statedBy({ resourceVersion, uid, managedFields }: ObjectMeta): ObjectMeta {
   return {
     ...(resourceVersion === undefined ? {} : { resourceVersion }),

@@ -1,6 +1,6 @@
 import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.ts';
 
-/** What a file takes from another version with `option (same_as)`: "flowcontrol.v1", or "storage.v1: CSINode, StorageClass". */
+/** The messages that a file takes from another version with `option (same_as)`: "flowcontrol.v1", or "storage.v1: CSINode, StorageClass". */
 export interface SameAs {
   /** `flowcontrol/v1beta3` */
   readonly folder: string;

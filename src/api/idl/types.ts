@@ -185,7 +185,7 @@ function toDefinitionName(name: string): string {
   return `${DEFINITION_PREFIXES[folder] ?? `io.k8s.api.${folder}`}.${rest}`;
 }
 
-/** What Go writes as a struct, so that omitempty has no effect on it. */
+/** Kinds that Go writes as a struct, so that omitempty has no effect on them. */
 const STRUCTS: ReadonlySet<string> = new Set([
   'message',
   'Time',

@@ -190,7 +190,7 @@ class ModuleWriter {
 const capitalized = (module: string): string =>
   module.replace(/(?:^|\/)(.)/g, (_, first: string) => first.toUpperCase());
 
-/** Where Go writes null for what nobody has set: a time that is no pointer; a list, map or text of bytes that is always written. */
+/** Where Go writes null for an absent field: a time that is no pointer; a list, map or text of bytes that is always written. */
 function isNullWhenAbsent({ type, pointer, always, repeated, map }: CompiledField): boolean {
   const isNil = repeated === true || map === true || type === 'bytes' || type === 'StringList';
   return isNil ? always === true : (type === 'Time' || type === 'MicroTime') && pointer !== true;

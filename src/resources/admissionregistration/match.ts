@@ -78,7 +78,7 @@ interface Conditional {
   readonly matchConditions?: MatchCondition[];
 }
 
-/** Conditions that nobody touches are not compiled anew: what they may use has changed, and will again. */
+/** Unchanged conditions are not compiled anew: the functions that they may use change from version to version. */
 export const conditionsRatchet = <T extends ApiObject>(
   field: RegExp,
   ownersOf: (object: T) => readonly Conditional[],
@@ -94,7 +94,7 @@ export const conditionsRatchet = <T extends ApiObject>(
   },
 });
 
-/** What an admission webhook or policy is asked about: operations on resources. */
+/** Operations on resources that a webhook or a policy is called for. */
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
@@ -125,7 +125,7 @@ export function validateRule(at: FieldPath, rule: RuleWithOperations): void {
 }
 
 interface ListWords {
-  /** What the list holds, in the plural. */
+  /** The plural noun for the entries, for messages. */
   readonly items: string;
   /** The type of an item in Go. */
   readonly type?: string;

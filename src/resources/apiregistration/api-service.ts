@@ -50,7 +50,7 @@ function availableText({ status }: APIService): string {
   return isAvailable === 'True' || reason === '' ? isAvailable : `${isAvailable} (${reason})`;
 }
 
-/** What this server serves itself is there as long as the server is. */
+/** A group that this server serves itself is available as long as the server is. */
 const localCondition = (): APIServiceCondition => ({
   type: 'Available',
   status: 'True',

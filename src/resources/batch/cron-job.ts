@@ -101,7 +101,7 @@ function validate(root: FieldPath, { metadata, spec = {} }: CronJob): void {
   validateJobTemplate(at.field('jobTemplate').field('spec'), spec.jobTemplate?.spec ?? {});
 }
 
-/** A time zone inside the schedule would be a second one, which nobody sees. */
+/** A time zone inside the schedule would be a second, hidden one. */
 function validateSchedule(at: FieldPath, schedule: string): void {
   if (schedule === '') {
     at.required();

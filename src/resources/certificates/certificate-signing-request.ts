@@ -12,7 +12,7 @@ import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { mustBeOneOf, UniqueNames } from '../rules/names.ts';
 import { approval, signing } from './request-status.ts';
 
-/** What the first version of the API took, and what its objects may still be (Kubernetes: certificates/validation). */
+/** Rules that v1beta1 did not have: its stored objects may go on breaking them (Kubernetes: certificates/validation). */
 const RATCHETS: readonly Ratchet[] = [
   ratchetOf(/^spec\.signerName$/, /the legacy signerName is not allowed via this API version$/),
   ratchetOf(/^spec\.usages\[\d+\]$/, /^Unsupported value/),
@@ -81,7 +81,7 @@ function conditionText({ status = {} }: CertificateSigningRequest): string {
   ].join(',');
 }
 
-/** A request is made in the name of the user who sent it, whatever it says of itself. */
+/** The server writes the sender's name into a request, over any that the request gives. */
 function setRequester({ spec = {} }: CertificateSigningRequest, user: UserInfo | undefined): void {
   for (const name of ['username', 'uid', 'groups', 'extra'] as const) delete spec[name];
   if (user === undefined) return;
@@ -103,7 +103,7 @@ function validate(root: FieldPath, { spec = {}, status = {} }: CertificateSignin
   validateConditions(root.field('status').field('conditions'), status.conditions ?? []);
 }
 
-/** It must be signed with the key it asks a certificate for: a request with somebody else's key proves nothing. */
+/** A request is signed with the key that it asks a certificate for: a request with another's key proves nothing. */
 function requestProblem(request: string): string | undefined {
   try {
     return readCertificationRequest(request).signatureProblem;

@@ -13,7 +13,7 @@ import type { Backend } from '../../request/backend.ts';
 import { mustBeNonNegative } from '../rules/numbers.ts';
 import { agentOf, chooseContainer, PODS } from './agent.ts';
 
-/** What a container has written, from the agent of its node. */
+/** The output of a container, from the agent of its node. */
 export const podLog: ConnectSubresource<PodLogOptions> = {
   access: 'connect',
   name: 'log',
@@ -134,7 +134,7 @@ function nodeOf({ spec }: Pod, podName: string): string {
   return nodeName;
 }
 
-/** What agents call the options that clients name stdin, stdout and stderr. */
+/** The names that agents have for the options stdin, stdout and stderr. */
 const STREAMS = [
   ['stdin', 'input'],
   ['stdout', 'output'],

@@ -7,7 +7,7 @@ import { checked } from '../rules/checked.ts';
 import { isOlder, parseSemanticVersion } from '../rules/semantic-version.ts';
 import { mustBeLeaseStrategy, OLDEST_EMULATION_VERSION } from './lease.ts';
 
-/** Somebody who would lead, with the versions by which the leader may be chosen. */
+/** A candidate for the lead, with the versions by which the leader may be chosen. */
 export const leasecandidates = define<LeaseCandidate>({
   group: 'coordination.k8s.io',
   resource: 'leasecandidates',

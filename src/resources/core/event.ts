@@ -86,7 +86,7 @@ export const events = define<Event>({
   strategy: eventStrategy('reportingComponent'),
 });
 
-/** One of the new API, whichever group it came through: it must say who reports what. */
+/** Events of the new API, sent through either group, must name the reporter and the action. */
 export const isNewStyle = ({ eventTime }: Event): boolean => (eventTime ?? '') !== '';
 
 function validate(at: FieldPath, event: Event, controllerField: string): void {

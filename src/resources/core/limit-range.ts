@@ -88,7 +88,7 @@ function mustHaveNoDefaults(at: FieldPath, limit: LimitRangeItem): void {
       at.field(list).forbidden("may not be specified when `type` is 'Pod'");
 }
 
-/** What each list of a limit says of one resource. */
+/** The value of one resource in each list of a limit. */
 type Amounts = Partial<Record<List, string>>;
 
 function amountsOf(limit: LimitRangeItem, lists: readonly List[], name: string): Amounts {

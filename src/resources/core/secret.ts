@@ -68,7 +68,7 @@ function validate(at: FieldPath, secret: Secret): void {
 
 const ACCOUNT_ANNOTATION = 'kubernetes.io/service-account.name';
 
-/** What each known type must hold. */
+/** The keys that a secret of each known type must hold. */
 function validateType(root: FieldPath, { type, metadata: { annotations }, data = {} }: Secret): void {
   const at = root.field('data');
   switch (type) {

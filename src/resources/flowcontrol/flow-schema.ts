@@ -167,7 +167,7 @@ function validateUrlRule(at: FieldPath, rule: NonResourcePolicyRule): void {
 
 interface ListTexts {
   readonly ifEmpty: string;
-  /** What the list holds, in the plural. */
+  /** The plural noun for the entries, for messages. */
   readonly items: string;
 }
 

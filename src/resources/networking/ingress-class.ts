@@ -42,7 +42,7 @@ function validate(root: FieldPath, { spec = {} }: IngressClass): void {
 }
 
 const MAX_CONTROLLER_BYTES = 250;
-/** What RFC 3986 allows in a path. */
+/** Characters that RFC 3986 allows in a path. */
 const PATH_FORMAT = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const PATH = new RegExp(`^${PATH_FORMAT}$`);
 

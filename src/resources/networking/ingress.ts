@@ -59,10 +59,10 @@ function hostsText(rules: readonly IngressRule[]): string {
   return hosts.join(',') || '*';
 }
 
-/** What ingresses said their class with before spec.ingressClassName. */
+/** The annotation that named the class before spec.ingressClassName did. */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
-/** What was not looked at once: names of secrets, and what stands below a host with a wildcard. */
+/** Rules that came later: names of secrets, and the parts of a host below a wildcard. */
 const RATCHETS: readonly Ratchet<Ingress>[] = [
   ratchetOf(/^spec\.tls\[\d+\]\.secretName$/),
   { covers: isBelowWildcard },

@@ -45,7 +45,7 @@ function validateTarget(at: FieldPath, { target = {} }: Binding): void {
   if (name === '') at.field('name').required();
 }
 
-/** What is written is checked against the version and the identity that the scheduler looked at, where it says which. */
+/** A binding may name the version and the uid of the pod that the scheduler saw: another pod is a conflict. */
 function bind(pod: Pod, body: Binding): Pod {
   refuseUnplaceable(pod);
   const { uid = '', resourceVersion = '' } = body.metadata;

@@ -84,7 +84,7 @@ async function removePod(
   }
   const { resourceVersion: _, ...preconditions } = options.preconditions ?? {};
   const { uid = '' } = preconditions;
-  // What the new object carries is a precondition, checked again on fresher data before anyone is told that it fails.
+  // The new object carries preconditions. They are checked on fresher data before the answer is an error.
   await context.update((pod) => ({
     ...pod,
     metadata: {
@@ -142,7 +142,7 @@ function tooManyBudgets(): StatusError {
   return new StatusError({ code: 500, reason: 'InternalError', message });
 }
 
-/** Whether the end of a pod that is not ready takes nothing from those who are. */
+/** Whether an unready pod can go without fewer ready ones being left. */
 function isHealthyWithout({ spec = {}, status = {} }: PodDisruptionBudget): boolean {
   if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
   const { currentHealthy = 0, desiredHealthy = 0 } = status;

@@ -60,7 +60,7 @@ const MAX_CONSUMERS = 32;
 const MAX_RESULTS = 32;
 const SOURCES = ['FromClaim', 'FromClass'];
 
-/** What a claim was given, and what may use it. */
+/** The devices that a claim was given, and the objects that may use it. */
 function validateStatus(root: FieldPath, claim: ResourceClaim, old: ResourceClaim): void {
   const at = root.field('status');
   const { spec = {}, status = {} } = claim;
@@ -138,7 +138,7 @@ function validateResults(
   mustHaveAtMost(at, MAX_RESULTS, results);
 }
 
-/** Those of the class and those of the claim, hence twice as many as either may have. */
+/** Configurations of the class and of the claim: twice as many as either may have. */
 function validateConfigurations(
   at: FieldPath,
   configurations: readonly DeviceAllocationConfiguration[],

@@ -37,7 +37,7 @@ export const whenSpecChanged =
 export interface Ratchet<T extends ApiObject = ApiObject> {
   /** Whether an error is of this rule. */
   covers(error: FieldError, object: T): boolean;
-  /** What lets the rule be broken, where it is something else than that `old` breaks it too. */
+  /** Whether `old` may break the rule. Absent: it may if it does so already. */
   allows?(old: T, object: T): boolean;
   /** The very same value must have been there before. */
   readonly sameValue?: boolean;

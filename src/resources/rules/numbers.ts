@@ -82,6 +82,6 @@ export function roundUpToMilli(quantities: Record<string, string> | undefined): 
   }
 }
 
-/** Quantities that are equal get equal texts, whatever their units: `1024` and `1Ki`. */
+/** Equal quantities get equal texts in any unit: `1024` and `1Ki`. */
 export const comparableQuantities = (quantities: Quantities): Record<string, string> =>
   Object.fromEntries(Object.entries(quantities).map(([name, quantity]) => [name, String(nanosOf(quantity))]));

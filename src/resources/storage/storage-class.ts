@@ -75,7 +75,7 @@ function validateTopologies(at: FieldPath, terms: readonly TopologySelectorTerm[
   }
 }
 
-/** Values by key, whatever the order in which they were written. */
+/** Values by key. The order in which they were written does not count. */
 type Meaning = Readonly<Record<string, readonly string[]>>;
 
 const meaningOf = ({ matchLabelExpressions = [] }: TopologySelectorTerm): Meaning =>

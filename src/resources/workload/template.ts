@@ -12,7 +12,7 @@ import { podTemplateWarnings } from '../pod/warnings.ts';
 import { goLabelSelector } from '../rules/go-structs.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 
-/** What holds for everything that makes pods from a template and finds them again by their labels. */
+/** Rules of workloads, which make pods from a template and find them by their labels. */
 
 interface Selecting {
   readonly selector?: LabelSelector;

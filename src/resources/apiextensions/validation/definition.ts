@@ -48,7 +48,7 @@ function validateScope(at: FieldPath, scope: string): void {
   else mustBeOneOf(at, scope, SCOPES);
 }
 
-/** What v1beta1 could do for all fields at once, a schema says of each. */
+/** v1beta1 could keep unknown fields everywhere; since then each schema says so itself. */
 function validatePreservation(
   at: FieldPath,
   { preserveUnknownFields, versions }: CustomResourceDefinitionSpec,

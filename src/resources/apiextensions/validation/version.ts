@@ -68,7 +68,7 @@ function eachOnce(
       validate(at.field(name), version, false);
 }
 
-/** What a version says besides its schema: that it is deprecated, what tables show, what can be selected by. */
+/** The parts of a version besides its schema: deprecation, table columns, selectable fields. */
 
 const MAX_WARNING_BYTES = 256;
 
@@ -186,7 +186,7 @@ function validateSchema(
   const unreadable = unreadableReason(schema);
   if (unreadable === undefined) validateStructure(path, schema);
   validateOpenApi(path, schema);
-  // What cannot be read has mostly been named already, in better words.
+  // Most unreadable schemas have an error already, in better words.
   if (unreadable !== undefined && at.found === before) path.invalid('', unreadable);
 }
 

@@ -54,7 +54,7 @@ function validateReplicas(at: FieldPath, spec: HorizontalPodAutoscalerSpec): voi
   if (least === 0) mustHaveOuterMetric(at.field('metrics'), spec);
 }
 
-/** What pods use says nothing while there are none. */
+/** While there are no pods, their usage says nothing. */
 function mustHaveOuterMetric(at: FieldPath, { metrics = [] }: HorizontalPodAutoscalerSpec): void {
   if (!metrics.some(({ type }) => type === 'Object' || type === 'External'))
     at.forbidden('must specify at least one Object or External metric to support scaling to zero replicas');
@@ -90,7 +90,7 @@ export function validateStatus(root: FieldPath, { status = {} }: HorizontalPodAu
   mustAllBeNonNegative(root.field('status'), status, ['currentReplicas', 'desiredReplicas']);
 }
 
-/** What the number of replicas follows (Kubernetes: autoscaling validation, validateMetricSpec). */
+/** The metrics that the number of replicas follows (Kubernetes: autoscaling validation, validateMetricSpec). */
 
 type SourceField = Exclude<keyof MetricSpec, 'type'>;
 
@@ -196,7 +196,7 @@ function checkContainerResource(name: string): readonly string[] {
   return isStandardResource(name) ? [why] : ['must be a standard resource type or fully qualified', why];
 }
 
-/** What resources are measured against: an amount, or a share of what pods request. */
+/** Targets of resource metrics: an amount, or a share of the pods' requests. */
 function validateUtilization(at: FieldPath, { averageUtilization, averageValue }: MetricTarget): void {
   if (averageUtilization === undefined && averageValue === undefined)
     at.field('averageUtilization').required('must set either a target raw value or a target utilization');

@@ -82,10 +82,13 @@ function withSchedulingOf({ metadata, spec = {} }: PodTemplateSpec, old: PodTemp
 }
 
 /** The named fields of an object, where it has them. */
-function pick<T extends object, Name extends keyof T>(object: T, names: readonly Name[]): Pick<T, Name> {
-  const picked: Partial<T> = {};
+function pick<T extends object, Name extends keyof T>(
+  object: T,
+  names: readonly Name[],
+): Partial<Pick<T, Name>> {
+  const picked: Partial<Pick<T, Name>> = {};
   for (const name of names) if (object[name] !== undefined) picked[name] = object[name];
-  return picked as Pick<T, Name>;
+  return picked;
 }
 
 /** Only affinity to nodes may change; the whole may go when there was nothing else. */
@@ -96,7 +99,7 @@ function affinityOf(wanted: PodSpec, old: Affinity = {}): Pick<PodSpec, 'affinit
   return Object.keys(rest).length === 0 ? {} : { affinity: rest };
 }
 
-/** What a JobSpec must be, in a Job or in the template of a CronJob: everything but its selector. */
+/** Rules of a JobSpec, in a Job or in the template of a CronJob: all but those of the selector. */
 export function validateJobSpec(at: FieldPath, spec: JobSpec): void {
   const { managedBy, podFailurePolicy, successPolicy, template = {} } = spec;
   mustAllBeNonNegative(at, spec, [
@@ -195,7 +198,7 @@ function validateRestartPolicy(at: FieldPath, { template, podFailurePolicy }: Jo
     at.invalid(policy, 'only "Never" is supported when podFailurePolicy is specified');
 }
 
-/** What 1.31 checks of a job's status while only its own controller writes it (gate JobManagedBy closed). */
+/** Rules of a job's status in 1.31 with the gate JobManagedBy closed, when only its own controller writes it. */
 export function validateStatus(root: FieldPath, job: Job, old: Job): void {
   const { status = {} } = job;
   const at = root.field('status');

@@ -142,7 +142,7 @@ function validateSecret(at: FieldPath, { name = '', namespace = '' }: SecretRefe
   mustBeNamed(at.field('namespace'), namespace, 'dns-label');
 }
 
-/** What the kernel takes as the name of an interface. */
+/** The kernel's rule for the name of an interface. */
 const MAX_INTERFACE_CHARS = 64;
 const TOO_LONG =
   'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.';

@@ -16,7 +16,7 @@ import { goToleration } from '../../rules/go-structs.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
 import { mustBeName, mustBeOneOf } from '../../rules/names.ts';
 
-/** What a scheduler goes by, besides affinity: taints that a pod bears, how it spreads, what it waits for. */
+/** The scheduler's input: tolerations, spread, scheduling gates, affinity. */
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -92,7 +92,7 @@ function validateMatchLabelKeys(at: FieldPath, constraint: TopologySpreadConstra
   }
 }
 
-/** What others must agree to before a pod is ready, and before it is placed. */
+/** Gates: conditions that must hold before a pod is ready, and names that must go before it is placed. */
 export function validateGates(at: FieldPath, { readinessGates, schedulingGates }: PodSpec): void {
   for (const [path, { conditionType = '' }] of at.field('readinessGates').each(readinessGates))
     path.field('conditionType').invalidFor(conditionType, checkQualifiedName(conditionType));

@@ -66,7 +66,7 @@ function validateTokens(at: FieldPath, { serviceAccountName = '', volumes }: Pod
   }
 }
 
-/** What a pod may become but not begin with. */
+/** Rules of a new pod alone: an update may break them. */
 export function validateNewPod(at: FieldPath, { metadata, spec = {} }: Pod): void {
   const { ephemeralContainers = [], nodeName = '', schedulingGates = [] } = spec;
   const path = at.field('spec');

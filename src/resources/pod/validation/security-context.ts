@@ -26,7 +26,7 @@ import { validateWindowsOptions } from './windows-options.ts';
 
 const IDS = { least: 0, most: 2 ** 31 - 1 };
 
-/** What pods and containers both have. */
+/** Fields that pods and containers both have. */
 function validateShared(at: FieldPath, context: SecurityContext | PodSecurityContext): void {
   const { runAsUser, runAsGroup, seccompProfile, windowsOptions, appArmorProfile } = context;
   mustBeWithin(at.field('runAsUser'), runAsUser, IDS);
