@@ -1,8 +1,8 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldGate, FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
+import { isObject } from '../object/merge-patch.ts';
 import type { ResourceDefinition } from './definition.ts';
-import { dropImageVolumes } from './image-volumes.ts';
 
 /**
  * Fields of features that are off, as the IDL names them (`gate`). A field that a caller sets is dropped without a word, as
@@ -166,3 +166,19 @@ function dropEmptied(owner: JsonObject, place: Place | undefined): void {
 }
 
 const isEmpty = (object: JsonObject): boolean => Object.values(object).every((value) => value === undefined);
+
+const CONTAINERS = ['containers', 'initContainers', 'ephemeralContainers'];
+
+/** Volumes of images go whole, and their mounts with them: a volume without a source would be refused. */
+function dropImageVolumes(podSpec: JsonObject): void {
+  const volumes = objects(podSpec.volumes);
+  const names = new Set(volumes.filter(({ image }) => image !== undefined).map(({ name }) => name));
+  podSpec.volumes = volumes.filter(({ image }) => image === undefined);
+  for (const container of CONTAINERS.flatMap((list) => objects(podSpec[list]))) {
+    if (container.volumeMounts === undefined) continue;
+    container.volumeMounts = objects(container.volumeMounts).filter(({ name }) => !names.has(name));
+  }
+}
+
+const objects = (value: JsonValue | undefined): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
