@@ -3,7 +3,7 @@ import type { ResourceOf } from '../api/names.ts';
 import type { ResourceQuota } from '../api/types/core/v1.ts';
 import { fromResourceList, toResourceList } from '../object/resource-list.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
-import { followAnew } from '../storage/follow-anew.ts';
+import { followAnew } from '../storage/follower.ts';
 import { toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
 import { keepDoing } from '../util/keep-doing.ts';
