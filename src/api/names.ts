@@ -14,7 +14,7 @@ export interface GroupResource {
 declare const OBJECT_TYPE: unique symbol;
 
 /**
- * A resource whose stored objects are of type `T`: who reads by it gets them typed. Only the compiler knows of the type.
+ * A resource with stored objects of type `T`: a read by it is typed. Only the compiler knows of the type.
  * Example: `const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' }`
  */
 export interface ResourceOf<T> extends GroupResource {

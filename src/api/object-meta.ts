@@ -1,7 +1,7 @@
 import type { JsonObject } from './json.ts';
 import type { ObjectMeta } from './types/meta/v1.ts';
 
-/** What every API object has, and the shape it has in memory: plain JSON values, decoded and checked against a schema. */
+/** The fields of every API object in memory: plain JSON values, decoded and checked against a schema. */
 
 export type { JsonObject, JsonValue } from './json.ts';
 export type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './types/meta/v1.ts';

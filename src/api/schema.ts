@@ -69,6 +69,8 @@ export interface FieldSchema {
   readonly number: number | undefined;
   readonly value: ValueSchema;
   readonly required: boolean;
+  /** Updates cannot change the field, and what is in it. */
+  readonly immutable: boolean;
   /**
    * Numbers of the messages this field is nested in on the wire, outermost first, where its type is flattened into this
    * one in JSON (a probe's handler). Usually empty.
@@ -88,8 +90,21 @@ export interface FieldSchema {
   /** Strategic merge patch. */
   readonly patchStrategy: readonly ('merge' | 'replace' | 'retainKeys')[];
   readonly patchMergeKey: string | undefined;
-  /** The gate that must be on for the field to be kept. */
-  readonly featureGate: string | undefined;
+  /** The gate that must be open for the field to be kept. */
+  readonly gate: FieldGate | undefined;
+  /** Fields anywhere below this one whose gates do not apply there. */
+  readonly ungated: readonly string[];
+  /** The field goes when a closed gate leaves nothing in it. */
+  readonly dropEmpty: boolean;
+}
+
+export interface FieldGate {
+  /** The field is kept when one of these gates is open. */
+  readonly anyOf: readonly string[];
+  /** Other fields of these gates: a stored object that has one uses the feature, as one does that has the field itself. */
+  readonly usedBy: readonly string[];
+  /** The value that the field takes while the gates are closed, instead of going. */
+  readonly off?: string;
 }
 
 export interface MessageSchema {
@@ -115,7 +130,7 @@ export interface UnionSchema {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** What `kubectl explain` and OpenAPI say of a type. Kept apart from the schema because few requests need it. */
+/** The descriptions of a type for `kubectl explain` and OpenAPI. Kept apart from the schema because few requests need it. */
 export interface MessageDoc {
   readonly description: string;
   readonly fields: Readonly<Record<string, string>>;

@@ -28,7 +28,7 @@ export interface Status {
   readonly code: number;
 }
 
-/** '' is what nobody gave a reason for. */
+/** '': no reason was given. */
 export type StatusReason =
   | ''
   | 'Unauthorized'
@@ -82,7 +82,7 @@ function toFailure({ code, reason, message, details, continue: token }: StatusIn
   };
 }
 
-/** What validation says of one field. `type` becomes the cause's reason (metav1.CauseType). */
+/** An error that validation finds in one field. `type` becomes the cause's reason (metav1.CauseType). */
 export interface FieldError {
   readonly type:
     | 'FieldValueRequired'
@@ -143,7 +143,7 @@ export const forbidden = (resource: GroupResource, name: string, why: string): S
     details: named(resource, name),
   });
 
-/** An answer that lists more is read by nobody. */
+/** A longer list would not be read. */
 const MAX_SHOWN = 1000;
 
 /** `kind` carries its group as `Kind.group`, or `Kind` alone in the core group. */

@@ -103,6 +103,7 @@ const TYPE_FIELDS: readonly FieldSchema[] = ['kind', 'apiVersion'].map((name) =>
   number: undefined,
   value: { kind: 'string' },
   required: false,
+  immutable: false,
   nesting: [],
   zero: 'keep',
   default: undefined,
@@ -111,7 +112,9 @@ const TYPE_FIELDS: readonly FieldSchema[] = ['kind', 'apiVersion'].map((name) =>
   atomic: false,
   patchStrategy: [],
   patchMergeKey: undefined,
-  featureGate: undefined,
+  gate: undefined,
+  ungated: [],
+  dropEmpty: false,
 }));
 
 export const isTypeField = (schema: FieldSchema): boolean => TYPE_FIELDS.includes(schema);

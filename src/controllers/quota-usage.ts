@@ -1,3 +1,4 @@
+import type { Measure } from '../admission/quota/quota.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ResourceQuota } from '../api/types/core/v1.ts';
 import { fromResourceList, toResourceList } from '../object/resource-list.ts';
@@ -94,7 +95,7 @@ export class QuotaUsage {
     const follow = async (signal: AbortSignal): Promise<void> => {
       for await (const event of this.#client.watch(measure.resource, signal)) {
         const names = this.#known.get(event.entry.namespace);
-        if (names === undefined || !givesBack(event, definition)) continue;
+        if (names === undefined || !givesBack(event, measure)) continue;
         for (const name of names) this.#count(event.entry.namespace, name);
       }
     };
@@ -160,9 +161,6 @@ function isSettled({ spec, status }: ResourceQuota): boolean {
 }
 
 /** Whether the event may lower usage. A write that raises usage is charged when it is admitted. */
-function givesBack({ type, entry }: ObjectEvent, { group, resource }: ResourceDefinition): boolean {
-  if (type !== 'MODIFIED') return type === 'DELETED';
-  if (group !== '') return false;
-  if (resource === 'pods') return ['Succeeded', 'Failed'].includes(entry.fields['status.phase'] ?? '');
-  return resource === 'services' || resource === 'persistentvolumeclaims';
+function givesBack({ type, entry }: ObjectEvent, measure: Measure): boolean {
+  return type === 'MODIFIED' ? measure.mayHaveShrunk?.(entry.fields) === true : type === 'DELETED';
 }

@@ -36,3 +36,13 @@ export const text = (value: JsonValue | undefined, fallback = ''): string =>
 /** Roughly, where it is beyond 2^53: for comparing, and not for showing. */
 export const count = (value: JsonValue | undefined): number =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0;
+
+/** The value at a path of fields; undefined where the path leaves the object. */
+export function valueAt(object: JsonObject, path: readonly string[]): JsonValue | undefined {
+  let value: JsonValue | undefined = object;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    value = value[name];
+  }
+  return value;
+}

@@ -4,16 +4,16 @@ import type { ValuePool } from './value-pool.ts';
 
 /**
  * What a resource needs whose objects hold values that must be unique in the cluster. The strategy chooses and names them;
- * the write that stores the object claims and releases them, and is repeated with others when somebody was faster.
+ * the write that stores the object claims and releases them, and is repeated with others when another write was faster.
  */
 export interface AssignedValues<T extends ApiObject = ApiObject> {
-  /** What a write means where it does not say so, before anything is assigned. Changes `object`. */
+  /** Fills in what a write leaves out, before values are assigned. Changes `object`. */
   complete(object: T, old: T | undefined): void;
   /** Fills in what the server assigns. Changes `object`. @throws StatusError */
   assign(object: T, old: T | undefined, values: ValueSource): Promise<void>;
   /** Everything an object holds, each value once. */
   valuesOf(object: T): AssignedValue[];
-  /** What to answer when another object holds a value that the caller asked for. */
+  /** The answer when another object holds a value that the caller asked for. */
   whenTaken(object: T, value: AssignedValue): StatusError;
 }
 
@@ -27,7 +27,7 @@ export interface AssignedValue {
 export interface ValueSource {
   /** In the order of the server's preference. */
   readonly pools: readonly ValuePool[];
-  /** Chooses a value that nobody holds. @throws PoolFull */
+  /** Chooses a free value. @throws PoolFull */
   pick(pool: ValuePool): Promise<string>;
   /** Whether a value that the caller asks for may be had, as far as that is to be known before the write. */
   isFree(value: AssignedValue, object: ApiObject): Promise<boolean>;

@@ -1,6 +1,7 @@
 import type { GroupResource, GroupVersionKind, ResourceOf } from '../api/names.ts';
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
+import type { PodSpec } from '../api/types/core/v1.ts';
 import type { ResourceVerb } from '../request/api-request.ts';
 import type { Backend } from '../request/backend.ts';
 import type { Strategy } from './strategy.ts';
@@ -10,7 +11,7 @@ import type { TokenIssuing } from './token-issuing.ts';
  * Everything the server knows of one resource type in one API group. Built-in resources are written as these literals
  * (resources/<group>/<resource>.ts); custom resources are made into them from their definitions.
  */
-export interface ResourceDefinition extends GroupResource {
+export interface ResourceDefinition extends GroupResource, ResourceTraits {
   readonly singular: string;
   readonly kind: string;
   /** '' for what cannot be listed (virtual types). */
@@ -35,10 +36,31 @@ export interface ResourceDefinition extends GroupResource {
   cells(object: ApiObject, now: number): readonly Cell[];
   readonly fields: SelectableFields;
   readonly strategy: Strategy;
+}
+
+/** Traits of a few resources, with objects of type `T`, that concern more than the verbs. */
+export interface ResourceTraits<T extends ApiObject = ApiObject> {
   /** Resources whose object of the same name goes along when one of these is gone. */
   readonly removedAlong?: readonly ResourceDefinition[];
   /** For what is only posted: the action, on the object the body names, that a create of this is. */
   readonly actsOn?: { readonly resource: GroupResource; readonly subresource: string };
+  /** The objects are pods, or pods are made from them. */
+  readonly podTemplate?: PodTemplateReader<T>;
+  /** The objects are questions about users and their rights: a create is answered, and nothing is stored. */
+  readonly isReview?: boolean;
+  /** Admission that does not judge these objects, because they configure it, or because a question must be answered. */
+  readonly exemptFrom?: readonly ('webhooks' | 'policies')[];
+  /** The name by which quotas counted the objects before there was `count/…`. Both names are counted. */
+  readonly quotaName?: string;
+  /** New objects get this finalizer. A controller of volumes removes it once nothing uses the object. */
+  readonly protection?: string;
+}
+
+/** Where the objects of a resource, which are of type `T`, have their pod. */
+export interface PodTemplateReader<T extends ApiObject = ApiObject> {
+  /** Of the pod's spec, for messages. */
+  readonly path: string;
+  read(object: T): { readonly metadata?: ObjectMeta; readonly spec?: PodSpec } | undefined;
 }
 
 export type DefinedVerb = Exclude<ResourceVerb, 'connect'>;
@@ -103,21 +125,21 @@ interface SubresourceBase {
 export interface ViewSubresource<T extends ApiObject = ApiObject, View extends ApiObject = T>
   extends SubresourceBase {
   readonly access: 'view';
-  /** What GET answers, from the stored form of the parent. Identity for `status`. */
+  /** The answer to GET, from the stored form of the parent. Identity for `status`. */
   read(parent: T): View;
   /**
    * The parent after a write of `view`. Takes only what this subresource may change from `view`; the result goes through
    * `validate` and is stored. `old` must not be changed.
    */
   write(view: View, old: T): T;
-  /** What a configuration of the view's own kind, applied, says of the parent; absent where both are one kind. */
+  /** Turns an applied configuration of the view's kind into one of the parent; absent where both are one kind. */
   toParent?(config: JsonObject): JsonObject;
-  /** Fields of the parent that a write of the view cannot change, so that nobody comes to own them by it. */
+  /** Fields of the parent that a write of the view cannot change, so that such a write never owns them. */
   readonly resetFields?: readonly (readonly string[])[];
   validate?(object: T, old: T): FieldError[];
 }
 
-/** What an action may do to the cluster. Implemented by the verbs, so that actions pass validation and conflicts like any write. */
+/** Access of an action to the cluster. Implemented by the verbs, so that actions pass validation and conflicts like any write. */
 export interface ActionContext<Parent extends ApiObject = ApiObject> {
   /** Reads, changes and stores the parent, again on a conflict. `change` gets a copy it may change. @throws StatusError */
   update(change: (object: Parent) => Parent): Promise<Parent>;
@@ -161,9 +183,9 @@ export interface ConnectSubresource<Options extends JsonObject = JsonObject> ext
   readonly options: string;
   /** `log`: the answer's body is passed on. `stream`: only upgrades. `proxy`: everything, rewritten to stand under its path. */
   readonly manner: 'log' | 'stream' | 'proxy';
-  /** What websockets carry that agents take over SPDY only: the channels of a command, or SPDY itself. */
+  /** The load of websockets that agents take over SPDY only: the channels of a command, or SPDY itself. */
   readonly websocket?: 'channels' | 'tunnel';
-  /** Undefined: there is nobody to ask yet. @throws StatusError */
+  /** Undefined: there is no server to ask yet. @throws StatusError */
   locate(call: ConnectCall<Options>): Promise<Backend | undefined>;
 }
 
@@ -172,7 +194,7 @@ export interface ConnectCall<Options extends JsonObject = JsonObject> {
   readonly name: string;
   /** The query, by the type of `options`. */
   readonly options: Options;
-  /** What follows the subresource, with a slash before it and one behind where the client wrote one. */
+  /** The path behind the subresource, with a slash before it and one behind where the client wrote one. */
   readonly subpath: string;
   /** --agent-preferred-address-types */
   readonly agentAddressTypes: readonly string[];

@@ -1,94 +1,184 @@
+import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
-import type { GatedFeature } from './gated-feature.ts';
-import { GATED_FIELDS } from './gated-field-table.ts';
+import type { FieldGate, FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
+import { isObject } from '../object/merge-patch.ts';
+import type { ResourceDefinition } from './definition.ts';
 
-/** Where in an object fields of several features are: one walk finds them all. */
-interface Branch {
-  readonly name: string;
-  readonly inside: Branch[];
-  feature: GatedFeature | undefined;
-}
-
-interface Hit {
-  readonly owner: JsonObject;
-  readonly name: string;
-  readonly feature: GatedFeature;
-}
-
+/**
+ * Fields of features that are off, as the IDL names them (`gate`). A field that a caller sets is dropped without a word, as
+ * Kubernetes does, unless the stored object has it already: then the feature was on when it was stored, and what is there
+ * stays and may be changed.
+ */
 export class GatedFields {
   readonly #isOn: (gate: string) => boolean;
-  readonly #trees = new Map<string, Branch[]>();
+  readonly #types: TypeLibrary;
+  readonly #branches = new Map<string, Branch[]>();
 
-  constructor(isOn: (gate: string) => boolean) {
+  constructor(isOn: (gate: string) => boolean, types: TypeLibrary) {
     this.#isOn = isOn;
+    this.#types = types;
   }
 
   /** Changes `object`, never `old`, whose parts it may hold. */
-  drop({ group, resource }: ResourceName, object: ApiObject, old?: ApiObject): void {
-    const hits: Hit[] = [];
-    find(object, this.#treeOf(`${group}/${resource}`), hits);
+  drop({ storage }: Pick<ResourceDefinition, 'storage'>, object: ApiObject, old?: ApiObject): void {
+    const branches = this.#branchesOf(this.#types.message(storage.type), NOTHING);
+    if (branches.length === 0) return;
+    const hits = hitsIn(object, branches);
     if (hits.length === 0) return;
-    for (const feature of new Set(hits.map((hit) => hit.feature))) {
-      if (old !== undefined && isUsed(feature, old)) continue;
-      if (feature.drop === undefined) for (const hit of hits) takeAway(hit, feature);
-      else feature.drop(object);
+    const used = new Set(
+      old === undefined ? [] : hitsIn(old, branches).map(({ branch }) => featureOf(branch)),
+    );
+    const cleaned = new Set<JsonObject>();
+    for (const hit of hits) if (!isUsed(hit.branch, used)) takeAway(hit, cleaned);
+  }
+
+  /** The closed gates of a message and the ways that lead to them. Types that hold themselves lead back to the same list. */
+  #branchesOf(message: MessageSchema, ungated: ReadonlySet<string>): readonly Branch[] {
+    const key = keyOf(message, ungated);
+    const known = this.#branches.get(key);
+    if (known !== undefined) return known;
+    const branches: Branch[] = [];
+    this.#branches.set(key, branches);
+    for (const field of message.fields.values()) {
+      if (this.#isClosed(field, ungated)) branches.push(toBranch(message, field, []));
+      else if (this.#leadsToGate(field, ungated, new Set()))
+        branches.push(this.#wayThrough(message, field, ungated));
     }
+    return branches;
   }
 
-  #treeOf(key: string): Branch[] {
-    let tree = this.#trees.get(key);
-    if (tree === undefined) {
-      tree = [];
-      for (const feature of GATED_FIELDS[key] ?? [])
-        if (!feature.gate.split('|').some(this.#isOn))
-          for (const path of feature.paths) plant(tree, path.split('.'), feature);
-      this.#trees.set(key, tree);
-    }
-    return tree;
+  #wayThrough(message: MessageSchema, field: FieldSchema, ungated: ReadonlySet<string>): Branch {
+    const inner = messageIn(field.value);
+    const below = addTo(ungated, field.ungated);
+    return toBranch(message, field, inner === undefined ? [] : this.#branchesOf(inner, below));
+  }
+
+  #isClosed({ name, gate }: FieldSchema, ungated: ReadonlySet<string>): boolean {
+    return gate !== undefined && !ungated.has(name) && !gate.anyOf.some(this.#isOn);
+  }
+
+  #leadsToGate(field: FieldSchema, ungated: ReadonlySet<string>, seen: Set<string>): boolean {
+    const message = messageIn(field.value);
+    if (message === undefined) return false;
+    const below = addTo(ungated, field.ungated);
+    const key = keyOf(message, below);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    for (const inner of message.fields.values())
+      if (this.#isClosed(inner, below) || this.#leadsToGate(inner, below, seen)) return true;
+    return false;
   }
 }
 
-interface ResourceName {
-  readonly group: string;
-  readonly resource: string;
+/** A field with a closed gate, or one that leads to some. */
+interface Branch {
+  readonly name: string;
+  /** `core/v1.Volume.image` */
+  readonly field: string;
+  /** Of a field that only leads to others: undefined. */
+  readonly gate: FieldGate | undefined;
+  readonly inside: readonly Branch[];
+  readonly isMap: boolean;
+  readonly dropEmpty: boolean;
 }
 
-function plant(tree: Branch[], path: readonly string[], feature: GatedFeature): void {
-  const [name = '', ...rest] = path;
-  let branch = tree.find((one) => one.name === name);
-  if (branch === undefined) {
-    branch = { name, inside: [], feature: undefined };
-    tree.push(branch);
-  }
-  if (rest.length === 0) branch.feature = feature;
-  else plant(branch.inside, rest, feature);
+/** A field of an object, and the fields it lies in. */
+interface Place {
+  readonly owner: JsonObject;
+  readonly branch: Branch;
+  readonly outer: Place | undefined;
 }
 
-function find(owner: JsonObject, tree: readonly Branch[], hits: Hit[]): void {
-  for (const { name, inside, feature } of tree) {
-    const value = owner[name];
+const NOTHING: ReadonlySet<string> = new Set();
+
+const keyOf = ({ name }: MessageSchema, ungated: ReadonlySet<string>): string => [name, ...ungated].join(' ');
+
+const addTo = (names: ReadonlySet<string>, more: readonly string[]): ReadonlySet<string> =>
+  more.length === 0 ? names : new Set([...names, ...more]);
+
+const toBranch = (message: MessageSchema, field: FieldSchema, inside: readonly Branch[]): Branch => ({
+  name: field.name,
+  field: `${message.name}.${field.name}`,
+  gate: inside.length === 0 ? field.gate : undefined,
+  inside,
+  isMap: field.value.kind === 'map',
+  dropEmpty: field.dropEmpty,
+});
+
+function messageIn(value: ValueSchema): MessageSchema | undefined {
+  if ('message' in value) return value.message;
+  if (value.kind === 'list') return messageIn(value.items);
+  return value.kind === 'map' ? messageIn(value.values) : undefined;
+}
+
+function hitsIn(object: JsonObject, branches: readonly Branch[]): Place[] {
+  const hits: Place[] = [];
+  find(object, branches, undefined, hits);
+  return hits;
+}
+
+function find(owner: JsonObject, branches: readonly Branch[], outer: Place | undefined, hits: Place[]): void {
+  for (const branch of branches) {
+    const value = owner[branch.name];
     if (value === undefined || value === null) continue;
-    if (feature !== undefined && value !== feature.neutral) hits.push({ owner, name, feature });
-    else if (inside.length > 0) findInside(value, inside, hits);
+    if (branch.gate === undefined) findInside(value, { owner, branch, outer }, hits);
+    else if (value !== branch.gate.off) hits.push({ owner, branch, outer });
   }
 }
 
-function findInside(value: JsonValue, tree: readonly Branch[], hits: Hit[]): void {
+function findInside(value: JsonValue, place: Place, hits: Place[]): void {
   if (typeof value !== 'object' || value === null) return;
-  if (Array.isArray(value)) for (const item of value) findInside(item, tree, hits);
-  else find(value, tree, hits);
+  const { inside, isMap } = place.branch;
+  if (Array.isArray(value)) for (const item of value) findInside(item, place, hits);
+  else if (isMap) for (const item of Object.values(value)) findItem(item, place, hits);
+  else find(value, inside, place, hits);
 }
 
-function takeAway({ owner, name, feature }: Hit, dropped: GatedFeature): void {
-  if (feature !== dropped) return;
-  if (feature.neutral === undefined) delete owner[name];
-  else owner[name] = feature.neutral;
+function findItem(value: JsonValue | undefined, place: Place, hits: Place[]): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    find(value, place.branch.inside, place, hits);
 }
 
-function isUsed(feature: GatedFeature, old: ApiObject): boolean {
-  const tree: Branch[] = [];
-  for (const path of [...feature.paths, ...(feature.usedBy ?? [])]) plant(tree, path.split('.'), feature);
-  const hits: Hit[] = [];
-  find(old, tree, hits);
-  return hits.length > 0;
+const featureOf = ({ name, gate }: Branch, field = name): string => `${gate?.anyOf.join('|')} ${field}`;
+
+const isUsed = (branch: Branch, used: ReadonlySet<string>): boolean =>
+  used.size > 0 &&
+  [branch.name, ...(branch.gate?.usedBy ?? [])].some((field) => used.has(featureOf(branch, field)));
+
+/** `cleaned`: specs of pods that have lost their image volumes already, all at once. */
+function takeAway({ owner, branch: { name, field, gate }, outer }: Place, cleaned: Set<JsonObject>): void {
+  if (field === 'core/v1.Volume.image') {
+    if (outer === undefined || cleaned.has(outer.owner)) return;
+    cleaned.add(outer.owner);
+    dropImageVolumes(outer.owner);
+  } else if (gate?.off !== undefined) {
+    owner[name] = gate.off;
+  } else {
+    delete owner[name];
+    dropEmptied(owner, outer);
+  }
 }
+
+function dropEmptied(owner: JsonObject, place: Place | undefined): void {
+  if (place?.branch.dropEmpty !== true || !isEmpty(owner)) return;
+  delete place.owner[place.branch.name];
+  dropEmptied(place.owner, place.outer);
+}
+
+const isEmpty = (object: JsonObject): boolean => Object.values(object).every((value) => value === undefined);
+
+const CONTAINERS = ['containers', 'initContainers', 'ephemeralContainers'];
+
+/** Volumes of images go whole, and their mounts with them: a volume without a source would be refused. */
+function dropImageVolumes(podSpec: JsonObject): void {
+  const volumes = objects(podSpec.volumes);
+  const names = new Set(volumes.filter(({ image }) => image !== undefined).map(({ name }) => name));
+  podSpec.volumes = volumes.filter(({ image }) => image === undefined);
+  for (const container of CONTAINERS.flatMap((list) => objects(podSpec[list]))) {
+    if (container.volumeMounts === undefined) continue;
+    container.volumeMounts = objects(container.volumeMounts).filter(({ name }) => !names.has(name));
+  }
+}
+
+const objects = (value: JsonValue | undefined): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];

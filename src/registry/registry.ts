@@ -62,7 +62,7 @@ export class Registry {
     }));
   }
 
-  /** What one group version serves, sorted by resource name. */
+  /** The resources of one group version, sorted by name. */
   resources(group: string, version: string): ServedResource[] {
     const prefix = `${group}/${version}/`;
     const found = [...this.#byPath].filter(([path]) => path.startsWith(prefix)).map(([, served]) => served);

@@ -31,11 +31,11 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * tell the same mistake twice.
    */
   readonly judgesAlone?: readonly string[];
-  /** What only a new object may not be, because an update may make it so. Runs after {@link Strategy.validate}. */
+  /** Rules of a new object alone: an update may break them. Runs after {@link Strategy.validate}. */
   validateCreate?(object: T): FieldError[];
-  /** What an update may not do. Runs after {@link Strategy.validate}. */
+  /** Rules of the change from `old` to `object`. Runs after {@link Strategy.validate}. */
   validateUpdate?(object: T, old: T): FieldError[];
-  /** Fields that a write of the object cannot change (its status), so that nobody comes to own them by it. */
+  /** Fields that a write of the object cannot change (its status), so that such a write never owns them. */
   readonly resetFields?: readonly (readonly string[])[];
   /** Texts for Warning headers. */
   warnings?(object: T, old: T | undefined): string[];
@@ -43,7 +43,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly tracksGeneration: boolean;
   /** PUT on a name that does not exist creates it. */
   readonly allowCreateOnUpdate: boolean;
-  /** PUT without resourceVersion replaces whatever is there. */
+  /** PUT without resourceVersion replaces the stored object in any version. */
   readonly allowUnconditionalUpdate: boolean;
   /**
    * Deletion in two phases with a grace period (pods): how many seconds the object stays with a deletionTimestamp.

@@ -11,7 +11,7 @@ export interface ValuePool {
   readonly size: number;
   /** The first so many are the server's own and never chosen. */
   readonly reserved: number;
-  /** Values from here on are chosen first, so that those who ask for one of the first by themselves are likely to get it. */
+  /** Values from here on are chosen first, so that a caller's own choice among the first values is likely to be free. */
   readonly dynamicFrom: number;
   valueAt(index: number): string;
   /** Undefined for what lies outside. */

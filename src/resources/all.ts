@@ -13,13 +13,6 @@ import { daemonsets } from './apps/daemon-set.ts';
 import { deployments } from './apps/deployment.ts';
 import { replicasets } from './apps/replica-set.ts';
 import { statefulsets } from './apps/stateful-set.ts';
-import { selfsubjectreviews, tokenreviews } from './authentication/reviews.ts';
-import {
-  localsubjectaccessreviews,
-  selfsubjectaccessreviews,
-  selfsubjectrulesreviews,
-  subjectaccessreviews,
-} from './authorization/reviews.ts';
 import { horizontalpodautoscalers } from './autoscaling/horizontal-pod-autoscaler/definition.ts';
 import { cronjobs } from './batch/cron-job.ts';
 import { jobs } from './batch/job/definition.ts';
@@ -27,7 +20,6 @@ import { certificatesigningrequests } from './certificates/certificate-signing-r
 import { clustertrustbundles } from './certificates/cluster-trust-bundle.ts';
 import { leases } from './coordination/lease.ts';
 import { leasecandidates } from './coordination/lease-candidate.ts';
-import { bindings } from './core/binding.ts';
 import { componentstatuses } from './core/component-status.ts';
 import { configmaps } from './core/config-map.ts';
 import { endpoints } from './core/endpoints.ts';
@@ -53,6 +45,7 @@ import { ipaddresses } from './networking/ip-address.ts';
 import { networkpolicies } from './networking/network-policy.ts';
 import { servicecidrs } from './networking/service-cidr.ts';
 import { runtimeclasses } from './node/runtime-class.ts';
+import { bindings } from './pod/binding.ts';
 import { pods } from './pod/definition.ts';
 import { poddisruptionbudgets } from './policy/pod-disruption-budget.ts';
 import { clusterroles, roles } from './rbac/role.ts';
@@ -62,6 +55,14 @@ import { podschedulingcontexts } from './resource/pod-scheduling-context.ts';
 import { resourceclaims } from './resource/resource-claim.ts';
 import { resourceclaimtemplates } from './resource/resource-claim-template.ts';
 import { resourceslices } from './resource/resource-slice.ts';
+import {
+  localsubjectaccessreviews,
+  selfsubjectaccessreviews,
+  selfsubjectreviews,
+  selfsubjectrulesreviews,
+  subjectaccessreviews,
+  tokenreviews,
+} from './reviews.ts';
 import { priorityclasses } from './scheduling/priority-class.ts';
 import { csidrivers } from './storage/csi-driver.ts';
 import { csinodes } from './storage/csi-node.ts';

@@ -5,7 +5,7 @@ import { formatLabelRequirements, fromLabelSelector } from '../object/selectors.
 
 export { humanDuration } from '../object/ages.ts';
 
-/** What the tables of several resources show in the same way. */
+/** Cells that the tables of several resources share. */
 
 export const NONE = '<none>';
 

@@ -1,23 +1,23 @@
-import type { ApiObject, JsonObject, JsonValue, ObjectMeta } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { copyJson } from '../object/equality.ts';
-import type { NameRule } from '../object/formats.ts';
+import { valueAt } from '../object/parts.ts';
 import type {
   Cell,
   Column,
   Conversion,
   DefinedVerb,
   ResourceDefinition,
+  ResourceTraits,
   SelectableFields,
   Subresource,
   ViewSubresource,
 } from '../registry/definition.ts';
 import type { Strategy } from '../registry/strategy.ts';
-import { type Ratchet, ratcheted } from './rules/ratchet.ts';
-import { statedBy } from './stated.ts';
+import { type Ratchet, ratcheted } from './rules/checked.ts';
 
 /** A built-in resource with objects of type `T`, as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
-export interface ResourceOutline<T extends ApiObject = ApiObject> {
+export interface ResourceOutline<T extends ApiObject = ApiObject> extends ResourceTraits<T> {
   readonly group: string;
   readonly resource: string;
   readonly singular?: string;
@@ -32,20 +32,18 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> {
   readonly storage?: ResourceDefinition['storage'];
   /** The object has a status of its own subresource; this is what it is when nothing has been observed. */
   readonly emptyStatus?: JsonObject;
-  /** What a write of the status cannot change; the spec unless said otherwise. `['metadata']` keeps all of the metadata. */
+  /** Fields that a write of the status cannot change; the spec unless said otherwise. `['metadata']` keeps all of the metadata. */
   readonly statusResets?: readonly (readonly string[])[];
   /** Writes of the status: what they may not change after all, and what the new status is completed by. Changes `object`. */
   prepareStatus?(object: T, old: T): void;
-  /** What a write of the status may not say, besides what the strategy validates. */
+  /** Rules of a written status, besides those of the strategy. */
   validateStatus?(object: T, old: T): FieldError[];
   readonly subresources?: readonly Subresource[];
   readonly table?: Table<T>;
   readonly fields?: FieldOutline;
   /** Rules that stored objects may go on breaking. */
   readonly ratchets?: readonly Ratchet<T>[];
-  readonly strategy: StrategyOutline<T>;
-  readonly removedAlong?: readonly ResourceDefinition[];
-  readonly actsOn?: ResourceDefinition['actsOn'];
+  readonly strategy?: Partial<Strategy<T>>;
 }
 
 interface VersionOutline {
@@ -71,12 +69,13 @@ export interface FieldOutline {
   readonly indexed?: readonly string[];
 }
 
-export interface StrategyOutline<T extends ApiObject = ApiObject> extends Partial<Strategy<T>> {
-  readonly nameRule: NameRule;
-  readonly tracksGeneration: boolean;
-  readonly allowCreateOnUpdate: boolean;
-  readonly allowUnconditionalUpdate: boolean;
-}
+/** Most resources have names with dots, no generation, and let an update without resourceVersion replace what is there. */
+const USUAL_STRATEGY: Strategy = {
+  nameRule: 'dns-subdomain',
+  tracksGeneration: false,
+  allowCreateOnUpdate: false,
+  allowUnconditionalUpdate: true,
+};
 
 const ALL_VERBS: readonly DefinedVerb[] = [
   'create',
@@ -92,37 +91,41 @@ const ALL_VERBS: readonly DefinedVerb[] = [
 export function define<T extends ApiObject = ApiObject>(typed: ResourceOutline<T>): ResourceDefinition {
   // Callers of a definition do not know its type of object. They hand in objects that were decoded as that type.
   const outline: ResourceOutline = typed;
-  const { group, resource, kind, versions } = outline;
+  const {
+    storedVersion,
+    emptyStatus,
+    statusResets,
+    prepareStatus,
+    validateStatus,
+    ratchets,
+    table,
+    ...rest
+  } = outline;
+  const { group, resource, kind, versions, verbs = ALL_VERBS } = outline;
   const [preferred] = versions;
-  const stored = versions.find(({ version }) => version === outline.storedVersion) ?? preferred;
+  const stored = versions.find(({ version }) => version === storedVersion) ?? preferred;
   if (stored === undefined) throw new Error(`${resource} has no version`);
-  const verbs = outline.verbs ?? ALL_VERBS;
   return {
-    group,
-    resource,
-    singular: outline.singular ?? kind.toLowerCase(),
-    kind,
+    singular: kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    storage: { group, resource, version: stored.version, type: stored.type },
+    ...rest,
     listKind: verbs.includes('list') ? `${kind}List` : '',
-    namespaced: outline.namespaced,
-    shortNames: outline.shortNames ?? [],
-    categories: outline.categories ?? [],
     verbs,
-    versions: versions.map((version) => ({ ...version, enabledByDefault: version.enabledByDefault ?? true })),
-    storage: outline.storage ?? { group, resource, version: stored.version, type: stored.type },
+    versions: versions.map((version) => ({ enabledByDefault: true, ...version })),
     subresources: [
-      ...(outline.emptyStatus === undefined ? [] : [statusOf(outline, stored)]),
+      ...(emptyStatus === undefined ? [] : [statusOf(outline, stored)]),
       ...(outline.subresources ?? []),
     ],
-    columns: outline.table?.columns ?? DEFAULT_TABLE.columns,
-    cells: outline.table?.cells ?? DEFAULT_TABLE.cells,
+    columns: table?.columns ?? DEFAULT_TABLE.columns,
+    cells: table?.cells ?? DEFAULT_TABLE.cells,
     fields: toSelectableFields(outline.fields ?? { paths: {} }),
-    strategy: withRatchets(withStatusReset(outline), outline.ratchets),
-    ...(outline.removedAlong === undefined ? {} : { removedAlong: outline.removedAlong }),
-    ...(outline.actsOn === undefined ? {} : { actsOn: outline.actsOn }),
+    strategy: withRatchets(withStatusReset(outline), ratchets),
   };
 }
 
-/** What resources without a table of their own show. */
+/** The table of resources that have none of their own. */
 const DEFAULT_TABLE: Table = {
   columns: [nameColumn(), { ...column('Created At'), type: 'date' }],
   cells: ({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? ''],
@@ -187,7 +190,8 @@ export function writeStatus<T extends ApiObject>(
 }
 
 /** A caller who writes the object cannot write its status; a new object has the empty one. */
-function withStatusReset({ emptyStatus, strategy, subresources = [] }: ResourceOutline): Strategy {
+function withStatusReset({ emptyStatus, strategy: own, subresources = [] }: ResourceOutline): Strategy {
+  const strategy: Strategy = { ...USUAL_STRATEGY, ...own };
   if (emptyStatus === undefined) {
     return subresources.some(({ name }) => name === 'status')
       ? { resetFields: [['status']], ...strategy }
@@ -241,11 +245,11 @@ function firstValue(object: JsonObject, sources: readonly (readonly string[])[])
   return '';
 }
 
-function valueAt(object: JsonObject, path: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = object;
-  for (const part of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = (value as JsonObject)[part];
-  }
-  return value;
+/** The metadata of a written view that belongs to the write: its preconditions, and the owners of fields after it. */
+export function statedBy({ resourceVersion, uid, managedFields }: ObjectMeta): ObjectMeta {
+  return {
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(managedFields === undefined ? {} : { managedFields }),
+  };
 }

@@ -7,7 +7,7 @@ import { parseIp } from '../object/ip.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import { writeStatus } from './define.ts';
 
-/** What services and ingresses have in common: a status that says where a load balancer lets traffic in. */
+/** The status that services and ingresses share: the addresses at which a load balancer takes traffic. */
 
 export interface LoadBalancerStatusOutline<T extends ApiObject> {
   readonly served: GroupVersionKind;

@@ -45,7 +45,7 @@ export function createWriting(
     allocator: new ValueAllocator(storage.allocations, pools),
     eventTtlMs: options.storage.eventTtlMs,
     collectsGarbage: options.writing.collectsGarbage,
-    gatedFields: new GatedFields(foundation.isFeatureOn),
+    gatedFields: new GatedFields(foundation.isFeatureOn, types),
   });
   const client = new Client({ store, registry, writer });
   const quotas = new StoredQuotas(client);

@@ -4,6 +4,10 @@ import { measureOf } from '../../src/admission/quota/measures.ts';
 import { type LimitedResource, readQuotaConfig } from '../../src/admission/quota/quota-config.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { fromResourceList } from '../../src/object/resource-list.ts';
+import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim/definition.ts';
+import { services } from '../../src/resources/core/service/definition.ts';
+import { pods } from '../../src/resources/pod/definition.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
@@ -137,7 +141,7 @@ describe('pods', () => {
   });
 
   test('a pod that has ended, or should have, uses no more than its place in storage', () => {
-    const measure = measureOf({ group: '', resource: 'pods' });
+    const measure = measureOf(pods);
     const usage = (more: JsonObject): JsonObject =>
       fromResourceList(measure?.usage(toObject({ ...pod({ cpu: '1' }), ...more }), NOW) ?? new Map());
     expect(usage({ status: { phase: 'Running' } })).toMatchObject({ pods: '1', cpu: '1' });
@@ -149,7 +153,7 @@ describe('pods', () => {
 
   test('the overhead of a pod is counted, too', () => {
     const object = pod({ cpu: '1' }, { cpu: '2' }, { overhead: { cpu: '100m', memory: '1Mi' } });
-    const usage = measureOf({ group: '', resource: 'pods' })?.usage(object, NOW) ?? new Map();
+    const usage = measureOf(pods)?.usage(object, NOW) ?? new Map();
     expect(fromResourceList(usage)).toMatchObject({ cpu: '1100m', memory: '1Mi', 'limits.cpu': '2100m' });
     expect(usage.has('limits.memory')).toBe(false);
   });
@@ -174,7 +178,7 @@ test.each<[string, JsonObject, JsonObject]>([
     { 'services.nodeports': '1', 'services.loadbalancers': '1' },
   ],
 ])('a service %s uses what it takes', (_, spec, usage) => {
-  const measured = measureOf({ group: '', resource: 'services' })?.usage(service(spec), NOW) ?? new Map();
+  const measured = measureOf(services)?.usage(service(spec), NOW) ?? new Map();
   expect(fromResourceList(measured)).toEqual({ services: '1', 'count/services': '1', ...usage });
 });
 
@@ -195,7 +199,7 @@ test('a claim is counted by its storage class too, in whole bytes', () => {
   const claim = toObject({
     spec: { storageClassName: 'gold', resources: { requests: { storage: '1500m' } } },
   });
-  const usage = measureOf({ group: '', resource: 'persistentvolumeclaims' })?.usage(claim, NOW) ?? new Map();
+  const usage = measureOf(persistentvolumeclaims)?.usage(claim, NOW) ?? new Map();
   expect(fromResourceList(usage)).toEqual({
     persistentvolumeclaims: '1',
     'count/persistentvolumeclaims': '1',
@@ -284,4 +288,20 @@ describe('what may only be had where a quota allows it', () => {
       /kind: Unsupported value.*limitedResources\[0\]\.resource: Required value/,
     );
   });
+});
+
+test('everything that is stored is counted, but for events', () => {
+  const uncounted = BUILT_IN_RESOURCES.filter((definition) => measureOf(definition) === undefined);
+  expect(uncounted.map(({ group, resource }) => `${group}/${resource}`)).toEqual([
+    '/bindings',
+    '/componentstatuses',
+    '/events',
+    'events.k8s.io/events',
+    'authentication.k8s.io/selfsubjectreviews',
+    'authentication.k8s.io/tokenreviews',
+    'authorization.k8s.io/localsubjectaccessreviews',
+    'authorization.k8s.io/selfsubjectaccessreviews',
+    'authorization.k8s.io/selfsubjectrulesreviews',
+    'authorization.k8s.io/subjectaccessreviews',
+  ]);
 });

@@ -127,7 +127,7 @@ export function createTestClient(options: {
     allocator: new ValueAllocator({} as never, []),
     eventTtlMs: 0,
     collectsGarbage: true,
-    gatedFields: new GatedFields(() => true),
+    gatedFields: new GatedFields(() => true, types),
   });
   return { client: new Client({ store, registry, writer }), store, registry };
 }

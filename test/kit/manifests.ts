@@ -5,7 +5,7 @@ import type { ResourceDefinition } from '../../src/registry/definition.ts';
 import { GatedFields } from '../../src/registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../../src/registry/validate-metadata.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
-import { validateObject } from '../../src/verbs/writing/validate-object.ts';
+import { validateObject, validateUpdate } from '../../src/verbs/writing/validate-object.ts';
 
 /** Manifests through a resource's strategy in the order of a real write, without a server and a database. */
 
@@ -18,7 +18,7 @@ const OFF: ReadonlySet<string> = new Set([
   'RecoverVolumeExpansionFailure',
   'VolumeAttributesClass',
 ]);
-export const gatedFields: GatedFields = new GatedFields((gate) => !OFF.has(gate));
+export const gatedFields: GatedFields = new GatedFields((gate) => !OFF.has(gate), types);
 
 /** Decoded, with the server's part of the metadata. `manifest` needs no kind and no apiVersion. */
 function decode(definition: ResourceDefinition, manifest: JsonObject): ApiObject {
@@ -73,7 +73,7 @@ export function problemsOnUpdate(
   return lines([
     ...validateObject(definition, object, types),
     ...validateObjectMetaUpdate(object.metadata, old.metadata),
-    ...(definition.strategy.validateUpdate?.(object, old) ?? []),
+    ...validateUpdate(definition, object, old, types),
   ]);
 }
 

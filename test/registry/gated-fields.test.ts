@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../../src/api/object-meta.ts';
-import type { MessageSchema, ValueSchema } from '../../src/api/schema.ts';
+import type { FieldSchema, MessageSchema, ValueSchema } from '../../src/api/schema.ts';
 import { apiFlags } from '../../src/options/api.ts';
-import { GATED_FIELDS } from '../../src/registry/gated-field-table.ts';
 import { GatedFields } from '../../src/registry/gated-fields.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { customresourcedefinitions } from '../../src/resources/apiextensions/custom-resource-definition.ts';
+import { statefulsets } from '../../src/resources/apps/stateful-set.ts';
+import { cronjobs } from '../../src/resources/batch/cron-job.ts';
+import { jobs } from '../../src/resources/batch/job/definition.ts';
+import { persistentvolumeclaims as claims } from '../../src/resources/core/persistent-volume-claim/definition.ts';
+import { pods } from '../../src/resources/pod/definition.ts';
 
 const types = loadTypes();
-const byDefault = new GatedFields((gate) => apiFlags.featureGates.read([]).isEnabled(gate));
-const pods = { group: '', resource: 'pods' };
-const claims = { group: '', resource: 'persistentvolumeclaims' };
+const byDefault = new GatedFields((gate) => apiFlags.featureGates.read([]).isEnabled(gate), types);
+const allOff = new GatedFields(() => false, types);
 
 const object = (fields: JsonObject): ApiObject => ({ kind: 'K', apiVersion: 'v1', metadata: {}, ...fields });
 const pod = (spec: JsonObject): ApiObject => object({ spec });
@@ -36,8 +39,32 @@ describe('a field of a feature that is off', () => {
   test('is kept when its gate is open', () => {
     const kept = structuredClone(given);
     const isOn = (gate: string): boolean => gate === 'UserNamespacesSupport';
-    new GatedFields(isOn).drop(pods, kept);
+    new GatedFields(isOn, types).drop(pods, kept);
     expect(kept.spec).toEqual({ containers: [{ name: 'a' }], hostUsers: false });
+  });
+
+  test('is dropped from a pod template, however deep that is', () => {
+    const set = object({ spec: { template: { spec: structuredClone(given.spec) } } });
+    byDefault.drop(statefulsets, set);
+    expect(set.spec).toEqual({ template: { spec: { containers: [{ name: 'a' }] } } });
+  });
+
+  test('is dropped from schemas inside of schemas', () => {
+    const rules = (optionalOldSelf: boolean): JsonObject => ({
+      'x-kubernetes-validations': [{ rule: 'true', ...(optionalOldSelf ? { optionalOldSelf } : {}) }],
+    });
+    const schema = (old: boolean): JsonValue => ({
+      properties: { a: { items: rules(old) }, b: { additionalProperties: { allOf: [rules(old)] } } },
+    });
+    const definition = object({ spec: { versions: [{ schema: { openAPIV3Schema: schema(true) } }] } });
+    allOff.drop(customresourcedefinitions, definition);
+    expect(definition.spec).toEqual({ versions: [{ schema: { openAPIV3Schema: schema(false) } }] });
+  });
+
+  test('goes by itself where Kubernetes judges each field of a feature', () => {
+    const given = object({ spec: { backoffLimitPerIndex: 1, maxFailedIndexes: 2 } });
+    allOff.drop(jobs, given, object({ spec: { backoffLimitPerIndex: 3 } }));
+    expect(given.spec).toEqual({ backoffLimitPerIndex: 1 });
   });
 });
 
@@ -49,15 +76,18 @@ test('what belongs to a field goes with it', () => {
     lifecycle: { preStop: { sleep: { seconds: 1 } } },
   };
   const given = pod({
-    containers: [container],
+    containers: [container, { lifecycle: { postStart: { exec: {} }, preStop: { sleep: { seconds: 1 } } } }],
     volumes: [
       { name: 'i', image: {} },
       { name: 'e', emptyDir: {} },
     ],
   });
-  new GatedFields(() => false).drop(pods, given);
+  allOff.drop(pods, given);
   expect(given.spec).toEqual({
-    containers: [{ name: 'a', volumeMounts: [{ name: 'e' }], securityContext: { procMount: 'Default' } }],
+    containers: [
+      { name: 'a', volumeMounts: [{ name: 'e' }], securityContext: { procMount: 'Default' } },
+      { lifecycle: { postStart: { exec: {} } } },
+    ],
     volumes: [{ name: 'e', emptyDir: {} }],
   });
 });
@@ -79,17 +109,57 @@ test('the fields of one gate are judged each by itself where Kubernetes does', (
   expect(given.status).toEqual({ currentVolumeAttributesClassName: 'a' });
 });
 
-test('every path of the table leads to a field of its type, and every gate is one', () => {
-  const known = new Set<string>();
-  for (const { group, resource, storage } of BUILT_IN_RESOURCES) {
-    known.add(`${group}/${resource}`);
-    for (const { gate, paths, usedBy = [] } of GATED_FIELDS[`${group}/${resource}`] ?? []) {
-      for (const one of gate.split('|')) expect(problemWith(one), one).not.toContain('unknown gate');
-      for (const path of [...paths, ...usedBy])
-        expect(leads(types.message(storage.type), path.split('.')), `${resource} ${path}`).toBe(true);
+describe('a gate does not reach', () => {
+  test('the restart policy of a container, which validation refuses', () => {
+    const given = pod({
+      containers: [{ restartPolicy: 'Always' }],
+      initContainers: [{ restartPolicy: 'Always' }],
+    });
+    allOff.drop(pods, given);
+    expect(given.spec).toEqual({ containers: [{ restartPolicy: 'Always' }], initContainers: [{}] });
+  });
+
+  test('the jobs that a cron job makes', () => {
+    const spec = { jobTemplate: { spec: { managedBy: 'a', backoffLimitPerIndex: 1 } } };
+    const given = object({ spec: structuredClone(spec) });
+    allOff.drop(cronjobs, given);
+    expect(given.spec).toEqual(spec);
+  });
+
+  test('claims that are made from templates', () => {
+    const spec = {
+      template: {
+        spec: {
+          volumes: [{ ephemeral: { volumeClaimTemplate: { spec: { volumeAttributesClassName: 'a' } } } }],
+        },
+      },
+      volumeClaimTemplates: [
+        { spec: { volumeAttributesClassName: 'a' }, status: { modifyVolumeStatus: {} } },
+      ],
+    };
+    const given = object({ spec: structuredClone(spec) });
+    allOff.drop(statefulsets, given);
+    expect(given.spec).toEqual(spec);
+  });
+});
+
+test('every gate that the IDL names exists, and so does every field that an annotation refers to', () => {
+  const fields = [...types.names()].flatMap((name) => [...types.message(name).fields.values()]);
+  const gated = fields.filter(({ gate }) => gate !== undefined);
+  expect(gated.length).toBeGreaterThan(40);
+  for (const { name, gate } of gated) {
+    for (const one of gate?.anyOf ?? [])
+      expect(problemWith(one), `${name}: ${one}`).not.toContain('unknown gate');
+    for (const other of gate?.usedBy ?? []) {
+      const sharesGate = gated.some(
+        (field) => field.name === other && field.gate?.anyOf[0] === gate?.anyOf[0],
+      );
+      expect(sharesGate, `${name} is used by ${other}`).toBe(true);
     }
   }
-  expect(Object.keys(GATED_FIELDS).filter((key) => !known.has(key))).toEqual([]);
+  for (const field of fields)
+    for (const name of field.ungated)
+      expect(leadsTo(field, name), `${field.name} ungates ${name}`).toBe(true);
 });
 
 /** A gate that is known may still be one that nobody can set. */
@@ -102,11 +172,12 @@ function problemWith(gate: string): string {
   }
 }
 
-function leads(schema: MessageSchema, [name = '', ...rest]: string[]): boolean {
-  const field = schema.fields.get(name);
-  if (field === undefined || rest.length === 0) return field !== undefined;
-  const inner = messageIn(field.value);
-  return inner !== undefined && leads(inner, rest);
+function leadsTo({ value }: FieldSchema, name: string): boolean {
+  const message = messageIn(value);
+  if (message === undefined) return false;
+  return [...message.fields.values()].some(
+    (field) => (field.name === name && field.gate !== undefined) || leadsTo(field, name),
+  );
 }
 
 function messageIn(value: ValueSchema): MessageSchema | undefined {

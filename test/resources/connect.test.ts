@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PodLogOptions } from '../../src/api/types/core/v1.ts';
 import { problemsOf } from '../../src/object/field-path.ts';
-import { validateLogOptions } from '../../src/resources/connect/pod-log.ts';
+import { validateLogOptions } from '../../src/resources/connect/pod-streams.ts';
 import { isGlobalUnicast, parseTargetName } from '../../src/resources/connect/proxies.ts';
 
 test.each([

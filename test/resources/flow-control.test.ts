@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { loadTypes } from '../../src/api/idl/types.ts';
+import type { JsonObject } from '../../src/api/object-meta.ts';
+import { decodeObject } from '../../src/codec/decode.ts';
 import { flowschemas } from '../../src/resources/flowcontrol/flow-schema.ts';
 import { prioritylevelconfigurations } from '../../src/resources/flowcontrol/priority-level-configuration.ts';
 import { created, problemsOnCreate, problemsOnView } from '../kit/manifests.ts';
@@ -6,6 +9,8 @@ import { type StatusChange, shortened, type Variation } from '../kit/variation-t
 import { varyAll } from '../kit/variations.ts';
 
 /** How requests are told apart and queued. */
+
+const types = loadTypes();
 
 const EXEMPT = {
   priorityLevelConfiguration: { name: 'exempt' },
@@ -338,6 +343,16 @@ describe('priority levels', () => {
         limitResponse: { type: 'Queue', queuing: { queues: 64, handSize: 8, queueLengthLimit: 50 } },
         lendablePercent: 0,
       },
+    });
+  });
+
+  test('the defaults of v1 are those of v1beta3', () => {
+    const levels = { spec: { limited: { limitResponse: { type: 'Queue', queuing: {} } } } };
+    const decoded = (type: string, value: JsonObject): JsonObject =>
+      decodeObject(value, types.message(`flowcontrol/${type}`)).object;
+    expect(decoded('v1beta3.FlowSchema', { spec: {} })).toEqual(decoded('v1.FlowSchema', { spec: {} }));
+    expect(decoded('v1beta3.PriorityLevelConfiguration', levels)).toMatchObject({
+      spec: { limited: { limitResponse: { queuing: { queues: 64, handSize: 8, queueLengthLimit: 50 } } } },
     });
   });
 

@@ -67,8 +67,7 @@ async function check(
   attributes: AdmissionAttributes,
 ): Promise<void> {
   const { definition, operation, namespace } = attributes;
-  if (operation === 'DELETE' || !definition.namespaced || definition.resource === 'localsubjectaccessreviews')
-    return;
+  if (operation === 'DELETE' || !definition.namespaced || definition.isReview === true) return;
   const key = { ...NAMESPACES, namespace: '', name: namespace };
   const entry = await objects.entry(key, deleted.has(namespace) ? 'latest' : 'cached-if-found');
   if (entry === undefined) throw notFound(NAMESPACES, namespace);

@@ -3,7 +3,6 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
 import type { Ingress, IngressClass } from '../../api/types/networking/v1.ts';
 import { parseQuantity } from '../../object/quantity.ts';
-import { table } from '../../util/table.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
@@ -133,11 +132,6 @@ const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 export const storageClassOf = ({ metadata, spec }: PersistentVolumeClaim): string =>
   metadata.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? '';
 
-const FINALIZERS: Readonly<Record<string, string>> = table({
-  persistentvolumes: 'kubernetes.io/pv-protection',
-  persistentvolumeclaims: 'kubernetes.io/pvc-protection',
-});
-
 /**
  * Gives new volumes and claims the finalizer that keeps them while they are in use; the controllers of volumes remove it
  * (Kubernetes: storage/storageobjectinuseprotection).
@@ -146,10 +140,10 @@ export const storageProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   operations: ['CREATE'],
   mutate: ({ definition, subresource, object }) => {
-    const finalizer = definition.group === '' ? FINALIZERS[definition.resource] : undefined;
-    if (finalizer === undefined || object === undefined || subresource !== '') return;
+    const { protection } = definition;
+    if (protection === undefined || object === undefined || subresource !== '') return;
     const { finalizers = [] } = object.metadata;
-    if (!finalizers.includes(finalizer)) object.metadata.finalizers = [...finalizers, finalizer];
+    if (!finalizers.includes(protection)) object.metadata.finalizers = [...finalizers, protection];
   },
 };
 

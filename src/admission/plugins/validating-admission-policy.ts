@@ -27,18 +27,6 @@ export interface PolicyParts {
   readonly onResources: (changed: () => void) => void;
 }
 
-/** Policies themselves, because they could refuse their own correction, and reviews, which must always be answered. */
-const EXEMPT: ReadonlySet<string> = new Set([
-  'admissionregistration.k8s.io/validatingadmissionpolicies',
-  'admissionregistration.k8s.io/validatingadmissionpolicybindings',
-  'authentication.k8s.io/selfsubjectreviews',
-  'authentication.k8s.io/tokenreviews',
-  'authorization.k8s.io/localsubjectaccessreviews',
-  'authorization.k8s.io/selfsubjectaccessreviews',
-  'authorization.k8s.io/selfsubjectrulesreviews',
-  'authorization.k8s.io/subjectaccessreviews',
-]);
-
 /** Judges requests by the expressions of policies and their bindings (Kubernetes: admission/plugin/policy/validating). */
 export function createValidatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
   const namespaces = new Namespaces(parts.objects);
@@ -50,10 +38,7 @@ export function createValidatingAdmissionPolicy(parts: PolicyParts): AdmissionPl
     operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
     validate: (attributes) => {
       const found = hooks.for(attributes);
-      if (
-        found.length === 0 ||
-        EXEMPT.has(`${attributes.definition.group}/${attributes.definition.resource}`)
-      )
+      if (found.length === 0 || attributes.definition.exemptFrom?.includes('policies') === true)
         return undefined;
       return new Dispatch(attributes, { ...parts, namespaces, matcher }).run(found);
     },

@@ -1,4 +1,3 @@
-import type { GroupResource } from '../../api/names.ts';
 import type {
   Affinity,
   Container,
@@ -18,7 +17,7 @@ import {
   toResourceList,
 } from '../../object/resource-list.ts';
 import { matchesLabels } from '../../object/selectors.ts';
-import { table } from '../../util/table.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
 import { podResources, resourcesOf } from '../plugins/limit-ranger.ts';
 import { storageClassOf } from '../plugins/storage.ts';
 import { CLAIMS, PODS, SERVICES } from '../resources.ts';
@@ -42,6 +41,7 @@ const MUST_BE_SAID: ReadonlySet<string> = new Set(
 const measurePods: Measure<Pod> = {
   resource: PODS,
   operations: ['CREATE'],
+  mayHaveShrunk: (fields) => ['Succeeded', 'Failed'].includes(fields['status.phase'] ?? ''),
   counts: (name) =>
     POD_NAMES.has(name) ||
     isHugePages(name) ||
@@ -147,6 +147,7 @@ const SERVICE_NAMES = [SERVICE_COUNT, 'services', 'services.nodeports', 'service
 const measureServices: Measure<Service> = {
   resource: SERVICES,
   operations: ['CREATE', 'UPDATE'],
+  mayHaveShrunk: () => true,
   counts: (name) => SERVICE_NAMES.includes(name),
   usage: ({ spec = {} }) => {
     const { type, ports = [], allocateLoadBalancerNodePorts } = spec;
@@ -174,6 +175,7 @@ const WHOLE = 1_000_000_000n;
 const measureClaims: Measure<PersistentVolumeClaim> = {
   resource: CLAIMS,
   operations: ['CREATE', 'UPDATE'],
+  mayHaveShrunk: () => true,
   counts: (name) =>
     name === CLAIM_COUNT ||
     [CLAIM, STORAGE].some((own) => name === own || name.endsWith(`${OF_CLASS}${own}`)),
@@ -201,46 +203,31 @@ function storageOf({ spec }: PersistentVolumeClaim): Quantity | undefined {
   return { nanos: nanos % WHOLE === 0n ? nanos : (nanos / WHOLE + 1n) * WHOLE, format };
 }
 
-/** Resources that quotas counted before there was `count/…`, by names of their own. */
-const OLD_NAMES: ReadonlySet<string> = new Set([
-  'configmaps',
-  'resourcequotas',
-  'replicationcontrollers',
-  'secrets',
-]);
-
 /** Objects that quotas only count. */
-function measureCount(resource: GroupResource): Measure {
-  const isOld = resource.group === '' && OLD_NAMES.has(resource.resource);
-  const names = [countName(resource), ...(isOld ? [resource.resource] : [])];
+function measureCount({ group, resource, quotaName }: ResourceDefinition): Measure {
+  const count = countName({ group, resource });
+  const names = quotaName === undefined ? [count] : [count, quotaName];
   const usage = new Map(names.map((name) => [name, ONE]));
   return {
-    resource,
+    resource: { group, resource },
     operations: ['CREATE'],
     counts: (name) => names.includes(name),
     usage: () => usage,
   };
 }
 
-/** Resources that quotas do not count: requests that are not stored, and events. */
-const UNCOUNTED: Readonly<Record<string, readonly string[]>> = table({
-  '': ['bindings', 'componentstatuses', 'events'],
-  'events.k8s.io': ['events'],
-  'authentication.k8s.io': ['tokenreviews', 'selfsubjectreviews'],
-  'authorization.k8s.io': [
-    'subjectaccessreviews',
-    'selfsubjectaccessreviews',
-    'localsubjectaccessreviews',
-    'selfsubjectrulesreviews',
-  ],
-});
-
 const SPECIAL = [measurePods, measureServices, measureClaims];
 
 /** Undefined: quotas do not count this resource. */
-export function measureOf({ group, resource }: GroupResource): Measure | undefined {
-  if (UNCOUNTED[group]?.includes(resource)) return undefined;
-  const special =
-    group === '' ? SPECIAL.find((measure) => measure.resource.resource === resource) : undefined;
-  return special ?? measureCount({ group, resource });
+export function measureOf(definition: ResourceDefinition): Measure | undefined {
+  if (!isCounted(definition)) return undefined;
+  const { group, resource } = definition;
+  const special = SPECIAL.find(
+    (measure) => measure.resource.group === group && measure.resource.resource === resource,
+  );
+  return special ?? measureCount(definition);
 }
+
+/** Quotas count neither what is only asked or only listed, nor events, which end by themselves. */
+const isCounted = ({ verbs, strategy }: ResourceDefinition): boolean =>
+  verbs.includes('create') && verbs.includes('list') && strategy.expires !== true;

@@ -53,6 +53,8 @@ export interface Measure<T extends ApiObject = ApiObject> {
   /** Whether a limit of this name concerns these objects. */
   counts(name: string): boolean;
   usage(object: T, now: Date): ResourceList;
+  /** Whether an object that was changed may use less than before, by its values for field selectors. Absent: never. */
+  mayHaveShrunk?(fields: Readonly<Record<string, string>>): boolean;
   /** The amounts that an object lacks when these names are limited; undefined for none. */
   missing?(names: readonly string[], object: T): string | undefined;
   /** Absent: scopes do not apply to the resource. */

@@ -18,14 +18,6 @@ export interface Candidate {
 
 const NONE: readonly Candidate[] = Object.freeze([]);
 
-/** Webhook configurations themselves, so that no webhook can refuse its own removal. */
-const EXEMPT: ReadonlySet<string> = new Set([
-  'validatingwebhookconfigurations',
-  'mutatingwebhookconfigurations',
-  'validatingadmissionpolicies',
-  'validatingadmissionpolicybindings',
-]);
-
 /**
  * All webhooks. Whether their rules match depends on the kind of a write and not on its object, so it is computed once for each
  * kind: a write that no webhook matches costs 0.1 µs.
@@ -66,7 +58,7 @@ export class HookList {
 
   #find(written: Written): readonly Candidate[] {
     const { definition, version } = written;
-    if (definition.group === 'admissionregistration.k8s.io' && EXEMPT.has(definition.resource)) return NONE;
+    if (definition.exemptFrom?.includes('webhooks') === true) return NONE;
     const own = definition.versions.find((served) => served.version === version);
     if (own === undefined) return NONE;
     const same = { definition, version: own };

@@ -5,6 +5,7 @@ import protobuf from 'protobufjs';
 import { PROJECT } from '../../project.ts';
 import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.ts';
 import { COMPILED_DOCS, COMPILED_TYPES } from './compiled.ts';
+import { addTaken, parseSameAs, type SameAs, unchanged } from './same-as.ts';
 import { type TypeModule, writeTypes } from './write-types.ts';
 
 /**
@@ -14,10 +15,15 @@ import { type TypeModule, writeTypes } from './write-types.ts';
  *
  * `--check` writes no TypeScript and fails when a module in src/api/types is not what the IDL says.
  *
- * Options of a field: required, pointer (absence differs from zero), always (written even when empty), default, enum,
- * list ("set", or "map: key, key"), atomic, merge (strategic merge key, "" for scalars), retain_keys, gate, inline
- * (flattened in JSON), json_only (no protobuf form), json_name. Options of a message: typed (begins with kind and
- * apiVersion), atomic, union ("discriminator: field=value, …").
+ * Options of a field: required, immutable (no update changes it), pointer (absence differs from zero), always (written even when empty), default, enum,
+ * list ("set", or "map: key, key"), atomic, merge (strategic merge key, "" for scalars), retain_keys, inline (flattened in
+ * JSON), json_only (no protobuf form), json_name. Options of a message: typed (begins with kind and apiVersion), atomic,
+ * union ("discriminator: field=value, …"). Option of a file: same_as (same-as.ts).
+ *
+ * Features that are off (registry/gated-fields.ts): gate ("Gate", "Gate|OtherGate" where one of both is enough, "Gate: field,
+ * field" where a stored object that has one of these fields uses the feature too), gate_off (the value that takes the place of
+ * another while the gate is closed), drop_empty (the field goes when a closed gate leaves nothing in it), ungated ("field,
+ * field": their gates do not apply below this field).
  */
 const SOURCE = fileURLToPath(new URL('src/api/idl/', PROJECT));
 const TYPES = fileURLToPath(new URL('src/api/types/', PROJECT));
@@ -28,16 +34,22 @@ type Docs = Record<string, { description: string; fields: Record<string, string>
 function compile(): void {
   const types: CompiledTypes = {};
   const docs: Docs = {};
+  const takings: SameAs[] = [];
   for (const file of readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).sort()) {
-    if (file.endsWith('.proto')) compileFile(file, types, docs);
+    if (file.endsWith('.proto')) takings.push(...compileFile(file, types, docs));
   }
+  const origins = addTaken(takings, types);
+  for (const [name, origin] of origins) docs[name] = docs[origin] ?? { description: '', fields: {} };
   mkdirSync(dirname(COMPILED_TYPES), { recursive: true });
   writeFileSync(COMPILED_TYPES, JSON.stringify(types));
   writeFileSync(COMPILED_DOCS, JSON.stringify(docs));
-  const stale = writeTypes(types, docs).filter(isStale);
+  const stale = writeTypes(types, docs, onlyOf(origins, unchanged(origins, types))).filter(isStale);
   if (process.argv.includes('--check')) assertCurrent(stale);
   else for (const module of stale) writeModule(module);
 }
+
+const onlyOf = (origins: ReadonlyMap<string, string>, names: ReadonlySet<string>): Map<string, string> =>
+  new Map([...origins].filter(([name]) => names.has(name)));
 
 function isStale({ path, source }: TypeModule): boolean {
   const file = join(TYPES, path);
@@ -56,7 +68,8 @@ function writeModule({ path, source }: TypeModule): void {
   writeFileSync(file, source);
 }
 
-function compileFile(file: string, types: CompiledTypes, docs: Docs): void {
+/** Adds what the file declares, and returns what it takes from another version. */
+function compileFile(file: string, types: CompiledTypes, docs: Docs): SameAs[] {
   const source = readFileSync(join(SOURCE, file), 'utf8');
   const { root } = protobuf.parse(source, { keepCase: true, alternateCommentMode: true });
   const folder = file.replace(/\.proto$/, '').replaceAll('\\', '/');
@@ -76,6 +89,8 @@ function compileFile(file: string, types: CompiledTypes, docs: Docs): void {
       ),
     };
   }
+  const sameAs: unknown = namespace.options?.['(same_as)'];
+  return typeof sameAs === 'string' ? [parseSameAs(folder, sameAs)] : [];
 }
 
 /** Where a comment breaks its lines says nothing to `kubectl explain`, which breaks them as the terminal wants. */
@@ -106,8 +121,8 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
   const flag = (name: string): boolean => options[`(${name})`] === true;
   const list = text('list');
   const merge = text('merge');
-  const gate = text('gate');
   const values = text('enum');
+  const ungated = text('ungated');
   return {
     name: jsonName(field),
     type: qualify(field.type, folder),
@@ -117,6 +132,7 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
     ...(flag('required') ? { required: true } : {}),
     ...(flag('pointer') ? { pointer: true } : {}),
     ...(flag('always') ? { always: true } : {}),
+    ...(flag('immutable') ? { immutable: true } : {}),
     ...(flag('inline') ? { inline: true } : {}),
     ...(flag('atomic') ? { atomic: true } : {}),
     ...(flag('retain_keys') ? { retainKeys: true } : {}),
@@ -124,7 +140,25 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
     ...(values === undefined ? {} : { enum: values.split(', ') }),
     ...(list === undefined ? {} : { list }),
     ...(merge === undefined ? {} : { merge }),
-    ...(gate === undefined ? {} : { gate }),
+    ...(ungated === undefined ? {} : { ungated: ungated.split(', ') }),
+    ...(flag('drop_empty') ? { dropEmpty: true } : {}),
+    ...compileGate(text('gate'), text('gate_off')),
+  };
+}
+
+const GATE = /^(?<gates>\w+(?:\|\w+)*)(?:: (?<fields>\w+(?:, \w+)*))?$/;
+
+function compileGate(gate: string | undefined, off: string | undefined): Pick<CompiledField, 'gate'> {
+  if (gate === undefined) return {};
+  const { gates, fields } = GATE.exec(gate)?.groups ?? {};
+  if (gates === undefined)
+    throw new Error(`gate = ${JSON.stringify(gate)}: must be "Gate", "Gate|Gate" or "Gate: field, field"`);
+  return {
+    gate: {
+      anyOf: gates.split('|'),
+      usedBy: fields === undefined ? [] : fields.split(', '),
+      ...(off === undefined ? {} : { off }),
+    },
   };
 }
 

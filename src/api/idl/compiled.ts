@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { PROJECT } from '../../project.ts';
+import type { FieldGate } from '../schema.ts';
 
 /** The compiled form of the IDL, between the build (compile.ts) and the running server (types.ts). */
 
@@ -26,6 +27,7 @@ export interface CompiledField {
   readonly repeated?: boolean;
   readonly map?: boolean;
   readonly required?: boolean;
+  readonly immutable?: boolean;
   readonly pointer?: boolean;
   readonly always?: boolean;
   readonly inline?: boolean;
@@ -37,5 +39,7 @@ export interface CompiledField {
   readonly list?: string;
   /** Strategic merge key; '' for a list of scalars. */
   readonly merge?: string;
-  readonly gate?: string;
+  readonly gate?: FieldGate;
+  readonly ungated?: readonly string[];
+  readonly dropEmpty?: boolean;
 }

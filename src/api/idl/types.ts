@@ -107,6 +107,7 @@ class CompiledLibrary implements TypeLibrary {
       nesting,
       value,
       required: field.required ?? false,
+      immutable: field.immutable ?? false,
       zero: toZero(field, value),
       default: toDefault(field),
       listType,
@@ -117,7 +118,9 @@ class CompiledLibrary implements TypeLibrary {
         ...(field.retainKeys === true ? (['retainKeys'] as const) : []),
       ],
       patchMergeKey: field.merge === '' ? undefined : field.merge,
-      featureGate: field.gate,
+      gate: field.gate,
+      ungated: field.ungated ?? [],
+      dropEmpty: field.dropEmpty ?? false,
     };
   }
 
@@ -182,7 +185,7 @@ function toDefinitionName(name: string): string {
   return `${DEFINITION_PREFIXES[folder] ?? `io.k8s.api.${folder}`}.${rest}`;
 }
 
-/** What Go writes as a struct, so that omitempty has no effect on it. */
+/** Kinds that Go writes as a struct, so that omitempty has no effect on them. */
 const STRUCTS: ReadonlySet<string> = new Set([
   'message',
   'Time',

@@ -20,16 +20,26 @@ export interface TypeModule {
   readonly source: string;
 }
 
-/** One module for each folder and version that has a message. */
-export function writeTypes(types: CompiledTypes, docs: Readonly<Record<string, TypeDocs>>): TypeModule[] {
+/**
+ * One module for each folder and version that has a message.
+ *
+ * @param aliases messages that are the same as one of another version, by full name: they are exported from there
+ */
+export function writeTypes(
+  types: CompiledTypes,
+  docs: Readonly<Record<string, TypeDocs>>,
+  aliases: ReadonlyMap<string, string> = new Map(),
+): TypeModule[] {
   const modules = new Map<string, string[]>();
   for (const name of Object.keys(types)) {
     const module = moduleOf(name);
     modules.set(module, [...(modules.get(module) ?? []), name]);
   }
   return [...modules].map(([module, names]) => {
-    const writer = new ModuleWriter(module, types, docs);
-    return { path: `${module}.ts`, source: writer.write(names) };
+    const writer = new ModuleWriter({ module, types, docs, aliases });
+    const own = names.filter((name) => !aliases.has(name));
+    const taken = names.flatMap((name) => aliases.get(name) ?? []);
+    return { path: `${module}.ts`, source: writer.write(own, taken) };
   });
 }
 
@@ -59,23 +69,44 @@ const SCALARS: Readonly<Record<string, string>> = {
   SchemaOrStringArray: 'JSONSchemaProps | string[] | null',
 };
 
+interface ModuleSource {
+  readonly module: string;
+  readonly types: CompiledTypes;
+  readonly docs: Readonly<Record<string, TypeDocs>>;
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
 class ModuleWriter {
   readonly #module: string;
   readonly #types: CompiledTypes;
   readonly #docs: Readonly<Record<string, TypeDocs>>;
+  readonly #aliases: ReadonlyMap<string, string>;
   /** Module specifier → what is imported from it. */
   readonly #needed = new Map<string, Set<string>>();
 
-  constructor(module: string, types: CompiledTypes, docs: Readonly<Record<string, TypeDocs>>) {
+  constructor({ module, types, docs, aliases }: ModuleSource) {
     this.#module = module;
     this.#types = types;
     this.#docs = docs;
+    this.#aliases = aliases;
   }
 
-  write(names: readonly string[]): string {
+  /** `taken`: messages of other versions that this one has too. */
+  write(names: readonly string[], taken: readonly string[]): string {
     const body = names.map((name) => this.#message(name)).join('\n');
     const source = `src/api/idl/${this.#module}.proto`;
-    return `// Written from ${source} by the build. Change that file, not this one.\n\n${this.#importLines()}${body}`;
+    const head = `// Written from ${source} by the build. Change that file, not this one.\n`;
+    const sections = [head, this.#importLines(), this.#exportLines(taken), body];
+    return sections.filter((section) => section !== '').join('\n');
+  }
+
+  #exportLines(taken: readonly string[]): string {
+    const modules = [...new Set(taken.map(moduleOf))].sort();
+    const lines = modules.map((module) => {
+      const names = taken.filter((name) => moduleOf(name) === module).map(shortName);
+      return `export type { ${names.join(', ')} } from '${this.#specifier(module)}.ts';\n`;
+    });
+    return lines.join('');
   }
 
   #importLines(): string {
@@ -84,7 +115,7 @@ class ModuleWriter {
       const names = [...(this.#needed.get(from) ?? [])].sort();
       return `import type { ${names.join(', ')} } from '${from}';\n`;
     });
-    return lines.length === 0 ? '' : `${lines.join('')}\n`;
+    return lines.join('');
   }
 
   #message(name: string): string {
@@ -133,18 +164,21 @@ class ModuleWriter {
     return scalar;
   }
 
-  #reference(type: string): string {
+  #reference(referred: string): string {
+    const type = this.#aliases.get(referred) ?? referred;
     const module = moduleOf(type);
     const name = shortName(type);
     if (module === this.#module) return name;
-    const [folder] = this.#module.split('/');
-    const sibling = module.startsWith(`${folder}/`)
-      ? `./${module.slice(module.indexOf('/') + 1)}`
-      : `../${module}`;
-    const isTaken = this.#types[`${this.#module}.${name}`] !== undefined;
+    const own = `${this.#module}.${name}`;
+    const isTaken = this.#types[own] !== undefined && this.#aliases.get(own) !== type;
     const local = isTaken ? `${capitalized(module)}${name}` : name;
-    this.#needs(`${sibling}.ts`, isTaken ? `${name} as ${local}` : name);
+    this.#needs(`${this.#specifier(module)}.ts`, isTaken ? `${name} as ${local}` : name);
     return local;
+  }
+
+  #specifier(module: string): string {
+    const [folder] = this.#module.split('/');
+    return module.startsWith(`${folder}/`) ? `./${module.slice(module.indexOf('/') + 1)}` : `../${module}`;
   }
 
   #needs(from: string, name: string): void {
@@ -156,7 +190,7 @@ class ModuleWriter {
 const capitalized = (module: string): string =>
   module.replace(/(?:^|\/)(.)/g, (_, first: string) => first.toUpperCase());
 
-/** Where Go writes null for what nobody has set: a time that is no pointer; a list, map or text of bytes that is always written. */
+/** Where Go writes null for an absent field: a time that is no pointer; a list, map or text of bytes that is always written. */
 function isNullWhenAbsent({ type, pointer, always, repeated, map }: CompiledField): boolean {
   const isNil = repeated === true || map === true || type === 'bytes' || type === 'StringList';
   return isNil ? always === true : (type === 'Time' || type === 'MicroTime') && pointer !== true;

@@ -32,6 +32,7 @@ export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolic
   resource: 'validatingadmissionpolicybindings',
   kind: 'ValidatingAdmissionPolicyBinding',
   namespaced: false,
+  exemptFrom: ['webhooks', 'policies'],
   categories: ['api-extensions'],
   versions: [
     { version: 'v1', type: 'admissionregistration/v1.ValidatingAdmissionPolicyBinding' },
@@ -57,9 +58,7 @@ export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolic
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     defaults: ({ spec }) => setMatchDefaults(spec?.matchResources ?? {}),
     validate: checked(validate),

@@ -25,6 +25,7 @@ export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
   resource: 'validatingadmissionpolicies',
   kind: 'ValidatingAdmissionPolicy',
   namespaced: false,
+  exemptFrom: ['webhooks', 'policies'],
   categories: ['api-extensions'],
   versions: [
     { version: 'v1', type: 'admissionregistration/v1.ValidatingAdmissionPolicy' },
@@ -58,9 +59,7 @@ export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
     conditionsRatchet<ValidatingAdmissionPolicy>(/^spec\.matchConditions/, ({ spec = {} }) => [spec]),
   ],
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     defaults: ({ spec = {} }) => {
       spec.failurePolicy ??= 'Fail';

@@ -9,18 +9,17 @@ import { checkName } from '../../object/formats.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked } from '../rules/checked.ts';
+import { checked, ratchetOf } from '../rules/checked.ts';
 import { mustBeNameInOneError, mustBeOneOf, UniqueNames } from '../rules/names.ts';
-import { ratchetOf } from '../rules/ratchet.ts';
 import { mustBeReviewVersions, validateWebhookClient } from '../rules/webhook-client.ts';
 import {
   conditionsRatchet,
   FAILURE_POLICIES,
   validateMatchConditions,
   validateMatchPolicy,
+  validateRule,
   validateSelectors,
 } from './match.ts';
-import { validateRule } from './resource-rules.ts';
 
 /** Validating webhooks have the fields of mutating ones, but no policy of being called again. */
 type Webhook = MutatingWebhook;
@@ -42,6 +41,7 @@ function defineWebhooks(resource: string, kind: string): ResourceDefinition {
     resource,
     kind,
     namespaced: false,
+    exemptFrom: ['webhooks'],
     categories: ['api-extensions'],
     versions: [{ version: 'v1', type: `admissionregistration/v1.${kind}` }],
     table: {
@@ -60,9 +60,7 @@ function defineWebhooks(resource: string, kind: string): ResourceDefinition {
       ratchetOf(/^webhooks\[\d+\]\.(namespace|object)Selector\.matchExpressions\[\d+\]\.values\[\d+\]$/),
     ],
     strategy: {
-      nameRule: 'dns-subdomain',
       tracksGeneration: true,
-      allowCreateOnUpdate: false,
       allowUnconditionalUpdate: false,
       validate: checked(validate),
     },

@@ -24,9 +24,7 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
   emptyStatus: EMPTY_STATUS,
   statusResets: [['spec'], ['metadata']],
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     defaults: setDefaults,
     prepareForCreate: (definition) => {

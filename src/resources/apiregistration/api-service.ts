@@ -9,8 +9,7 @@ import { checkPort } from '../../object/formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeName, mustBeOneOf } from '../rules/names.ts';
-import { mustHaveTexts } from '../rules/required.ts';
+import { mustBeName, mustBeOneOf, mustHaveTexts } from '../rules/names.ts';
 
 export const apiservices = define<APIService>({
   group: 'apiregistration.k8s.io',
@@ -33,8 +32,6 @@ export const apiservices = define<APIService>({
   },
   strategy: {
     nameRule: 'path-segment',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     prepareForCreate: (api) => {
       api.status = api.spec?.service === undefined ? { conditions: [localCondition()] } : {};
@@ -53,7 +50,7 @@ function availableText({ status }: APIService): string {
   return isAvailable === 'True' || reason === '' ? isAvailable : `${isAvailable} (${reason})`;
 }
 
-/** What this server serves itself is there as long as the server is. */
+/** A group that this server serves itself is available as long as the server is. */
 const localCondition = (): APIServiceCondition => ({
   type: 'Available',
   status: 'True',

@@ -33,8 +33,6 @@ export const storageversions = define<StorageVersion>({
   },
   strategy: {
     nameRule: 'path-segment',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
   },

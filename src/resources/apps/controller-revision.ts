@@ -2,8 +2,7 @@ import type { ControllerRevision } from '../../api/types/apps/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { mustBeNonNegative } from '../rules/numbers.ts';
 
 export const controllerrevisions = define<ControllerRevision>({
@@ -22,13 +21,8 @@ export const controllerrevisions = define<ControllerRevision>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     validate: checked(validate),
     // Going back to a revision must give what it was. Its number may rise when it becomes the newest again.
-    validateUpdate: checkedUpdate((at, { data }, old) => mustNotChange(at.field('data'), data, old.data)),
   },
 });
 

@@ -4,8 +4,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age, containerCells, labelsText, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/ratchets.ts';
-import { validatePodTemplate } from '../pod/validation/pod.ts';
+import { POD_RATCHETS, validatePodTemplate } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
 import { goIntOrString, goLabelSelector } from '../rules/go-structs.ts';
 import { mustKeepSelector } from '../rules/immutable.ts';
@@ -21,6 +20,7 @@ import {
   isEmptySelector,
   mustMatchSelector,
   mustRunForEver,
+  SPEC_TEMPLATE,
   templateWarnings,
 } from '../workload/template.ts';
 
@@ -70,12 +70,10 @@ export const daemonsets = define<DaemonSet>({
   prepareStatus: (set, old) => setTemplateGeneration(set, templateGeneration(old)),
   validateStatus: checkedUpdate(validateStatus),
   table,
+  podTemplate: SPEC_TEMPLATE,
   ratchets: POD_RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     prepareForCreate: (set) => {
       set.status = { ...EMPTY_STATUS };

@@ -10,7 +10,7 @@ import { nextGeneration } from '../../object/metadata.ts';
 import { age, containerCells, selectorText } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { POD_RATCHETS } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
 import { goIntOrString } from '../rules/go-structs.ts';
 import { mustKeepSelector } from '../rules/immutable.ts';
@@ -26,7 +26,7 @@ import {
   mustBeSharesOfReplicas,
   mustNotForgetCollisions,
 } from '../workload/replicas.ts';
-import { mustMakeReplicas, nameAndTemplateWarnings } from '../workload/template.ts';
+import { mustMakeReplicas, nameAndTemplateWarnings, SPEC_TEMPLATE } from '../workload/template.ts';
 
 const table: Table<Deployment> = {
   columns: [
@@ -66,12 +66,10 @@ export const deployments = define<Deployment>({
   validateStatus: checkedUpdate(validateStatus),
   subresources: [scaleOf()],
   table,
+  podTemplate: SPEC_TEMPLATE,
   ratchets: POD_RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     prepareForUpdate: countAnnotations,
     validate: checked(whenSpecChanged(validate)),

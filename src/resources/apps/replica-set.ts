@@ -3,13 +3,13 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { selectorText } from '../cells.ts';
 import { define } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { POD_RATCHETS } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
 import { mustKeepSelector } from '../rules/immutable.ts';
 import { mustAllBeNonNegative } from '../rules/numbers.ts';
 import { scaleOf } from '../scale.ts';
 import { replicaTable, validateReplicaStatus } from '../workload/replicas.ts';
-import { mustMakeReplicas, nameAndTemplateWarnings } from '../workload/template.ts';
+import { mustMakeReplicas, nameAndTemplateWarnings, SPEC_TEMPLATE } from '../workload/template.ts';
 
 export const replicasets = define<ReplicaSet>({
   group: 'apps',
@@ -23,12 +23,10 @@ export const replicasets = define<ReplicaSet>({
   validateStatus: checkedUpdate(validateReplicaStatus),
   subresources: [scaleOf()],
   table: replicaTable(({ spec }) => selectorText(spec?.selector ?? {})),
+  podTemplate: SPEC_TEMPLATE,
   ratchets: POD_RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: ({ spec = {} }) => defaultPodTemplate(spec),
     validate: checked(whenSpecChanged(validate)),
     validateUpdate: checkedUpdate((at, { spec = {} }, old) =>

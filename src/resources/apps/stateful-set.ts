@@ -11,7 +11,7 @@ import { shown } from '../../object/go-value.ts';
 import { age, containerCells } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/ratchets.ts';
+import { POD_RATCHETS } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
 import { goLabelSelector } from '../rules/go-structs.ts';
 import { mustBeLabels } from '../rules/labels.ts';
@@ -22,7 +22,13 @@ import {
   mustBeSharesOfReplicas,
   mustNotForgetCollisions,
 } from '../workload/replicas.ts';
-import { mustMatchSelector, mustRunForEver, mustSelectPods, templateWarnings } from '../workload/template.ts';
+import {
+  mustMatchSelector,
+  mustRunForEver,
+  mustSelectPods,
+  SPEC_TEMPLATE,
+  templateWarnings,
+} from '../workload/template.ts';
 
 const table: Table<StatefulSet> = {
   columns: [nameColumn(), column('Ready'), column('Age'), column('Containers', 1), column('Images', 1)],
@@ -49,13 +55,12 @@ export const statefulsets = define<StatefulSet>({
   validateStatus: checkedUpdate(validateStatus),
   subresources: [scaleOf()],
   table,
+  podTemplate: SPEC_TEMPLATE,
   ratchets: POD_RATCHETS,
   strategy: {
     // The name becomes part of host names, which know no dots.
     nameRule: 'dns-label',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     prepareForCreate: (set) => {
       set.status = { replicas: 0, availableReplicas: 0 };

@@ -3,16 +3,14 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age, containerCells, NONE, selectorText, since } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/ratchets.ts';
-import { checked } from '../rules/checked.ts';
+import { POD_RATCHETS } from '../pod/validation/pod.ts';
+import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { goLabelSelector } from '../rules/go-structs.ts';
 import { mustAllBeNonNegative } from '../rules/numbers.ts';
-import { type Ratchet, ratchetOf } from '../rules/ratchet.ts';
 import { podNameWarnings } from '../workload/template.ts';
-import { validateJobSpec } from './job/validate-spec.ts';
-import { jobSpecWarnings } from './job/warnings.ts';
-import { checkSchedule } from './schedule.ts';
-import { checkTimeZone } from './time-zone.ts';
+import { jobSpecWarnings } from './job/definition.ts';
+import { validateJobSpec } from './job/validate.ts';
+import { checkSchedule, checkTimeZone } from './schedule.ts';
 
 const table: Table<CronJob> = {
   columns: [
@@ -64,12 +62,13 @@ export const cronjobs = define<CronJob>({
   versions: [{ version: 'v1', type: 'batch/v1.CronJob' }],
   emptyStatus: {},
   table,
+  podTemplate: {
+    path: 'spec.jobTemplate.spec.template.spec',
+    read: ({ spec }) => spec?.jobTemplate?.spec?.template,
+  },
   ratchets: [...POD_RATCHETS, ...SCHEDULE_RATCHETS],
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: ({ spec }) => defaultPodTemplate(spec?.jobTemplate?.spec ?? {}),
     validate: checked(validate),
     warnings: (cronJob, old) => [
@@ -102,7 +101,7 @@ function validate(root: FieldPath, { metadata, spec = {} }: CronJob): void {
   validateJobTemplate(at.field('jobTemplate').field('spec'), spec.jobTemplate?.spec ?? {});
 }
 
-/** A time zone inside the schedule would be a second one, which nobody sees. */
+/** A time zone inside the schedule would be a second, hidden one. */
 function validateSchedule(at: FieldPath, schedule: string): void {
   if (schedule === '') {
     at.required();

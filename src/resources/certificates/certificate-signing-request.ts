@@ -3,17 +3,16 @@ import type {
   CertificateSigningRequestCondition,
 } from '../../api/types/certificates/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import { checkName, type NameRule } from '../../object/formats.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { readCertificationRequest } from '../../x509/certification-request.ts';
 import { age, humanDuration, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked } from '../rules/checked.ts';
+import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { mustBeOneOf, UniqueNames } from '../rules/names.ts';
-import { type Ratchet, ratchetOf } from '../rules/ratchet.ts';
 import { approval, signing } from './request-status.ts';
-import { mustBeSignerName } from './signer-name.ts';
 
-/** What the first version of the API took, and what its objects may still be (Kubernetes: certificates/validation). */
+/** Rules that v1beta1 did not have: its stored objects may go on breaking them (Kubernetes: certificates/validation). */
 const RATCHETS: readonly Ratchet[] = [
   ratchetOf(/^spec\.signerName$/, /the legacy signerName is not allowed via this API version$/),
   ratchetOf(/^spec\.usages\[\d+\]$/, /^Unsupported value/),
@@ -60,9 +59,6 @@ export const certificatesigningrequests = define<CertificateSigningRequest>({
   ratchets: RATCHETS,
   strategy: {
     nameRule: 'path-segment',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     resetFields: [['spec'], ['status']],
     prepareForCreate: (request, user) => {
       setRequester(request, user);
@@ -85,7 +81,7 @@ function conditionText({ status = {} }: CertificateSigningRequest): string {
   ].join(',');
 }
 
-/** A request is made in the name of the user who sent it, whatever it says of itself. */
+/** The server writes the sender's name into a request, over any that the request gives. */
 function setRequester({ spec = {} }: CertificateSigningRequest, user: UserInfo | undefined): void {
   for (const name of ['username', 'uid', 'groups', 'extra'] as const) delete spec[name];
   if (user === undefined) return;
@@ -107,7 +103,7 @@ function validate(root: FieldPath, { spec = {}, status = {} }: CertificateSignin
   validateConditions(root.field('status').field('conditions'), status.conditions ?? []);
 }
 
-/** It must be signed with the key it asks a certificate for: a request with somebody else's key proves nothing. */
+/** A request is signed with the key that it asks a certificate for: a request with another's key proves nothing. */
 function requestProblem(request: string): string | undefined {
   try {
     return readCertificationRequest(request).signatureProblem;
@@ -199,5 +195,36 @@ function validateVerdict(at: FieldPath, conditions: readonly CertificateSigningR
     if (seen.has(OPPOSITES.get(type) ?? ''))
       path.field('type').invalid(type, 'Approved and Denied conditions are mutually exclusive');
     if (type !== '') seen.add(type);
+  }
+}
+
+const MAX_DOMAIN = 253;
+const MAX_NAME = MAX_DOMAIN + 1 + MAX_DOMAIN + 1 + 63;
+
+/** `example.com/my-signer`. The path must leave room for a namespace and a name. */
+export function mustBeSignerName(at: FieldPath, name: string): void {
+  if (name === '') {
+    at.required();
+    return;
+  }
+  const [domain = '', rest, ...more] = name.split('/');
+  if (rest === undefined || more.length > 0) {
+    at.invalid(name, "must be a fully qualified domain and path of the form 'example.com/signer-name'");
+    return;
+  }
+  if (domain.length > MAX_DOMAIN) at.tooLong(MAX_DOMAIN);
+  mustHaveGoodLabels(at, domain, 'dns-label');
+  if (!domain.includes('.'))
+    at.invalid(domain, 'should be a domain with at least two segments separated by dots');
+  mustHaveGoodLabels(at, rest, 'dns-subdomain');
+  if (name.length > MAX_NAME) at.tooLong(MAX_NAME);
+}
+
+/** One bad label says enough; the next would say the same. */
+function mustHaveGoodLabels(at: FieldPath, value: string, rule: NameRule): void {
+  for (const label of value.split('.')) {
+    const reasons = checkName(label, rule);
+    for (const why of reasons) at.invalid(value, `validating label ${JSON.stringify(label)}: ${why}`);
+    if (reasons.length > 0) return;
   }
 }

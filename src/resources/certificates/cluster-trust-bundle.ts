@@ -5,9 +5,8 @@ import { checkName } from '../../object/formats.ts';
 import { type PemBlock, pemBlocks } from '../../x509/pem.ts';
 import { NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeSignerName } from './signer-name.ts';
+import { checked } from '../rules/checked.ts';
+import { mustBeSignerName } from './certificate-signing-request.ts';
 
 export const clustertrustbundles = define<ClusterTrustBundle>({
   group: 'certificates.k8s.io',
@@ -28,13 +27,8 @@ export const clustertrustbundles = define<ClusterTrustBundle>({
   },
   strategy: {
     nameRule: 'path-segment',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { spec }, old) =>
-      mustNotChange(at.field('spec').field('signerName'), spec?.signerName, old.spec?.signerName),
-    ),
   },
 });
 

@@ -3,12 +3,11 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { checkConfigMapKey } from '../../object/formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { isOlder, parseSemanticVersion } from '../rules/semantic-version.ts';
 import { mustBeLeaseStrategy, OLDEST_EMULATION_VERSION } from './lease.ts';
 
-/** Somebody who would lead, with the versions by which the leader may be chosen. */
+/** A candidate for the lead, with the versions by which the leader may be chosen. */
 export const leasecandidates = define<LeaseCandidate>({
   group: 'coordination.k8s.io',
   resource: 'leasecandidates',
@@ -36,13 +35,9 @@ export const leasecandidates = define<LeaseCandidate>({
   },
   strategy: {
     nameRule: 'path-segment',
-    tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { spec }, old) =>
-      mustNotChange(at.field('spec').field('leaseName'), spec?.leaseName, old.spec?.leaseName),
-    ),
   },
 });
 

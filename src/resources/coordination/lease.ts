@@ -17,8 +17,6 @@ export const leases = define<Lease>({
     cells: (lease, now) => [lease.metadata.name ?? '', lease.spec?.holderIdentity ?? '', age(lease, now)],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
@@ -38,7 +36,7 @@ function validate(root: FieldPath, { spec = {} }: Lease): void {
 
 export const OLDEST_EMULATION_VERSION = 'OldestEmulationVersion';
 
-/** How a leader is chosen: one way that Kubernetes knows, or a qualified name of somebody else's. */
+/** How a leader is chosen: Kubernetes' one strategy, or the qualified name of another. */
 export function mustBeLeaseStrategy(at: FieldPath, strategy: string): void {
   const path = at.field('strategy');
   if (strategy.includes('/')) path.invalidFor(strategy, checkQualifiedName(strategy));

@@ -15,9 +15,6 @@ export const componentstatuses = define<ComponentStatus>({
     cells,
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
   },
 });

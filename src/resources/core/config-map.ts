@@ -8,6 +8,7 @@ import { decodedBytes, MAX_DATA_BYTES, mustBeDataKey, mustKeepData } from './key
 export const configmaps = define<ConfigMap>({
   group: '',
   resource: 'configmaps',
+  quotaName: 'configmaps',
   kind: 'ConfigMap',
   namespaced: true,
   shortNames: ['cm'],
@@ -21,10 +22,6 @@ export const configmaps = define<ConfigMap>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate((at, map, old) => mustKeepData(at, map, old)),
   },

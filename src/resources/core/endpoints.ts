@@ -45,10 +45,7 @@ export const endpoints = define<Endpoints>({
   versions: [{ version: 'v1', type: 'core/v1.Endpoints' }],
   table,
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
     allowCreateOnUpdate: true,
-    allowUnconditionalUpdate: true,
     validate: checked(validate),
   },
 });

@@ -1,15 +1,9 @@
 import type { Event } from '../../api/types/core/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName, checkQualifiedName } from '../../object/formats.ts';
+import type { Strategy } from '../../registry/strategy.ts';
 import { since } from '../cells.ts';
-import {
-  column,
-  define,
-  type FieldOutline,
-  nameColumn,
-  type StrategyOutline,
-  type Table,
-} from '../define.ts';
+import { column, define, type FieldOutline, nameColumn, type Table } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 
 /**
@@ -71,12 +65,10 @@ export const EVENT_PATHS: FieldOutline['paths'] = {
 /** `controllerField` is what the API of the request calls the reporting controller. */
 export const eventStrategy = (
   controllerField: 'reportingComponent' | 'reportingController',
-): StrategyOutline<Event> => ({
+): Partial<Strategy<Event>> => ({
   // Recorders of old put any name they liked; for new events of events.k8s.io there is a stricter rule.
   nameRule: 'path-segment',
-  tracksGeneration: false,
   allowCreateOnUpdate: true,
-  allowUnconditionalUpdate: true,
   defaultPropagation: 'unsupported',
   expires: true,
   validate: checked((at, event) => validate(at, event, controllerField)),
@@ -94,7 +86,7 @@ export const events = define<Event>({
   strategy: eventStrategy('reportingComponent'),
 });
 
-/** One of the new API, whichever group it came through: it must say who reports what. */
+/** Events of the new API, sent through either group, must name the reporter and the action. */
 export const isNewStyle = ({ eventTime }: Event): boolean => (eventTime ?? '') !== '';
 
 function validate(at: FieldPath, event: Event, controllerField: string): void {

@@ -2,9 +2,9 @@ import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkConfigMapKey } from '../../object/formats.ts';
 
-/** What config maps and secrets have in common: data by key, which can be marked immutable. */
+/** Data by key, which can be marked immutable: config maps and secrets. */
 
-/** What one may hold at most, keys not counted. */
+/** The most data that one object may hold, keys not counted. */
 export const MAX_DATA_BYTES = 1024 * 1024;
 
 /** Size of what a base64 text stands for. */
@@ -22,7 +22,7 @@ interface KeyedData {
   readonly binaryData?: Readonly<Record<string, string>>;
 }
 
-/** What is marked immutable stays so, and so does its data. */
+/** An object marked immutable stays so, and keeps its data. */
 export function mustKeepData(at: FieldPath, object: KeyedData, old: KeyedData): void {
   if (old.immutable !== true) return;
   const refuse = (field: string): void =>

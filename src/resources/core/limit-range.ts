@@ -5,7 +5,7 @@ import { checkQualifiedName } from '../../object/formats.ts';
 import { canOvercommit } from '../../object/resource-list.ts';
 import { define } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { nanosOf, roundUpToMilli } from '../rules/quantities.ts';
+import { nanosOf, roundUpToMilli } from '../rules/numbers.ts';
 import { mustBeContainerResource, mustBeResource } from '../rules/resources.ts';
 
 export const limitranges = define<LimitRange>({
@@ -16,10 +16,7 @@ export const limitranges = define<LimitRange>({
   shortNames: ['limits'],
   versions: [{ version: 'v1', type: 'core/v1.LimitRange' }],
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
     allowCreateOnUpdate: true,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     prepareForCreate: ({ metadata }) => {
       if ((metadata.name ?? '') === '') metadata.name = randomUUID();
@@ -91,7 +88,7 @@ function mustHaveNoDefaults(at: FieldPath, limit: LimitRangeItem): void {
       at.field(list).forbidden("may not be specified when `type` is 'Pod'");
 }
 
-/** What each list of a limit says of one resource. */
+/** The value of one resource in each list of a limit. */
 type Amounts = Partial<Record<List, string>>;
 
 function amountsOf(limit: LimitRangeItem, lists: readonly List[], name: string): Amounts {

@@ -49,9 +49,6 @@ export const namespaces = define<Namespace>({
   },
   strategy: {
     nameRule: 'dns-label',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: labelWithName,
     prepareForCreate: (namespace) => {

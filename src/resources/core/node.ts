@@ -1,17 +1,20 @@
 import { isIPv6 } from 'node:net';
-import type { Node, NodeStatus } from '../../api/types/core/v1.ts';
+import type { JsonObject, JsonValue, ObjectMeta } from '../../api/object-meta.ts';
+import type { Node, NodeStatus, Taint } from '../../api/types/core/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
+import { objectOf, objectsOf, text } from '../../object/parts.ts';
 import { age, NONE } from '../cells.ts';
 import { nodeProxy } from '../connect/proxies.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { mustBeCidr } from '../rules/addresses.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
-import { goNodeAddress } from '../rules/go-structs.ts';
-import { roundUpToMilli } from '../rules/quantities.ts';
+import { goNodeAddress, goTaint } from '../rules/go-structs.ts';
+import { mustBeOneOf } from '../rules/names.ts';
+import { roundUpToMilli } from '../rules/numbers.ts';
 import { mustBeAmountOf } from '../rules/resources.ts';
-import { validateNodeAnnotations } from './node-annotations.ts';
-import { validateTaints } from './taints.ts';
+import { goJsonError } from './go-json-error.ts';
 
 const table: Table<Node> = {
   columns: [
@@ -84,10 +87,6 @@ export const nodes = define<Node>({
     absent: { 'spec.unschedulable': 'false' },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     // A node agent registers its node with the status it has.
     prepareForCreate: ({ spec, status }) => {
@@ -186,4 +185,68 @@ function warnings({ spec = {} }: Node): string[] {
       ? []
       : ['spec.externalID: this field is deprecated, and is unused by Kubernetes']),
   ];
+}
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+/** A taint is known by its key and effect. */
+function validateTaints(at: FieldPath, taints: readonly Taint[] | undefined): void {
+  const seen = new Set<string>();
+  for (const [path, taint] of at.each(taints)) {
+    const { key = '', value = '', effect = '' } = taint;
+    const identity = `${effect} ${key}`;
+    const reasons = checkLabelValue(value);
+    path.field('key').invalidFor(key, checkQualifiedName(key));
+    if (reasons.length > 0) path.field('value').invalid(value, reasons.join(';'));
+    if (effect === '') path.field('effect').required();
+    else mustBeOneOf(path.field('effect'), effect, EFFECTS);
+    if (seen.has(identity)) path.duplicate(goTaint(taint), 'taints must be unique by key and effect pair');
+    seen.add(identity);
+  }
+}
+
+const TAINTS = 'scheduler.alpha.kubernetes.io/taints';
+const AVOID_PODS = 'scheduler.alpha.kubernetes.io/preferAvoidPods';
+
+/** Two annotations of old times hold JSON that schedulers read. Nothing has checked what types its fields are of. */
+function validateNodeAnnotations(at: FieldPath, annotations: ObjectMeta['annotations']): void {
+  validateTaintsText(at, annotations?.[TAINTS] ?? '');
+  validateAvoidPodsText(at, annotations?.[AVOID_PODS] ?? '');
+}
+
+function validateTaintsText(at: FieldPath, json: string): void {
+  if (json === '') return;
+  const error = goJsonError(json, 'array', '[]core.Taint');
+  if (error !== undefined) at.invalid(TAINTS, error);
+  else validateTaints(at.field(TAINTS), objectsOf(JSON.parse(json)).map(toTaint));
+}
+
+function toTaint(value: JsonValue): Taint {
+  const { key, value: label, effect, timeAdded } = objectOf(value);
+  return {
+    key: text(key),
+    value: text(label),
+    effect: text(effect),
+    ...(text(timeAdded) === '' ? {} : { timeAdded: text(timeAdded) }),
+  };
+}
+
+function validateAvoidPodsText(at: FieldPath, json: string): void {
+  if (json === '') return;
+  const error = goJsonError(json, 'object', 'v1.AvoidPods');
+  if (error !== undefined) {
+    at.field('AvoidPods').invalid(AVOID_PODS, error);
+    return;
+  }
+  const { preferAvoidPods } = objectOf(JSON.parse(json));
+  for (const [path, entry] of at.field(AVOID_PODS).each(objectsOf(preferAvoidPods)))
+    validateAvoidance(path.field('PodSignature'), entry);
+}
+
+/** The pods to be avoided are those of a controller. */
+function validateAvoidance(at: FieldPath, entry: JsonObject): void {
+  const { podController } = objectOf(objectOf(entry).podSignature);
+  if (podController === undefined || podController === null) at.required();
+  else if (objectOf(podController).controller !== true)
+    at.field('PodController').field('Controller').invalid(false, 'must point to a controller');
 }

@@ -3,8 +3,7 @@ import { equal } from '../../object/equality.ts';
 import { containerCells, labelsText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/ratchets.ts';
-import { validatePodTemplate } from '../pod/validation/pod.ts';
+import { POD_RATCHETS, validatePodTemplate } from '../pod/validation/pod.ts';
 import { podTemplateWarnings } from '../pod/warnings.ts';
 import { checked } from '../rules/checked.ts';
 
@@ -22,12 +21,10 @@ export const podtemplates = define<PodTemplate>({
       labelsText(template.metadata?.labels ?? {}),
     ],
   },
+  podTemplate: { path: 'template.spec', read: ({ template }) => template },
   ratchets: POD_RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: defaultPodTemplate,
     validate: checked((at, { template = {} }) => validatePodTemplate(at.field('template'), template)),

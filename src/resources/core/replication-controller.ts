@@ -3,17 +3,22 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { labelsText } from '../cells.ts';
 import { define } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/ratchets.ts';
-import { validatePodTemplate } from '../pod/validation/pod.ts';
+import { POD_RATCHETS, validatePodTemplate } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustAllBeNonNegative } from '../rules/numbers.ts';
 import { scaleOf } from '../scale.ts';
 import { replicaTable, validateReplicaStatus } from '../workload/replicas.ts';
-import { mustMatchSelector, mustRunForEver, nameAndTemplateWarnings } from '../workload/template.ts';
+import {
+  mustMatchSelector,
+  mustRunForEver,
+  nameAndTemplateWarnings,
+  SPEC_TEMPLATE,
+} from '../workload/template.ts';
 
 export const replicationcontrollers = define<ReplicationController>({
   group: '',
   resource: 'replicationcontrollers',
+  quotaName: 'replicationcontrollers',
   kind: 'ReplicationController',
   namespaced: true,
   shortNames: ['rc'],
@@ -28,12 +33,10 @@ export const replicationcontrollers = define<ReplicationController>({
       'status.replicas': ['status.replicas'],
     },
   },
+  podTemplate: SPEC_TEMPLATE,
   ratchets: POD_RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaultPropagation: 'orphan',
     defaults: setDefaults,
     validate: checked(validate),

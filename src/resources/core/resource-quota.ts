@@ -9,7 +9,7 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goScopes } from '../rules/go-structs.ts';
-import { roundUpToMilli } from '../rules/quantities.ts';
+import { roundUpToMilli } from '../rules/numbers.ts';
 import { isQuotaResource, mustBeAmountOf, mustBeQuotaResource } from '../rules/resources.ts';
 
 type Amounts = Readonly<Record<string, string>>;
@@ -40,6 +40,7 @@ const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 export const resourcequotas = define<ResourceQuota>({
   group: '',
   resource: 'resourcequotas',
+  quotaName: 'resourcequotas',
   kind: 'ResourceQuota',
   namespaced: true,
   shortNames: ['quota'],
@@ -48,10 +49,6 @@ export const resourcequotas = define<ResourceQuota>({
   validateStatus: checked(validateStatus),
   table,
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: ({ spec }) => roundUpToMilli(spec?.hard ?? {}),
     validate: checked(validate),

@@ -16,10 +16,6 @@ export const serviceaccounts = define<ServiceAccount>({
     cells: (account, now) => [account.metadata.name ?? '', (account.secrets ?? []).length, age(account, now)],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     prepareForCreate: keepNamesOfSecrets,
     prepareForUpdate: keepNamesOfSecrets,

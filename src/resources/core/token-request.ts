@@ -21,7 +21,7 @@ const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
 /**
- * The validity that admission asks for in pods it gives a token to. Nobody else asks for seven seconds more than an hour, so
+ * The validity that admission asks for in pods it gives a token to. No other caller asks for seven seconds more than an hour, so
  * such a token is one that its pod may never have learned to renew, and lives for a year.
  */
 const INJECTED_SECONDS = 3607;

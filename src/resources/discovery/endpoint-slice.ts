@@ -7,8 +7,7 @@ import { nextGeneration } from '../../object/metadata.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { mustNotBeSpecialIp } from '../rules/addresses.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { mustBeName } from '../rules/names.ts';
 
 const table: Table<EndpointSlice> = {
@@ -37,10 +36,7 @@ export const endpointslices = define<EndpointSlice>({
   versions: [{ version: 'v1', type: 'discovery/v1.EndpointSlice' }],
   table,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     prepareForCreate: dropTopology,
     prepareForUpdate: (slice, old) => {
       // Labels say which service a slice belongs to, so a change of them is a change of the slice.
@@ -49,9 +45,6 @@ export const endpointslices = define<EndpointSlice>({
       dropTopology(slice);
     },
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { addressType }, old) =>
-      mustNotChange(at.field('addressType'), addressType, old.addressType),
-    ),
     warnings: (slice, old) =>
       old === undefined && slice.addressType === 'FQDN'
         ? ['spec.addressType: FQDN endpoints are deprecated']

@@ -23,7 +23,7 @@ const RENAMED: readonly (readonly [core: string, v1: string])[] = [
 const TO_V1: ReadonlyMap<string, string> = new Map(RENAMED);
 const TO_CORE: ReadonlyMap<string, string> = new Map(RENAMED.map(([core, v1]) => [v1, core]));
 
-/** What each form writes even when it is absent. */
+/** Fields that each form writes even when they are absent. */
 const CORE_ALWAYS: JsonObject = {
   involvedObject: {},
   source: {},
@@ -88,7 +88,7 @@ export const eventsV1 = define<Event>({
   },
 });
 
-/** What this group asks of a new event besides the rules of all events. It speaks of the stored form. */
+/** Rules of this group for a new event, besides those of all events. They judge the stored form. */
 function validateNew(at: FieldPath, event: Event): void {
   const { type = '', source = {}, series } = event;
   const { name = '' } = event.metadata;

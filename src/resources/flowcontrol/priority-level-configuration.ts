@@ -6,13 +6,36 @@ import type {
   QueuingConfiguration,
 } from '../../api/types/flowcontrol/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import type { Conversion } from '../../registry/definition.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustHaveDistinctTypes } from '../rules/conditions.ts';
 import { mustBeWithin } from '../rules/numbers.ts';
 import { mustBeMandatoryLevel } from './mandatory.ts';
-import { DEFAULT_SHARES, KEEP_ZERO_SHARES, priorityLevelV1beta3 } from './priority-level-v1beta3.ts';
+
+/**
+ * flowcontrol/v1beta3 cannot tell zero shares from none given, and takes both for 30. An annotation, seen in this version
+ * only, says that zero is meant (Kubernetes: pkg/apis/flowcontrol/v1beta3/conversion.go).
+ */
+const KEEP_ZERO_SHARES = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares';
+
+const DEFAULT_SHARES = 30;
+
+const priorityLevelV1beta3: Conversion = {
+  toStorage: (level: PriorityLevelConfiguration) => {
+    const { [KEEP_ZERO_SHARES]: kept, ...annotations } = level.metadata.annotations ?? {};
+    const shares = sharesOf(level);
+    const meant = shares === 0 && kept === undefined ? DEFAULT_SHARES : shares;
+    return withShares(withAnnotations(level, annotations), 'v1', meant);
+  },
+  fromStorage: (level: PriorityLevelConfiguration) => {
+    const shares = sharesOf(level);
+    const isZero = level.spec?.limited !== undefined && shares === 0;
+    const annotations = { ...level.metadata.annotations, ...(isZero ? { [KEEP_ZERO_SHARES]: '' } : {}) };
+    return withShares(withAnnotations(level, annotations), 'v1beta3', shares);
+  },
+};
 
 export const prioritylevelconfigurations = define<PriorityLevelConfiguration>({
   group: 'flowcontrol.apiserver.k8s.io',
@@ -57,10 +80,7 @@ export const prioritylevelconfigurations = define<PriorityLevelConfiguration>({
     },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     validate: checked(validate),
   },
@@ -164,4 +184,27 @@ function validateHand(at: FieldPath, size: number, queues: number): void {
       size,
       `required entropy bits of deckSize ${queues} and handSize ${size} should not be greater than ${HASH_BITS}`,
     );
+}
+
+const sharesOf = ({ spec }: PriorityLevelConfiguration): number =>
+  spec?.limited?.nominalConcurrencyShares ?? 0;
+
+function withAnnotations(
+  level: PriorityLevelConfiguration,
+  annotations: Record<string, string>,
+): PriorityLevelConfiguration {
+  const { annotations: _, ...metadata } = level.metadata;
+  const hasSome = Object.keys(annotations).length > 0;
+  return { ...level, metadata: hasSome ? { ...metadata, annotations } : metadata };
+}
+
+function withShares(
+  level: PriorityLevelConfiguration,
+  version: string,
+  nominalConcurrencyShares: number,
+): PriorityLevelConfiguration {
+  const apiVersion = `flowcontrol.apiserver.k8s.io/${version}`;
+  if (level.spec?.limited === undefined) return { ...level, apiVersion };
+  const limited = { ...level.spec.limited, nominalConcurrencyShares };
+  return { ...level, apiVersion, spec: { ...level.spec, limited } };
 }

@@ -2,10 +2,8 @@ import type { IngressClass, IngressClassParametersReference } from '../../api/ty
 import type { FieldPath } from '../../object/field-path.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { mustBeName } from '../rules/names.ts';
-import { validateObjectReference } from './object-reference.ts';
 
 export const ingressclasses = define<IngressClass>({
   group: 'networking.k8s.io',
@@ -23,17 +21,11 @@ export const ingressclasses = define<IngressClass>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: ({ spec }) => {
       if (spec?.parameters !== undefined) spec.parameters.scope ||= 'Cluster';
     },
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { spec }, old) =>
-      mustNotChange(at.field('spec').field('controller'), spec?.controller, old.spec?.controller),
-    ),
   },
 });
 
@@ -50,7 +42,7 @@ function validate(root: FieldPath, { spec = {} }: IngressClass): void {
 }
 
 const MAX_CONTROLLER_BYTES = 250;
-/** What RFC 3986 allows in a path. */
+/** Characters that RFC 3986 allows in a path. */
 const PATH_FORMAT = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const PATH = new RegExp(`^${PATH_FORMAT}$`);
 
@@ -82,4 +74,21 @@ function validateParameters(at: FieldPath, parameters: IngressClassParametersRef
   } else if (scope !== 'Namespace') at.field('scope').notSupported(scope, ['Cluster', 'Namespace']);
   else if (namespace === undefined) path.required("`parameters.scope` is set to 'Namespace'");
   else mustBeName(path, namespace, 'dns-label');
+}
+
+interface Reference {
+  readonly apiGroup?: string;
+  readonly kind?: string;
+  readonly name?: string;
+}
+
+/** An object of any kind, in the same namespace or in none. */
+export function validateObjectReference(at: FieldPath, reference: Reference): void {
+  const { apiGroup } = reference;
+  if (apiGroup !== undefined) mustBeName(at.field('apiGroup'), apiGroup, 'dns-subdomain');
+  for (const field of ['kind', 'name'] as const) {
+    const value = reference[field] ?? '';
+    if (value === '') at.field(field).required(`${field} is required`);
+    else mustBeName(at.field(field), value, 'path-segment');
+  }
 }

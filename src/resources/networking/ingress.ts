@@ -20,10 +20,9 @@ import {
   resetLoadBalancerStatus,
   validateIngressPoint,
 } from '../load-balancer-status.ts';
-import { checked } from '../rules/checked.ts';
+import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { mustBeName, mustBeNamed } from '../rules/names.ts';
-import { type Ratchet, ratchetOf } from '../rules/ratchet.ts';
-import { validateObjectReference } from './object-reference.ts';
+import { validateObjectReference } from './ingress-class.ts';
 
 const table: Table<Ingress> = {
   columns: [
@@ -60,10 +59,10 @@ function hostsText(rules: readonly IngressRule[]): string {
   return hosts.join(',') || '*';
 }
 
-/** What ingresses said their class with before spec.ingressClassName. */
+/** The annotation that named the class before spec.ingressClassName did. */
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
-/** What was not looked at once: names of secrets, and what stands below a host with a wildcard. */
+/** Rules that came later: names of secrets, and the parts of a host below a wildcard. */
 const RATCHETS: readonly Ratchet<Ingress>[] = [
   ratchetOf(/^spec\.tls\[\d+\]\.secretName$/),
   { covers: isBelowWildcard },
@@ -91,10 +90,7 @@ export const ingresses = define<Ingress>({
   table,
   ratchets: RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     prepareForCreate: resetLoadBalancerStatus,
     prepareForUpdate: keepStatus,
     validate: checked(validate),

@@ -21,9 +21,6 @@ export const ipaddresses = define<IPAddress>({
   },
   strategy: {
     nameRule: 'path-segment',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate((at, { spec }, old) =>
       mustNotChange(
@@ -44,7 +41,7 @@ function parentText({ spec }: IPAddress): string {
   return [type.toLowerCase(), ...(namespace === '' ? [] : [namespace]), name].join('/');
 }
 
-/** The name is the address, so that nobody can have it twice. */
+/** The name is the address: it cannot be given out twice. */
 function validate(at: FieldPath, { metadata, spec }: IPAddress): void {
   mustBeAddress(at.field('metadata').field('name'), metadata.name ?? '');
   validateParent(at.field('spec').field('parentRef'), spec?.parentRef);

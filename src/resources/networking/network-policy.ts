@@ -10,10 +10,9 @@ import { goList, shown } from '../../object/go-value.ts';
 import { contains, parseCidr } from '../../object/ip.ts';
 import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked } from '../rules/checked.ts';
+import { checked, selectorRatchet } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeOneOf } from '../rules/names.ts';
-import { selectorRatchet } from '../rules/ratchet.ts';
 
 export const networkpolicies = define<NetworkPolicy>({
   group: 'networking.k8s.io',
@@ -32,10 +31,7 @@ export const networkpolicies = define<NetworkPolicy>({
   },
   ratchets: [selectorRatchet('spec\\..*')],
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     defaults: setDefaults,
     validate: checked(validate),
   },

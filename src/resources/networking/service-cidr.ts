@@ -4,8 +4,7 @@ import { goStruct, shown } from '../../object/go-value.ts';
 import { parseCidr, readStrictCidr } from '../../object/ip.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 
 export const servicecidrs = define<ServiceCIDR>({
   group: 'networking.k8s.io',
@@ -23,14 +22,7 @@ export const servicecidrs = define<ServiceCIDR>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     validate: checked((at, { spec }) => validateRanges(at.field('spec').field('cidrs'), spec?.cidrs ?? [])),
-    validateUpdate: checkedUpdate((at, { spec }, old) =>
-      mustNotChange(at.field('spec').field('cidrs'), spec?.cidrs, old.spec?.cidrs),
-    ),
   },
 });
 

@@ -5,9 +5,8 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateTolerations } from '../pod/validation/placement.ts';
 import { validateOverhead } from '../pod/validation/resources.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
+import { checked } from '../rules/checked.ts';
 import { goToleration } from '../rules/go-structs.ts';
-import { mustNotChange } from '../rules/immutable.ts';
 import { mustBeLabels } from '../rules/labels.ts';
 import { mustBeName } from '../rules/names.ts';
 
@@ -22,14 +21,9 @@ export const runtimeclasses = define<RuntimeClass>({
     cells: (runtime, now) => [runtime.metadata.name ?? '', runtime.handler ?? '', age(runtime, now)],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { handler }, old) =>
-      mustNotChange(at.field('handler'), handler, old.handler),
-    ),
   },
 });
 

@@ -3,7 +3,22 @@ import { badRequest, conflict, invalid, type StatusError } from '../../api/statu
 import type { Binding, Pod } from '../../api/types/core/v1.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import type { ActionSubresource } from '../../registry/definition.ts';
+import { define } from '../define.ts';
 import { withCondition } from './conditions.ts';
+
+/** The old way to place a pod: posted to the namespace, with the pod's name inside. */
+export const bindings = define<Binding>({
+  group: '',
+  resource: 'bindings',
+  kind: 'Binding',
+  namespaced: true,
+  verbs: ['create'],
+  versions: [{ version: 'v1', type: 'core/v1.Binding' }],
+  actsOn: { resource: { group: '', resource: 'pods' }, subresource: 'binding' },
+  strategy: {
+    allowUnconditionalUpdate: false,
+  },
+});
 
 const SUCCESS: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
@@ -30,7 +45,7 @@ function validateTarget(at: FieldPath, { target = {} }: Binding): void {
   if (name === '') at.field('name').required();
 }
 
-/** What is written is checked against the version and the identity that the scheduler looked at, where it says which. */
+/** A binding may name the version and the uid of the pod that the scheduler saw: another pod is a conflict. */
 function bind(pod: Pod, body: Binding): Pod {
   refuseUnplaceable(pod);
   const { uid = '', resourceVersion = '' } = body.metadata;

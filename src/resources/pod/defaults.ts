@@ -57,7 +57,7 @@ function defaultVolume(volume: Volume): void {
     image.pullPolicy = pullPolicy(image.reference ?? '');
 }
 
-/** What moves is looked up each time: the tag `latest`, which is meant where neither tag nor digest is given. */
+/** The tag `latest` moves, so it is pulled each time; an image without tag and digest has it. */
 function pullPolicy(image: string): 'Always' | 'IfNotPresent' {
   const [name = '', digest = ''] = image.split('@');
   const tag = /:([^/:]+)$/.exec(name)?.[1] ?? (digest === '' && name !== '' ? 'latest' : '');

@@ -1,6 +1,5 @@
 import type { Pod } from '../../api/types/core/v1.ts';
-import { podLog } from '../connect/pod-log.ts';
-import { podAttach, podExec, podPortForward } from '../connect/pod-streams.ts';
+import { podAttach, podExec, podLog, podPortForward } from '../connect/pod-streams.ts';
 import { podProxy } from '../connect/proxies.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
@@ -9,9 +8,8 @@ import { defaultPod } from './defaults.ts';
 import { ephemeralContainers } from './ephemeral-containers.ts';
 import { eviction } from './eviction.ts';
 import { podGracePeriod, preparePod, preparePodStatus } from './preparation.ts';
-import { POD_RATCHETS } from './ratchets.ts';
 import { table } from './table.ts';
-import { validateNewPod, validatePod } from './validation/pod.ts';
+import { POD_RATCHETS, validateNewPod, validatePod } from './validation/pod.ts';
 import { validatePodStatus } from './validation/pod-status.ts';
 import { validatePodUpdate } from './validation/pod-update.ts';
 import { podWarnings } from './warnings.ts';
@@ -57,12 +55,9 @@ export const pods = define<Pod>({
     // Each kubelet lists and watches the pods of its own node (Kubernetes has an index for the same).
     indexed: ['spec.nodeName'],
   },
+  podTemplate: { path: 'spec', read: (pod) => pod },
   ratchets: POD_RATCHETS,
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: defaultPod,
     prepareForCreate: preparePod,

@@ -13,7 +13,7 @@ import { withCondition } from './conditions.ts';
 import { CONTAINER_LISTS } from './containers-of.ts';
 import { APP_ARMOR_PREFIX, fromAnnotation, holdsAppArmor, toAnnotation } from './profiles.ts';
 
-/** What the server makes of a pod before it is stored for the first time (Kubernetes: pod strategy, PrepareForCreate). */
+/** The server's own part of a new pod (Kubernetes: pod strategy, PrepareForCreate). */
 export function preparePod(pod: Pod): void {
   const { metadata, spec = {} } = pod;
   const status = { phase: 'Pending', qosClass: qosClass(spec) };
@@ -86,7 +86,7 @@ function joinProfile(
   }
 }
 
-/** What writers of a status leave as it was, and addresses in both of their forms. */
+/** Keeps the parts of the status that its writers leave out, and writes addresses in both forms. */
 export function preparePodStatus({ metadata, status = {} }: Pod, old: Pod): void {
   // Old node agents lose fields of owners they do not know, and with them what the garbage collector goes by.
   if (old.metadata.ownerReferences === undefined) delete metadata.ownerReferences;

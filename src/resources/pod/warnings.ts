@@ -7,7 +7,7 @@ import { containersOf } from './containers-of.ts';
 import { addPlacementWarnings } from './placement-warnings.ts';
 import { APP_ARMOR_PREFIX, holdsSeccomp, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD } from './profiles.ts';
 
-/** What a caller is told of a pod that is accepted, but not what was meant (Kubernetes: api/pod, warnings.go). */
+/** Warnings about a pod that is valid, but hardly meant so (Kubernetes: api/pod, warnings.go). */
 
 export function podWarnings({ metadata, spec = {} }: Pod): string[] {
   const said: string[] = [];

@@ -2,11 +2,10 @@ import type { PodDisruptionBudget } from '../../api/types/policy/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked } from '../rules/checked.ts';
+import { checked, selectorRatchet } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/conditions.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustAllBeNonNegative, mustBeAtMostAll, mustBeIntOrPercent } from '../rules/numbers.ts';
-import { selectorRatchet } from '../rules/ratchet.ts';
 
 export const poddisruptionbudgets = define<PodDisruptionBudget>({
   group: 'policy',
@@ -38,9 +37,7 @@ export const poddisruptionbudgets = define<PodDisruptionBudget>({
   },
   ratchets: [selectorRatchet('spec\\.selector')],
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
   },

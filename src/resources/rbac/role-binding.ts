@@ -1,8 +1,9 @@
 import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from '../../api/types/rbac/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import type { Strategy } from '../../registry/strategy.ts';
 import { age } from '../cells.ts';
-import { column, define, nameColumn, type StrategyOutline, type Table } from '../define.ts';
+import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goRoleRef } from '../rules/go-structs.ts';
 import { mustBeName, mustBeNamed, mustBeOneOf } from '../rules/names.ts';
@@ -41,11 +42,9 @@ const table: Table<Binding> = {
 };
 
 /** `roleKinds`: the kinds of roles that a binding of this kind may give. */
-const strategyOf = (roleKinds: readonly string[]): StrategyOutline<Binding> => ({
+const strategyOf = (roleKinds: readonly string[]): Partial<Strategy<Binding>> => ({
   nameRule: 'path-segment',
-  tracksGeneration: false,
   allowCreateOnUpdate: true,
-  allowUnconditionalUpdate: true,
   defaults: setDefaults,
   validate: checked((at, { roleRef = {}, subjects }) => {
     validateRoleRef(at.field('roleRef'), roleRef, roleKinds);

@@ -1,18 +1,16 @@
 import type { ClusterRole, PolicyRule, Role } from '../../api/types/rbac/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { define, type StrategyOutline } from '../define.ts';
-import { checked } from '../rules/checked.ts';
+import type { Strategy } from '../../registry/strategy.ts';
+import { define } from '../define.ts';
+import { checked, selectorRatchet } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
-import { selectorRatchet } from '../rules/ratchet.ts';
 
 /** Both kinds of roles are a list of rules; a cluster role may also gather rules of others. */
 
 const STRATEGY = {
   nameRule: 'path-segment',
-  tracksGeneration: false,
   allowCreateOnUpdate: true,
-  allowUnconditionalUpdate: true,
-} as const satisfies StrategyOutline;
+} as const satisfies Partial<Strategy>;
 
 export const roles = define<Role>({
   group: 'rbac.authorization.k8s.io',

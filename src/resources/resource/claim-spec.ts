@@ -1,17 +1,13 @@
+import type { JsonValue } from '../../api/json.ts';
 import type {
   DeviceClaim,
+  DeviceConfiguration,
   DeviceRequest,
   DeviceSelector,
   ResourceClaimSpec,
 } from '../../api/types/resource/v1alpha3.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { mustBeName, mustBeNamed } from '../rules/names.ts';
-import {
-  MAX_CONFIGURATIONS,
-  MAX_REQUESTS,
-  mustBeRequestNames,
-  validateConfiguration,
-} from './configuration.ts';
 import { mustBeDistinct, mustBeDriverName, mustBeFullyQualifiedName, mustHaveAtMost } from './names.ts';
 
 /** The spec of a claim, in a claim or in a template of claims. */
@@ -89,4 +85,42 @@ export function validateDeviceSelectors(at: FieldPath, selectors: readonly Devic
     else if ((cel.expression ?? '').trim() === '') path.field('cel').field('expression').required();
   }
   mustHaveAtMost(at, MAX_SELECTORS, selectors);
+}
+
+/** Settings for drivers, in classes, claims and what claims are given. */
+
+export const MAX_CONFIGURATIONS = 32;
+const MAX_REQUESTS = 32;
+
+/** Parameters that mean something to their driver and to nothing else. */
+export function validateConfiguration(at: FieldPath, { opaque }: DeviceConfiguration): void {
+  const path = at.field('opaque');
+  if (opaque === undefined) {
+    path.required();
+    return;
+  }
+  mustBeDriverName(path.field('driver'), opaque.driver ?? '');
+  validateParameters(path.field('parameters'), opaque.parameters);
+}
+
+function validateParameters(at: FieldPath, parameters: JsonValue | undefined): void {
+  if (parameters === undefined || parameters === null) at.required();
+  else if (typeof parameters !== 'object' || Array.isArray(parameters))
+    at.invalid('<value omitted>', 'parameters must be a valid JSON object');
+}
+
+/** Names of requests in the same claim, all of which are `known`. */
+export function mustBeRequestNames(
+  at: FieldPath,
+  names: readonly string[],
+  known: ReadonlySet<string>,
+): void {
+  for (const [path, name] of at.each(names)) mustBeRequestName(path, name, known);
+  mustHaveAtMost(at, MAX_REQUESTS, names);
+  mustBeDistinct(at, names);
+}
+
+export function mustBeRequestName(at: FieldPath, name: string, known: ReadonlySet<string>): void {
+  mustBeName(at, name, 'dns-label');
+  if (!known.has(name)) at.invalid(name, 'must be the name of a request in the claim');
 }

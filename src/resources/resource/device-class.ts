@@ -2,10 +2,9 @@ import type { DeviceClass } from '../../api/types/resource/v1alpha3.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateNodeSelector } from '../pod/validation/node-selector.ts';
+import { validateNodeSelector } from '../pod/validation/placement.ts';
 import { checked } from '../rules/checked.ts';
-import { validateDeviceSelectors } from './claim-spec.ts';
-import { MAX_CONFIGURATIONS, validateConfiguration } from './configuration.ts';
+import { MAX_CONFIGURATIONS, validateConfiguration, validateDeviceSelectors } from './claim-spec.ts';
 import { mustHaveAtMost } from './names.ts';
 
 export const deviceclasses = define<DeviceClass>({
@@ -19,10 +18,7 @@ export const deviceclasses = define<DeviceClass>({
     cells: (deviceClass, now) => [deviceClass.metadata.name ?? '', age(deviceClass, now)],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     validate: checked(validate),
   },

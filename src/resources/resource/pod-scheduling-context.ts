@@ -26,10 +26,6 @@ export const podschedulingcontexts = define<PodSchedulingContext>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     validate: checked((at, { spec = {} }) =>
       validateNodes(at.field('spec').field('potentialNodes'), spec.potentialNodes ?? []),

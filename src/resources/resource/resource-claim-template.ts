@@ -4,8 +4,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { mustBeLabels } from '../rules/labels.ts';
 import { setClaimDefaults, validateClaimSpec } from './claim-spec.ts';
 
@@ -22,14 +21,9 @@ export const resourceclaimtemplates = define<ResourceClaimTemplate>({
     cells: (template, now) => [template.metadata.name ?? '', age(template, now)],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: ({ spec = {} }) => setClaimDefaults(spec.spec ?? {}),
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { spec }, old) => mustNotChange(at.field('spec'), spec, old.spec)),
   },
 });
 

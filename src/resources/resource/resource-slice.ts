@@ -11,7 +11,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { goList, shown } from '../../object/go-value.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { validateNodeSelector } from '../pod/validation/node-selector.ts';
+import { validateNodeSelector } from '../pod/validation/placement.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 import { mustBeName } from '../rules/names.ts';
@@ -46,10 +46,7 @@ export const resourceslices = define<ResourceSlice>({
     },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),

@@ -4,9 +4,9 @@ import { equal } from '../../object/equality.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 
 /** A rule of a whole object. `old` is what is stored, on an update. */
-export type Rule<T extends ApiObject> = (at: FieldPath, object: T, old?: T) => void;
+type Rule<T extends ApiObject> = (at: FieldPath, object: T, old?: T) => void;
 /** A rule of a change: what an update may not do. */
-export type UpdateRule<T extends ApiObject> = (at: FieldPath, object: T, old: T) => void;
+type UpdateRule<T extends ApiObject> = (at: FieldPath, object: T, old: T) => void;
 
 /** Rules as the strategy of a resource takes them: a list of what they find. */
 export const checked =
@@ -28,3 +28,55 @@ export const whenSpecChanged =
   (at, object, old) => {
     if (old === undefined || !equal(object.spec, old.spec)) rule(at, object);
   };
+
+/**
+ * A rule that was made stricter after objects had been stored. An object that breaks it already may go on breaking it, so
+ * that whoever changes something else is not stopped by it; one that keeps it may not begin to break it (Kubernetes: the
+ * options of validation that are computed from the old object).
+ */
+export interface Ratchet<T extends ApiObject = ApiObject> {
+  /** Whether an error is of this rule. */
+  covers(error: FieldError, object: T): boolean;
+  /** Whether `old` may break the rule. Absent: it may if it does so already. */
+  allows?(old: T, object: T): boolean;
+  /** The very same value must have been there before. */
+  readonly sameValue?: boolean;
+}
+
+type Validate = (object: ApiObject, old?: ApiObject) => FieldError[];
+
+/** The stored object is looked at only when the new one is about to be refused. */
+export const ratcheted =
+  (validate: Validate, ratchets: readonly Ratchet[]): Validate =>
+  (object, old) => {
+    const errors = validate(object, old);
+    if (old === undefined || errors.length === 0) return errors;
+    const before = validate(old);
+    const open = ratchets.filter((ratchet) => isOpen(ratchet, { object, old, errors, before }));
+    return errors.filter((error) => !open.some(({ covers }) => covers(error, object)));
+  };
+
+interface Change {
+  readonly object: ApiObject;
+  readonly old: ApiObject;
+  readonly errors: readonly FieldError[];
+  readonly before: readonly FieldError[];
+}
+
+function isOpen({ covers, allows, sameValue }: Ratchet, { object, old, errors, before }: Change): boolean {
+  if (allows !== undefined) return allows(old, object);
+  const broken = before.filter((error) => covers(error, old));
+  if (sameValue !== true) return broken.length > 0;
+  return errors.some(
+    (error) => covers(error, object) && broken.some(({ message }) => message === error.message),
+  );
+}
+
+/** Errors of a field, and if it is given also of a text. */
+export const ratchetOf = (field: RegExp, message?: RegExp): Ratchet => ({
+  covers: (error) => field.test(error.field) && (message === undefined || message.test(error.message)),
+});
+
+/** Values in the requirements of a label selector, which once could be any text. */
+export const selectorRatchet = (path: string): Ratchet =>
+  ratchetOf(new RegExp(`^${path}\\.matchExpressions\\[\\d+\\]\\.values\\[\\d+\\]$`));

@@ -2,7 +2,7 @@ import type { AzureDiskVolumeSource, FCVolumeSource } from '../../api/types/core
 import type { FieldPath } from '../../object/field-path.ts';
 import { mustBeWithin } from './numbers.ts';
 
-/** What volumes of pods and persistent volumes say of disks over the network in the same words. */
+/** Rules of network disks that volumes of pods and persistent volumes share. */
 
 interface Flocker {
   readonly datasetName?: string;

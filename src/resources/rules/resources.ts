@@ -7,7 +7,7 @@ import {
   isStandardContainerResource,
   isStandardResource,
 } from '../../object/resource-list.ts';
-import { nanosOf } from './quantities.ts';
+import { nanosOf } from './numbers.ts';
 
 /** Names of what can be counted, and how much of it: in containers, quotas, limit ranges and nodes. */
 

@@ -28,10 +28,7 @@ export const priorityclasses = define<PriorityClass>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
     tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
   },

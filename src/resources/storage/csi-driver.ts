@@ -31,9 +31,6 @@ export const csidrivers = define<CSIDriver>({
     cells,
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     returnsDeletedObject: true,
     defaults: setDefaults,
@@ -112,7 +109,7 @@ function validateUpdate(root: FieldPath, { spec = {} }: CSIDriver, { spec: old =
 
 const MAX_DRIVER_NAME_BYTES = 63;
 
-/** Whatever refers to a driver by its name: it is that of a host, in letters of either case. */
+/** The name of a driver is that of a host, in letters of either case. */
 export function mustBeDriverName(at: FieldPath, driver: string): void {
   if (driver === '') at.required();
   if (driver.length > MAX_DRIVER_NAME_BYTES) at.tooLong(MAX_DRIVER_NAME_BYTES);

@@ -20,9 +20,6 @@ export const csinodes = define<CSINode>({
     cells: (node, now) => [node.metadata.name ?? '', node.spec?.drivers?.length ?? 0, age(node, now)],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     returnsDeletedObject: true,
     validate: checked(validate),

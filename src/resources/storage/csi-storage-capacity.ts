@@ -2,12 +2,10 @@ import type { CSIStorageCapacity } from '../../api/types/storage/v1.ts';
 import { FieldPath } from '../../object/field-path.ts';
 import { define } from '../define.ts';
 import { addNodeTermWarnings, deprecatedLabel } from '../pod/placement-warnings.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked, selectorRatchet } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeName } from '../rules/names.ts';
-import { mustBeNonNegativeQuantity } from '../rules/quantities.ts';
-import { selectorRatchet } from '../rules/ratchet.ts';
+import { mustBeNonNegativeQuantity } from '../rules/numbers.ts';
 
 export const csistoragecapacities = define<CSIStorageCapacity>({
   group: 'storage.k8s.io',
@@ -17,15 +15,8 @@ export const csistoragecapacities = define<CSIStorageCapacity>({
   versions: [{ version: 'v1', type: 'storage/v1.CSIStorageCapacity' }],
   ratchets: [selectorRatchet('nodeTopology')],
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { nodeTopology, storageClassName }, old) => {
-      mustNotChange(at.field('nodeTopology'), nodeTopology, old.nodeTopology);
-      mustNotChange(at.field('storageClassName'), storageClassName, old.storageClassName);
-    }),
     warnings,
   },
 });

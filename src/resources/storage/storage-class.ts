@@ -42,10 +42,6 @@ export const storageclasses = define<StorageClass>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate((at, storage, old) => {
@@ -79,7 +75,7 @@ function validateTopologies(at: FieldPath, terms: readonly TopologySelectorTerm[
   }
 }
 
-/** Values by key, whatever the order in which they were written. */
+/** Values by key. The order in which they were written does not count. */
 type Meaning = Readonly<Record<string, readonly string[]>>;
 
 const meaningOf = ({ matchLabelExpressions = [] }: TopologySelectorTerm): Meaning =>

@@ -5,10 +5,9 @@ import type {
 } from '../../api/types/storage/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
-import { validateInlineVolumeSpec } from '../core/persistent-volume/validate-spec.ts';
+import { validateInlineVolumeSpec } from '../core/persistent-volume/validate.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustNotChange } from '../rules/immutable.ts';
+import { checked } from '../rules/checked.ts';
 import { mustBeName } from '../rules/names.ts';
 import { byteLengthOf } from './classes.ts';
 import { mustBeDriverName } from './csi-driver.ts';
@@ -43,13 +42,9 @@ export const volumeattachments = define<VolumeAttachment>({
     },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     returnsDeletedObject: true,
     validate: checked(validate),
-    validateUpdate: checkedUpdate((at, { spec }, old) => mustNotChange(at.field('spec'), spec, old.spec)),
   },
 });
 

@@ -26,10 +26,6 @@ export const volumeattributesclasses = define<VolumeAttributesClass>({
     ],
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     validate: checked(validate),
     validateUpdate: checkedUpdate((at, attributes, old) =>

@@ -31,9 +31,6 @@ export const storageversionmigrations = define<StorageVersionMigration>({
     },
   },
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),

@@ -6,7 +6,7 @@ import { age, containerCells } from '../cells.ts';
 import { column, nameColumn, type Table } from '../define.ts';
 import { mustAllBeNonNegative } from '../rules/numbers.ts';
 
-/** What workloads that count replicas have in common. */
+/** Columns and rules of workloads that count replicas. */
 
 interface Replicated extends ApiObject {
   spec?: { replicas?: number; template?: PodTemplateSpec };

@@ -6,12 +6,13 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/formats.ts';
 import { goStrings, shown } from '../../object/go-value.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
+import type { PodTemplateReader } from '../../registry/definition.ts';
 import { validatePodTemplate } from '../pod/validation/pod.ts';
 import { podTemplateWarnings } from '../pod/warnings.ts';
 import { goLabelSelector } from '../rules/go-structs.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 
-/** What holds for everything that makes pods from a template and finds them again by their labels. */
+/** Rules of workloads, which make pods from a template and find them by their labels. */
 
 interface Selecting {
   readonly selector?: LabelSelector;
@@ -78,6 +79,11 @@ export function mustMakeReplicas(at: FieldPath, { selector, template = {} }: Sel
 interface WithTemplate extends ApiObject {
   readonly spec?: { readonly template?: PodTemplateSpec };
 }
+
+export const SPEC_TEMPLATE: PodTemplateReader<WithTemplate> = {
+  path: 'spec.template.spec',
+  read: ({ spec }) => spec?.template,
+};
 
 /** Warnings about the template at `spec.template`; a caller who changes nothing there has read them already. */
 export function templateWarnings(object: WithTemplate, old: WithTemplate | undefined): string[] {

@@ -9,7 +9,7 @@ import type { GatedFields } from '../../registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../../registry/validate-metadata.ts';
 import type { WriteCall } from './call.ts';
 import type { UpdateRules } from './change.ts';
-import { validateObject } from './validate-object.ts';
+import { validateObject, validateUpdate } from './validate-object.ts';
 
 /** Preparation and validation: what the server itself makes of an admitted object, and what is wrong with the result. */
 export class Preparation {
@@ -43,7 +43,10 @@ export class Preparation {
     refuse(definition, object, () => [
       ...validateObject(definition, object, this.#types, old),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
-      ...(rules.validateUpdate?.(object, old) ?? []),
+      // Views and states change parts of an object, and none of those is immutable.
+      ...(rules === definition.strategy
+        ? validateUpdate(definition, object, old, this.#types)
+        : (rules.validateUpdate?.(object, old) ?? [])),
     ]);
   }
 }

@@ -1,6 +1,7 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
+import { validateImmutable } from '../../object/immutable-fields.ts';
 import { validateAgainstSchema } from '../../object/validate-schema.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { validateObjectMeta } from '../../registry/validate-metadata.ts';
@@ -24,6 +25,19 @@ export function validateObject(
   if (own.length === 0) return general.length === 0 ? errors : [...errors, ...general];
   const said = new Set(own.map(({ type, field }) => `${type} ${field}`));
   return [...errors, ...own, ...general.filter(({ type, field }) => !said.has(`${type} ${field}`))];
+}
+
+/** What the update from `old` may not do: change fields that the type calls immutable, and what the rules of its resource say. */
+export function validateUpdate(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  old: ApiObject,
+  types: TypeLibrary,
+): FieldError[] {
+  return [
+    ...validateImmutable(object, old, types.message(definition.storage.type)),
+    ...(definition.strategy.validateUpdate?.(object, old) ?? []),
+  ];
 }
 
 const isJudgedAlone = ({ strategy: { judgesAlone = [] } }: ResourceDefinition, field: string): boolean =>

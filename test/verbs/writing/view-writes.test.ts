@@ -10,7 +10,7 @@ import { validateObject } from '../../../src/verbs/writing/validate-object.ts';
 import { RandomObjects } from '../../codec/random-object.ts';
 
 const types = loadTypes();
-const gatedFields = new GatedFields(() => false);
+const gatedFields = new GatedFields(() => false, types);
 const random = new RandomObjects(7);
 
 function randomOf(type: string): ApiObject {

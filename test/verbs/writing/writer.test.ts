@@ -58,7 +58,7 @@ function setUp(stale: Entry | undefined, newest: Entry) {
   const types = loadTypes();
   const now = (): Date => new Date('2026-02-02T00:00:00Z');
   const writer = new ObjectWriter({
-    gatedFields: new GatedFields(() => true),
+    gatedFields: new GatedFields(() => true, types),
     store,
     admission: new AdmissionChain([]),
     types,

@@ -1,30 +1,9 @@
 // Written from src/api/idl/admissionregistration/v1alpha1.proto by the build. Change that file, not this one.
 
-import type { Condition, LabelSelector, ListMeta, ObjectMeta } from '../meta/v1.ts';
+import type { LabelSelector, ListMeta, ObjectMeta } from '../meta/v1.ts';
+import type { AuditAnnotation, MatchCondition, NamedRuleWithOperations, ParamKind, ValidatingAdmissionPolicyStatus, Validation } from './v1beta1.ts';
 
-/** A note about the request that a policy adds to the audit log. */
-export type AuditAnnotation = {
-  /** Name of the note, at most 63 characters, each once in a policy. The log shows it after the name of the policy and a slash. */
-  key?: string;
-  /** Expression in CEL that gives the text, which is cut at 10 KiB. There is no note if it gives null or an empty text. */
-  valueExpression?: string;
-};
-
-/** Something in an expression of a policy that does not fit the types it is about. */
-export type ExpressionWarning = {
-  /** Path of the expression, such as spec.validations[0].expression. */
-  fieldRef?: string;
-  /** What is wrong, for each type. */
-  warning?: string;
-};
-
-/** A condition in CEL for a webhook or policy to be used. */
-export type MatchCondition = {
-  /** Name of the condition, each once, for messages. */
-  name?: string;
-  /** Expression that must be true. It can use object, oldObject, request and authorizer, and in policies also params. */
-  expression?: string;
-};
+export type { AuditAnnotation, ExpressionWarning, MatchCondition, NamedRuleWithOperations, ParamKind, TypeChecking, ValidatingAdmissionPolicyStatus, Validation } from './v1beta1.ts';
 
 /** Which requests a policy is about. All parts must match. */
 export type MatchResources = {
@@ -40,30 +19,6 @@ export type MatchResources = {
   matchPolicy?: string;
 };
 
-/** Operations and resources, and possibly names of objects. */
-export type NamedRuleWithOperations = {
-  /** Names of the objects. All unless set. */
-  resourceNames?: string[];
-  /** CREATE, UPDATE, DELETE or CONNECT; * is all and must stand alone. */
-  operations?: string[];
-  /** API groups; empty text is the core group, * is all and must stand alone. */
-  apiGroups?: string[];
-  /** Versions; * is all and must stand alone. */
-  apiVersions?: string[];
-  /** Names of the resources, such as pods or pods/log. * is all without subresources, *\/* all with them, pods/* all subresources of pods, *\/scale that subresource of all. */
-  resources?: string[];
-  /** Cluster takes only objects of the whole cluster, Namespaced only those in namespaces, * both. * unless set. */
-  scope?: string;
-};
-
-/** The kind of the objects with parameters for a policy. */
-export type ParamKind = {
-  /** Group and version of the kind, such as example.com/v1. */
-  apiVersion?: string;
-  /** The kind. */
-  kind?: string;
-};
-
 /** Which objects hold parameters for a policy. Exactly one of name and selector is given. */
 export type ParamRef = {
   /** Name of the object. */
@@ -76,10 +31,30 @@ export type ParamRef = {
   parameterNotFoundAction?: string;
 };
 
-/** What was found when the expressions of a policy were checked against the types it is about. */
-export type TypeChecking = {
-  /** What does not fit. Empty if all does. */
-  expressionWarnings?: ExpressionWarning[];
+/** Which requests a policy is about, and its rules. At least one of validations and auditAnnotations is given. */
+export type ValidatingAdmissionPolicySpec = {
+  /** The kind of the objects with parameters. Without one, the policy has none, and params is null. */
+  paramKind?: ParamKind;
+  /** Which requests the policy is about. Required. */
+  matchConstraints?: MatchResources;
+  /** The rules. All must hold. */
+  validations?: Validation[];
+  /** What happens if an expression fails with an error or the policy is set up wrongly: Fail treats it as a broken rule, Ignore goes on. Fail unless set. */
+  failurePolicy?: string;
+  /** Notes for the audit log, at most 20. None unless set. */
+  auditAnnotations?: AuditAnnotation[];
+  /** Conditions, at most 64, that must all be true for the policy to be checked. If one fails with an error and none is false, failurePolicy holds. None unless set. */
+  matchConditions?: MatchCondition[];
+  /** Expressions that the other expressions can use by name. Each can use those before it. None unless set. */
+  variables?: Variable[];
+};
+
+/** An expression with a name, for use in other expressions of the policy. */
+export type Variable = {
+  /** Name of the variable, a CEL identifier, each once. Others use it as variables.name. */
+  name?: string;
+  /** Expression in CEL that gives the value. It is worked out when first used. */
+  expression?: string;
 };
 
 /** Rules in CEL that decide whether requests are allowed. It takes effect through bindings. */
@@ -134,52 +109,4 @@ export type ValidatingAdmissionPolicyList = {
   metadata?: ListMeta;
   /** The objects. */
   items?: ValidatingAdmissionPolicy[] | null;
-};
-
-/** Which requests a policy is about, and its rules. At least one of validations and auditAnnotations is given. */
-export type ValidatingAdmissionPolicySpec = {
-  /** The kind of the objects with parameters. Without one, the policy has none, and params is null. */
-  paramKind?: ParamKind;
-  /** Which requests the policy is about. Required. */
-  matchConstraints?: MatchResources;
-  /** The rules. All must hold. */
-  validations?: Validation[];
-  /** What happens if an expression fails with an error or the policy is set up wrongly: Fail treats it as a broken rule, Ignore goes on. Fail unless set. */
-  failurePolicy?: string;
-  /** Notes for the audit log, at most 20. None unless set. */
-  auditAnnotations?: AuditAnnotation[];
-  /** Conditions, at most 64, that must all be true for the policy to be checked. If one fails with an error and none is false, failurePolicy holds. None unless set. */
-  matchConditions?: MatchCondition[];
-  /** Expressions that the other expressions can use by name. Each can use those before it. None unless set. */
-  variables?: Variable[];
-};
-
-/** What was last observed of a policy. */
-export type ValidatingAdmissionPolicyStatus = {
-  /** The generation of the object that this status is about. Out of date if lower than metadata.generation. */
-  observedGeneration?: number | bigint;
-  /** What was found when the expressions were checked against the types. Absent until that is done. */
-  typeChecking?: TypeChecking;
-  /** Aspects of the state, each with since when it holds. */
-  conditions?: Condition[];
-};
-
-/** A rule in CEL that requests must meet. */
-export type Validation = {
-  /** Expression that is true of allowed requests. It can use object, oldObject, request, params, namespaceObject, variables and authorizer; object is null when deleting, oldObject when creating. */
-  expression?: string;
-  /** Text of the error, without line breaks. Says which expression failed unless set; required if the expression has line breaks. */
-  message?: string;
-  /** Reason of the refusal: Unauthorized, Forbidden, Invalid or RequestEntityTooLarge. Invalid unless set. */
-  reason?: string;
-  /** Expression in CEL that gives the text of the error. It wins over message, which is used if it fails or gives an empty text or one with line breaks. */
-  messageExpression?: string;
-};
-
-/** An expression with a name, for use in other expressions of the policy. */
-export type Variable = {
-  /** Name of the variable, a CEL identifier, each once. Others use it as variables.name. */
-  name?: string;
-  /** Expression in CEL that gives the value. It is worked out when first used. */
-  expression?: string;
 };

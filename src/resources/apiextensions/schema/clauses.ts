@@ -11,7 +11,7 @@ import {
   type Schema,
 } from './node.ts';
 
-/** What a structural schema says of values, and what may be said under allOf, anyOf, oneOf and not. */
+/** Value rules of a structural schema, and those that may stand under allOf, anyOf, oneOf and not. */
 
 /** `pattern`: where types stand that are allowed, because together they mean a number or a text. */
 export function validateValues(at: FieldPath, schema: Schema, pattern?: 'anyOf' | 'allOf'): void {
@@ -71,7 +71,7 @@ function mustSayNothingNew(at: FieldPath, schema: Schema): void {
     at.field('properties').item('metadata').forbidden('must not be specified in a nested context');
 }
 
-/** What is said under a junctor must be said of something that the schema has. */
+/** A rule under a junctor must be about a field that the schema has. */
 export function validateCompleteness(at: FieldPath, schema: Schema): void {
   validateClauses(at, schema, { at, schema });
 }

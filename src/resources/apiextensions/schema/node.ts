@@ -34,7 +34,7 @@ export const hasAdditional = ({ additionalProperties = null }: Schema): boolean 
 const JUNCTORS = ['allOf', 'anyOf', 'oneOf'] as const;
 type Junctor = (typeof JUNCTORS)[number] | 'not';
 
-/** What stands under a logic junctor: path, schema, junctor, and the place in its list. */
+/** The schemas under a logic junctor: path, schema, junctor, and the place in its list. */
 export function* clausesOf(
   at: FieldPath,
   schema: Schema,

@@ -1,16 +1,19 @@
+import { X509Certificate } from 'node:crypto';
 import type {
   CustomResourceDefinition,
+  CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionStatus,
+  WebhookConversion,
 } from '../../../api/types/apiextensions/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/formats.ts';
+import { certificatesIn } from '../../../x509/pem.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
-import { mustBeNameInOneError, mustBeOneOf } from '../../rules/names.ts';
+import { mustBeNameInOneError, mustBeOneOf, mustHaveTexts } from '../../rules/names.ts';
+import { mustBeReviewVersions, validateWebhookClient } from '../../rules/webhook-client.ts';
 import { hasDefault, someSchema } from '../schema/node.ts';
-import { validateAuthorities, validateConversion } from './conversion.ts';
-import { mustBeGiven, validateNames } from './names.ts';
-import { validateVersions } from './versions.ts';
+import { validateVersions } from './version.ts';
 
 export function validate(root: FieldPath, definition: CustomResourceDefinition): void {
   const { metadata, spec = {}, status = {} } = definition;
@@ -45,7 +48,7 @@ function validateScope(at: FieldPath, scope: string): void {
   else mustBeOneOf(at, scope, SCOPES);
 }
 
-/** What v1beta1 could do for all fields at once, a schema says of each. */
+/** v1beta1 could keep unknown fields everywhere; since then each schema says so itself. */
 function validatePreservation(
   at: FieldPath,
   { preserveUnknownFields, versions }: CustomResourceDefinitionSpec,
@@ -117,3 +120,91 @@ export function validateUpdate(
 const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
   status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True') ===
   true;
+
+/** Names that a spec must have. Those of a status are there once they are accepted. */
+const mustBeGiven = (at: FieldPath, names: CustomResourceDefinitionNames): void =>
+  mustHaveTexts(at, names, ['plural', 'singular', 'kind', 'listKind']);
+
+function validateNames(at: FieldPath, names: CustomResourceDefinitionNames): void {
+  const { plural = '', singular = '', kind = '', listKind = '', shortNames, categories } = names;
+  mustBeLabel(at.field('plural'), plural);
+  mustBeLabel(at.field('singular'), singular);
+  mustBeKind(at.field('kind'), kind);
+  mustBeKind(at.field('listKind'), listKind);
+  for (const [path, name] of at.field('shortNames').each(shortNames)) mustBeLabel(path, name);
+  if (kind !== '' && kind === listKind)
+    at.field('listKind').invalid(listKind, 'kind and listKind may not be the same');
+  for (const [path, name] of at.field('categories').each(categories)) mustBeLabel(path, name);
+}
+
+function mustBeLabel(at: FieldPath, name: string): void {
+  if (name !== '') mustBeNameInOneError(at, name, 'dns-1035-label');
+}
+
+function mustBeKind(at: FieldPath, kind: string): void {
+  const problems = kind === '' ? [] : checkName(kind.toLowerCase(), 'dns-1035-label');
+  if (problems.length > 0)
+    at.invalid(kind, `may have mixed case, but should otherwise match: ${problems.join(',')}`);
+}
+
+/**
+ * Between the versions of a resource: nothing but apiVersion differs, or a webhook is asked. The paths of its fields leave
+ * `webhook` out, as Kubernetes does.
+ */
+
+const STRATEGIES = ['None', 'Webhook'];
+
+/** `at` is the spec. */
+function validateConversion(at: FieldPath, spec: CustomResourceDefinitionSpec): void {
+  const { strategy = '', webhook = {} } = spec.conversion ?? {};
+  const path = at.field('conversion');
+  if (spec.preserveUnknownFields === true && strategy !== 'None')
+    path.field('strategy').invalid(strategy, 'must be None if spec.preserveUnknownFields is true');
+  if (strategy === '') path.field('strategy').required();
+  else mustBeOneOf(path.field('strategy'), strategy, STRATEGIES);
+  if (strategy === 'Webhook') validateWebhook(path, webhook);
+  else mustNotBeGiven(path, webhook);
+}
+
+function validateWebhook(at: FieldPath, { clientConfig, conversionReviewVersions }: WebhookConversion): void {
+  const client = at.field('webhookClientConfig');
+  const versions = at.field('conversionReviewVersions');
+  if (clientConfig === undefined) client.required('required when strategy is set to Webhook');
+  else validateWebhookClient(client, clientConfig);
+  const given = conversionReviewVersions ?? [];
+  if (given.length === 0) versions.required();
+  else mustBeReviewVersions(versions, given);
+}
+
+function mustNotBeGiven(at: FieldPath, { clientConfig, conversionReviewVersions }: WebhookConversion): void {
+  const why = 'should not be set when strategy is not set to Webhook';
+  if (clientConfig !== undefined) at.field('webhookClientConfig').forbidden(why);
+  if ((conversionReviewVersions ?? []).length > 0) at.field('conversionReviewVersions').forbidden(why);
+}
+
+/** Certificates that cannot be read are allowed until the resource is established, and where they were before. `at` is the spec. */
+function validateAuthorities(
+  at: FieldPath,
+  spec: CustomResourceDefinitionSpec,
+  old: CustomResourceDefinitionSpec,
+): void {
+  const bundle = authoritiesOf(spec);
+  const problem = bundleProblem(bundle);
+  if (problem === undefined || bundleProblem(authoritiesOf(old)) !== undefined) return;
+  at.field('conversion').field('webhookClientConfig').field('caBundle').invalid(bundle, problem);
+}
+
+const authoritiesOf = ({ conversion }: CustomResourceDefinitionSpec): string =>
+  conversion?.webhook?.clientConfig?.caBundle ?? '';
+
+/** An absent bundle is none that could be wrong. */
+function bundleProblem(bundle: string): string | undefined {
+  if (bundle === '') return undefined;
+  const certificates = certificatesIn(Buffer.from(bundle, 'base64').toString('latin1'));
+  const why = 'unable to load root certificates: unable to parse bytes as PEM block';
+  try {
+    return certificates.map((der) => new X509Certificate(der)).length > 0 ? undefined : why;
+  } catch {
+    return why;
+  }
+}

@@ -2,21 +2,77 @@ import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionVersion,
   CustomResourceSubresources,
+  CustomResourceValidation,
   JSONSchemaProps,
 } from '../../../api/types/apiextensions/v1.ts';
+import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { followFieldReference } from '../schema/field-reference.ts';
-
-/** What a version says besides its schema: that it is deprecated, what tables show, what can be selected by. */
+import { goList, shown } from '../../../object/go-value.ts';
+import { mustBeNameInOneError } from '../../rules/names.ts';
+import { validateDefaults } from '../schema/defaults.ts';
+import { keywordsOf, type Schema } from '../schema/node.ts';
+import { validateOpenApi } from '../schema/openapi.ts';
+import { followFieldReference } from '../schema/rules.ts';
+import { unreadableReason, validateStructural } from '../schema/structural.ts';
 
 type Version = CustomResourceDefinitionVersion;
 
+/** `spec`: the path of the spec. */
+export function validateVersions(spec: FieldPath, given: readonly Version[] | null | undefined): void {
+  const versions = given ?? [];
+  const at = spec.field('versions');
+  for (const [path, version] of at.each(versions)) {
+    mustBeNameInOneError(path.field('name'), version.name ?? '', 'dns-1035-label');
+    validateDeprecation(path.field('deprecationWarning'), version);
+    if (version.schema?.openAPIV3Schema === undefined)
+      path.field('schema').field('openAPIV3Schema').required('schemas are required');
+  }
+  const written = () => shown(goList('apiextensions.CustomResourceDefinitionVersion', given));
+  if (new Set(versions.map(({ name = '' }) => name)).size < versions.length)
+    at.invalid(written(), 'must contain unique version names');
+  if (versions.filter(({ storage }) => storage === true).length !== 1)
+    at.invalid(written(), 'must have exactly one version marked as storage version');
+  validateContents(spec, versions);
+}
+
+function validateContents(spec: FieldPath, versions: readonly Version[]): void {
+  const hasAnyStatus = versions.some(hasStatus);
+  eachOnce(spec, versions, 'schema', (at, version, isShared) =>
+    validateSchema(at, version.schema ?? {}, isShared ? hasAnyStatus : hasStatus(version)),
+  );
+  eachOnce(spec, versions, 'subresources', (at, { subresources }) => validateSubresources(at, subresources));
+  eachOnce(spec, versions, 'additionalPrinterColumns', (at, { additionalPrinterColumns }) =>
+    validateColumns(at, additionalPrinterColumns),
+  );
+  eachOnce(spec, versions, 'selectableFields', validateSelectableFields);
+}
+
+const hasStatus = ({ subresources }: Version): boolean => subresources?.status !== undefined;
+
+/**
+ * What all versions have in common Kubernetes keeps once, outside of them, and names it there: `spec.validation` rather than
+ * `spec.versions[0].schema`. With a single version that is all of it.
+ */
+function eachOnce(
+  spec: FieldPath,
+  versions: readonly Version[],
+  name: 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields',
+  validate: (at: FieldPath, version: Version, isShared: boolean) => void,
+): void {
+  const [first] = versions;
+  if (first === undefined) return;
+  if (versions.every((version) => equal(version[name], first[name])))
+    validate(spec.field(name === 'schema' ? 'validation' : name), first, true);
+  else
+    for (const [at, version] of spec.field('versions').each(versions))
+      validate(at.field(name), version, false);
+}
+
+/** The parts of a version besides its schema: deprecation, table columns, selectable fields. */
+
 const MAX_WARNING_BYTES = 256;
 
-export function validateDeprecation(
-  at: FieldPath,
-  { deprecated, deprecationWarning: warning }: Version,
-): void {
+function validateDeprecation(at: FieldPath, { deprecated, deprecationWarning: warning }: Version): void {
   if (warning === undefined) return;
   if (deprecated !== true) {
     at.invalid(warning, 'can only be set for deprecated versions');
@@ -34,7 +90,7 @@ export function validateDeprecation(
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
-export function validateColumns(
+function validateColumns(
   at: FieldPath,
   columns: readonly CustomResourceColumnDefinition[] | undefined,
 ): void {
@@ -56,7 +112,7 @@ function mustBeSimplePath(at: FieldPath, jsonPath: string): void {
   if (!isSimplePath(jsonPath)) at.invalid(jsonPath, 'must be a simple json path starting with .');
 }
 
-export function validateSubresources(at: FieldPath, subresources: CustomResourceSubresources = {}): void {
+function validateSubresources(at: FieldPath, subresources: CustomResourceSubresources = {}): void {
   const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = subresources.scale ?? {};
   const path = at.field('scale');
   mustBePathUnder(path.field('specReplicasPath'), specReplicasPath, ['.spec']);
@@ -74,7 +130,7 @@ function mustBePathUnder(at: FieldPath, jsonPath: string, roots: readonly string
 
 const MAX_SELECTABLE = 8;
 
-export function validateSelectableFields(at: FieldPath, { selectableFields, schema }: Version): void {
+function validateSelectableFields(at: FieldPath, { selectableFields, schema }: Version): void {
   if (selectableFields === undefined || selectableFields.length === 0) return;
   const root = schema?.openAPIV3Schema;
   if (root === undefined) {
@@ -114,4 +170,68 @@ function validateSelectableField(
   const name = found.names.join('.');
   if (seen.has(name)) at.duplicate(jsonPath);
   seen.add(name);
+}
+
+/** `at`: where the object with the schema stands, `spec.validation` or `spec.versions[0].schema`. */
+function validateSchema(
+  at: FieldPath,
+  { openAPIV3Schema: schema }: CustomResourceValidation,
+  hasStatus: boolean,
+): void {
+  if (schema === undefined) return;
+  const path = at.field('openAPIV3Schema');
+  const before = at.found;
+  if (hasStatus) validateRoot(path, schema);
+  if (schema.nullable === true) path.field('nullable').forbidden('nullable cannot be true at the root');
+  const unreadable = unreadableReason(schema);
+  if (unreadable === undefined) validateStructure(path, schema);
+  validateOpenApi(path, schema);
+  // Most unreadable schemas have an error already, in better words.
+  if (unreadable !== undefined && at.found === before) path.invalid('', unreadable);
+}
+
+function validateStructure(at: FieldPath, schema: Schema): void {
+  const before = at.found;
+  validateStructural(at, schema);
+  if (at.found === before) validateDefaults(at, schema);
+}
+
+/** Keywords at the root that keep their meaning when the status is looked at by itself, with the names of Kubernetes' text. */
+const AT_ROOT: ReadonlyMap<string, string> = new Map([
+  ['description', 'Description'],
+  ['type', 'Type'],
+  ['format', 'Format'],
+  ['title', 'Title'],
+  ['maximum', 'Maximum'],
+  ['exclusiveMaximum', 'ExclusiveMaximum'],
+  ['minimum', 'Minimum'],
+  ['exclusiveMinimum', 'ExclusiveMinimum'],
+  ['maxLength', 'MaxLength'],
+  ['minLength', 'MinLength'],
+  ['pattern', 'Pattern'],
+  ['maxItems', 'MaxItems'],
+  ['minItems', 'MinItems'],
+  ['uniqueItems', 'UniqueItems'],
+  ['multipleOf', 'MultipleOf'],
+  ['required', 'Required'],
+  ['items', 'Items'],
+  ['properties', 'Properties'],
+  ['externalDocs', 'ExternalDocs'],
+  ['example', 'Example'],
+  ['x-kubernetes-preserve-unknown-fields', 'XPreserveUnknownFields'],
+  ['x-kubernetes-validations', 'XValidations'],
+]);
+
+function validateRoot(at: FieldPath, schema: Schema): void {
+  const { type = '' } = schema;
+  if (type !== '' && type !== 'object') {
+    const why =
+      'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+    at.field('type').invalid(type, why);
+    return;
+  }
+  if (keywordsOf(schema).every((name) => AT_ROOT.has(name))) return;
+  const names = [...AT_ROOT.values()].join(' ');
+  const why = `only [${names}] fields are allowed at the root of the schema if the status subresource is enabled`;
+  at.invalid(schema, why);
 }

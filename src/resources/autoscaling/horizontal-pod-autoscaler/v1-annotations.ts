@@ -14,7 +14,7 @@ import { isObject } from '../../../object/merge-patch.ts';
 /** @throws DecodeError for a value of another type */
 type Reader<T> = (value: JsonValue) => T;
 
-/** An annotation that somebody has spoiled is as good as none. */
+/** An annotation that cannot be read counts as absent. */
 const reading =
   <T>(read: Reader<T>) =>
   (text: string | undefined): T | undefined => {

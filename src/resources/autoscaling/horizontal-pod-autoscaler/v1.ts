@@ -100,7 +100,7 @@ function fromStorage(autoscaler: v2.HorizontalPodAutoscaler): v1.HorizontalPodAu
   };
 }
 
-/** What v1 has fields for. */
+/** Parts of v2 that v1 has fields for. */
 
 const cpuTarget = (averageUtilization: number): v2.MetricSpec => ({
   type: 'Resource',

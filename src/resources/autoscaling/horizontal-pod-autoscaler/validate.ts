@@ -1,14 +1,29 @@
 import type {
+  ContainerResourceMetricSource,
+  CrossVersionObjectReference,
+  ExternalMetricSource,
   HorizontalPodAutoscaler,
   HorizontalPodAutoscalerSpec,
   HPAScalingPolicy,
   HPAScalingRules,
+  MetricIdentifier,
+  MetricSpec,
+  MetricTarget,
+  ObjectMetricSource,
+  PodsMetricSource,
+  ResourceMetricSource,
 } from '../../../api/types/autoscaling/v2.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { mustBeOneOf } from '../../rules/names.ts';
-import { mustAllBeNonNegative } from '../../rules/numbers.ts';
-import { type Ratchet, ratchetOf } from '../../rules/ratchet.ts';
-import { validateMetric, validateReference } from './validate-metrics.ts';
+import { checkQualifiedName } from '../../../object/formats.ts';
+import {
+  isExtendedResource,
+  isNativeResource,
+  isStandardContainerResource,
+  isStandardResource,
+} from '../../../object/resource-list.ts';
+import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
+import { mustBeName, mustBeNamed, mustBeOneOf } from '../../rules/names.ts';
+import { mustAllBeNonNegative, nanosOf } from '../../rules/numbers.ts';
 
 export function validate(root: FieldPath, { spec = {} }: HorizontalPodAutoscaler): void {
   const at = root.field('spec');
@@ -39,7 +54,7 @@ function validateReplicas(at: FieldPath, spec: HorizontalPodAutoscalerSpec): voi
   if (least === 0) mustHaveOuterMetric(at.field('metrics'), spec);
 }
 
-/** What pods use says nothing while there are none. */
+/** While there are no pods, their usage says nothing. */
 function mustHaveOuterMetric(at: FieldPath, { metrics = [] }: HorizontalPodAutoscalerSpec): void {
   if (!metrics.some(({ type }) => type === 'Object' || type === 'External'))
     at.forbidden('must specify at least one Object or External metric to support scaling to zero replicas');
@@ -73,4 +88,140 @@ function validatePolicy(at: FieldPath, policy: HPAScalingPolicy): void {
 
 export function validateStatus(root: FieldPath, { status = {} }: HorizontalPodAutoscaler): void {
   mustAllBeNonNegative(root.field('status'), status, ['currentReplicas', 'desiredReplicas']);
+}
+
+/** The metrics that the number of replicas follows (Kubernetes: autoscaling validation, validateMetricSpec). */
+
+type SourceField = Exclude<keyof MetricSpec, 'type'>;
+
+/** Each type of metric with the field that describes it. */
+export const SOURCE_FIELDS: ReadonlyMap<string, SourceField> = new Map([
+  ['ContainerResource', 'containerResource'],
+  ['External', 'external'],
+  ['Object', 'object'],
+  ['Pods', 'pods'],
+  ['Resource', 'resource'],
+]);
+
+type SourceRule<Field extends SourceField> = (at: FieldPath, source: NonNullable<MetricSpec[Field]>) => void;
+
+/** When several are given, the first of these is looked at. */
+const RULES: { readonly [Field in SourceField]: SourceRule<Field> } = {
+  object: validateObject,
+  external: validateExternal,
+  pods: validatePods,
+  resource: validateResource,
+  containerResource: validateContainerResource,
+};
+const PRECEDENCE = Object.keys(RULES) as readonly SourceField[];
+
+function validateMetric(at: FieldPath, metric: MetricSpec): void {
+  const { type = '' } = metric;
+  const expected = SOURCE_FIELDS.get(type);
+  const present = PRECEDENCE.filter((field) => metric[field] !== undefined);
+  const [first] = present;
+  if (type === '') at.field('type').required('must specify a metric source type');
+  if (expected === undefined) at.field('type').notSupported(type, [...SOURCE_FIELDS.keys()]);
+  if (first !== undefined) validateSource(at.field(first), metric, first);
+  if (expected !== undefined && !present.includes(expected))
+    at.field(expected).required('must populate information for the given metric source');
+  if (present.length === 1) return;
+  for (const field of present)
+    if (field !== expected) at.field(field).forbidden('must populate the given metric source only');
+}
+
+function validateSource<Field extends SourceField>(at: FieldPath, metric: MetricSpec, field: Field): void {
+  const source = metric[field];
+  if (source !== undefined) RULES[field](at, source);
+}
+
+function validateReference(at: FieldPath, reference: CrossVersionObjectReference): void {
+  const { kind = '', name = '' } = reference;
+  mustBeNamed(at.field('kind'), kind, 'path-segment');
+  mustBeNamed(at.field('name'), name, 'path-segment');
+}
+
+function validateObject(at: FieldPath, { describedObject, metric, target = {} }: ObjectMetricSource): void {
+  validateReference(at.field('describedObject'), describedObject ?? {});
+  validateIdentifier(at.field('metric'), metric);
+  validateTarget(at.field('target'), target);
+  if (target.value === undefined && target.averageValue === undefined)
+    at.field('target').field('averageValue').required('must set either a target value or averageValue');
+}
+
+function validateExternal(at: FieldPath, { metric, target = {} }: ExternalMetricSource): void {
+  const { value, averageValue } = target;
+  const path = at.field('target');
+  validateIdentifier(at.field('metric'), metric);
+  validateTarget(path, target);
+  if (value === undefined && averageValue === undefined)
+    path.field('averageValue').required('must set either a target value for metric or a per-pod target');
+  if (value !== undefined && averageValue !== undefined)
+    path.field('value').forbidden('may not set both a target value for metric and a per-pod target');
+}
+
+function validatePods(at: FieldPath, { metric, target = {} }: PodsMetricSource): void {
+  validateIdentifier(at.field('metric'), metric);
+  validateTarget(at.field('target'), target);
+  if (target.averageValue === undefined)
+    at.field('target').field('averageValue').required('must specify a positive target averageValue');
+}
+
+function validateResource(at: FieldPath, { name = '', target = {} }: ResourceMetricSource): void {
+  if (name === '') at.field('name').required('must specify a resource name');
+  validateTarget(at.field('target'), target);
+  validateUtilization(at.field('target'), target);
+}
+
+function validateContainerResource(at: FieldPath, source: ContainerResourceMetricSource): void {
+  const { name = '', container = '', target = {} } = source;
+  if (name === '') at.field('name').required('must specify a resource name');
+  else at.field('name').invalidFor(name, checkContainerResource(name));
+  if (container === '') at.field('container').required('must specify a container');
+  else mustBeName(at.field('container'), container, 'dns-label');
+  validateTarget(at.field('target'), target);
+  validateUtilization(at.field('target'), target);
+}
+
+/** `cpu`, `hugepages-2Mi`, `example.com/gpu` */
+function checkContainerResource(name: string): readonly string[] {
+  const reasons = checkQualifiedName(name);
+  if (reasons.length > 0) return reasons;
+  if (name.includes('/')) {
+    const isKnown = isNativeResource(name) || isExtendedResource(name);
+    return isKnown ? [] : ["doesn't follow extended resource name standard"];
+  }
+  if (isStandardContainerResource(name)) return [];
+  const why = 'must be a standard resource for containers';
+  return isStandardResource(name) ? [why] : ['must be a standard resource type or fully qualified', why];
+}
+
+/** Targets of resource metrics: an amount, or a share of the pods' requests. */
+function validateUtilization(at: FieldPath, { averageUtilization, averageValue }: MetricTarget): void {
+  if (averageUtilization === undefined && averageValue === undefined)
+    at.field('averageUtilization').required('must set either a target raw value or a target utilization');
+  if (averageUtilization !== undefined && averageValue !== undefined)
+    at.field('averageValue').forbidden('may not set both a target raw value and a target utilization');
+}
+
+const TARGETS = ['Utilization', 'Value', 'AverageValue'];
+
+function validateTarget(at: FieldPath, target: MetricTarget): void {
+  const { type = '', averageUtilization } = target;
+  if (type === '') at.field('type').required('must specify a metric target type');
+  if (!TARGETS.includes(type))
+    at.field('type').invalid(type, 'must be either Utilization, Value, or AverageValue');
+  mustBePositive(at.field('value'), target.value);
+  mustBePositive(at.field('averageValue'), target.averageValue);
+  if (averageUtilization !== undefined && averageUtilization < 1)
+    at.field('averageUtilization').invalid(averageUtilization, 'must be greater than 0');
+}
+
+function mustBePositive(at: FieldPath, quantity: string | undefined): void {
+  if (quantity !== undefined && nanosOf(quantity) <= 0n) at.invalid(quantity, 'must be positive');
+}
+
+function validateIdentifier(at: FieldPath, { name = '' }: MetricIdentifier = {}): void {
+  if (name === '') at.field('name').required('must specify a metric name');
+  else mustBeName(at.field('name'), name, 'path-segment');
 }

@@ -1,47 +1,14 @@
-import type { Job } from '../../../api/types/batch/v1.ts';
+import type { Job, JobSpec } from '../../../api/types/batch/v1.ts';
 import { equal } from '../../../object/equality.ts';
-import { define } from '../../define.ts';
+import { age, containerCells, humanDuration, selectorText, since } from '../../cells.ts';
+import { column, define, nameColumn, type Table } from '../../define.ts';
 import { defaultPodTemplate } from '../../pod/defaults.ts';
-import { POD_RATCHETS } from '../../pod/ratchets.ts';
+import { POD_RATCHETS } from '../../pod/validation/pod.ts';
+import { podTemplateWarnings } from '../../pod/warnings.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../../rules/checked.ts';
-import { podNameWarnings } from '../../workload/template.ts';
+import { podNameWarnings, SPEC_TEMPLATE } from '../../workload/template.ts';
 import { generateSelector, PREFIXED_LABELS } from './selector.ts';
-import { table } from './table.ts';
-import { validate, validateUpdate } from './validate.ts';
-import { validateStatus } from './validate-status.ts';
-import { jobSpecWarnings } from './warnings.ts';
-
-export const jobs = define<Job>({
-  group: 'batch',
-  resource: 'jobs',
-  kind: 'Job',
-  namespaced: true,
-  categories: ['all'],
-  versions: [{ version: 'v1', type: 'batch/v1.Job' }],
-  emptyStatus: {},
-  validateStatus: checkedUpdate(validateStatus),
-  table,
-  fields: {
-    paths: {
-      'status.successful': ['status.succeeded'],
-    },
-    // A status that does not speak of successes has had none.
-    absent: { 'status.successful': '0' },
-  },
-  ratchets: [...POD_RATCHETS, PREFIXED_LABELS],
-  strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: true,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
-    defaultPropagation: 'orphan',
-    defaults: setDefaults,
-    prepareForCreate: prepare,
-    validate: checked(whenSpecChanged(validate)),
-    validateUpdate: checkedUpdate(validateUpdate),
-    warnings: (job, old) => [...podNameWarnings(job, old), ...jobSpecWarnings(job.spec, old?.spec, 'spec')],
-  },
-});
+import { hasCondition, validate, validateStatus, validateUpdate } from './validate.ts';
 
 const MAX_INT32 = 2 ** 31 - 1;
 
@@ -76,4 +43,98 @@ function prepare(job: Job): void {
   if (!areInherited) return;
   delete job.metadata.labels;
   inheritLabels(job);
+}
+
+const table: Table<Job> = {
+  columns: [
+    nameColumn(),
+    column('Status'),
+    column('Completions'),
+    column('Duration'),
+    column('Age'),
+    column('Containers', 1),
+    column('Images', 1),
+    column('Selector', 1),
+  ],
+  cells: (job, now) => {
+    const { metadata, spec = {} } = job;
+    return [
+      metadata.name ?? '',
+      stateOf(job),
+      completionsOf(job),
+      durationOf(job, now),
+      age(job, now),
+      ...containerCells(spec.template?.spec ?? {}),
+      selectorText(spec.selector ?? {}),
+    ];
+  },
+};
+
+export const jobs = define<Job>({
+  group: 'batch',
+  resource: 'jobs',
+  kind: 'Job',
+  namespaced: true,
+  categories: ['all'],
+  versions: [{ version: 'v1', type: 'batch/v1.Job' }],
+  emptyStatus: {},
+  validateStatus: checkedUpdate(validateStatus),
+  table,
+  fields: {
+    paths: {
+      'status.successful': ['status.succeeded'],
+    },
+    // A status that does not speak of successes has had none.
+    absent: { 'status.successful': '0' },
+  },
+  podTemplate: SPEC_TEMPLATE,
+  ratchets: [...POD_RATCHETS, PREFIXED_LABELS],
+  strategy: {
+    tracksGeneration: true,
+    defaultPropagation: 'orphan',
+    defaults: setDefaults,
+    prepareForCreate: prepare,
+    validate: checked(whenSpecChanged(validate)),
+    validateUpdate: checkedUpdate(validateUpdate),
+    warnings: (job, old) => [...podNameWarnings(job, old), ...jobSpecWarnings(job.spec, old?.spec, 'spec')],
+  },
+});
+
+/** The first that holds. */
+const STATES = ['Complete', 'Failed', 'Suspended', 'FailureTarget'];
+
+function stateOf(job: Job): string {
+  const hasEnded = hasCondition(job, 'Complete') || hasCondition(job, 'Failed');
+  if (job.metadata.deletionTimestamp !== undefined && !hasEnded) return 'Terminating';
+  return STATES.find((type) => hasCondition(job, type)) ?? 'Running';
+}
+
+function completionsOf({ spec = {}, status = {} }: Job): string {
+  const { completions, parallelism = 0 } = spec;
+  const { succeeded = 0 } = status;
+  if (completions !== undefined) return `${succeeded}/${completions}`;
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
+}
+
+function durationOf({ status = {} }: Job, now: number): string {
+  const { startTime, completionTime } = status;
+  if (startTime === undefined) return '';
+  if (completionTime === undefined) return since(startTime, now);
+  return humanDuration(Date.parse(completionTime) - Date.parse(startTime));
+}
+
+const MANY_COMPLETIONS = 100_000;
+const MUCH_PARALLELISM = 10_000;
+
+/** Warnings about a JobSpec at `path`, in a Job or in the template of a CronJob; none when it is as before. */
+export function jobSpecWarnings(spec: JobSpec = {}, old: JobSpec | undefined, path: string): string[] {
+  if (old !== undefined && equal(spec, old)) return [];
+  const { completionMode, completions = 0, parallelism = 0, template = {} } = spec;
+  const isLarge = completions > MANY_COMPLETIONS && parallelism > MUCH_PARALLELISM;
+  const why =
+    'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail';
+  return [
+    ...(completionMode === 'Indexed' && isLarge ? [`${path}: ${why}`] : []),
+    ...podTemplateWarnings(template, `${path}.template`),
+  ];
 }

@@ -2,11 +2,11 @@ import type { Job } from '../../../api/types/batch/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goStrings, shown } from '../../../object/go-value.ts';
 import { fromLabelSelector, matchesLabels } from '../../../object/selectors.ts';
+import type { Ratchet } from '../../rules/checked.ts';
 import { goLabelSelector } from '../../rules/go-structs.ts';
-import type { Ratchet } from '../../rules/ratchet.ts';
 
 /**
- * A job's pods are found by the job's own uid, which nobody can know beforehand, unless the user insists on a selector of
+ * A job's pods are found by the job's own uid, which cannot be known beforehand, unless the user insists on a selector of
  * their own (Kubernetes: job strategy, generateSelector).
  */
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
@@ -17,7 +17,7 @@ function generatedLabels({ metadata: { uid = '', name = '' } }: Job): Record<str
   return { [CONTROLLER_UID]: uid, [JOB_NAME]: name, 'controller-uid': uid, 'job-name': name };
 }
 
-/** What the caller has already set stays, and is refused if it is wrong. */
+/** Labels that the caller has set stay; wrong ones are refused later. */
 export function generateSelector(job: Job): void {
   const { spec = {} } = job;
   if (spec.manualSelector === true) return;

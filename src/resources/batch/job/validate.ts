@@ -3,11 +3,14 @@ import type { Affinity, PodSpec, PodTemplateSpec } from '../../../api/types/core
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/formats.ts';
+import { validatePodTemplate } from '../../pod/validation/pod.ts';
 import { mustKeepSelector, mustNotChange } from '../../rules/immutable.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
+import { mustBeOneOf } from '../../rules/names.ts';
+import { mustAllBeNonNegative } from '../../rules/numbers.ts';
 import { mustMatchSelector } from '../../workload/template.ts';
+import { validateFailurePolicy, validateSuccessPolicy } from './policies.ts';
 import { mustHaveGeneratedSelector } from './selector.ts';
-import { validateJobSpec } from './validate-spec.ts';
 
 export function validate(root: FieldPath, job: Job): void {
   const { metadata, spec = {} } = job;
@@ -79,10 +82,13 @@ function withSchedulingOf({ metadata, spec = {} }: PodTemplateSpec, old: PodTemp
 }
 
 /** The named fields of an object, where it has them. */
-function pick<T extends object, Name extends keyof T>(object: T, names: readonly Name[]): Pick<T, Name> {
-  const picked: Partial<T> = {};
+function pick<T extends object, Name extends keyof T>(
+  object: T,
+  names: readonly Name[],
+): Partial<Pick<T, Name>> {
+  const picked: Partial<Pick<T, Name>> = {};
   for (const name of names) if (object[name] !== undefined) picked[name] = object[name];
-  return picked as Pick<T, Name>;
+  return picked;
 }
 
 /** Only affinity to nodes may change; the whole may go when there was nothing else. */
@@ -91,4 +97,143 @@ function affinityOf(wanted: PodSpec, old: Affinity = {}): Pick<PodSpec, 'affinit
   if (wanted.affinity !== undefined)
     return { affinity: { ...rest, ...pick(wanted.affinity, ['nodeAffinity']) } };
   return Object.keys(rest).length === 0 ? {} : { affinity: rest };
+}
+
+/** Rules of a JobSpec, in a Job or in the template of a CronJob: all but those of the selector. */
+export function validateJobSpec(at: FieldPath, spec: JobSpec): void {
+  const { managedBy, podFailurePolicy, successPolicy, template = {} } = spec;
+  mustAllBeNonNegative(at, spec, [
+    'parallelism',
+    'completions',
+    'activeDeadlineSeconds',
+    'backoffLimit',
+    'ttlSecondsAfterFinished',
+    'backoffLimitPerIndex',
+    'maxFailedIndexes',
+  ]);
+  if (managedBy !== undefined) validateManagedBy(at.field('managedBy'), managedBy);
+  validateCompletionMode(at, spec);
+  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
+    at.field('backoffLimitPerIndex').required('when maxFailedIndexes is specified');
+  if (podFailurePolicy !== undefined)
+    validateFailurePolicy(at.field('podFailurePolicy'), podFailurePolicy, spec);
+  if (successPolicy !== undefined) validateSuccessPolicy(at.field('successPolicy'), successPolicy, spec);
+  // A policy can judge a pod only when it has ended.
+  const replacements = podFailurePolicy === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'];
+  mustBeOneOf(at.field('podReplacementPolicy'), spec.podReplacementPolicy, replacements);
+  validatePodTemplate(at.field('template'), template);
+  validateRestartPolicy(at.field('template').field('spec').field('restartPolicy'), spec);
+}
+
+function validateCompletionMode(at: FieldPath, spec: JobSpec): void {
+  const mode = spec.completionMode || 'NonIndexed';
+  if (mode === 'Indexed') {
+    validateIndexed(at, spec);
+    validateManyIndexes(at, spec);
+  } else if (mode === 'NonIndexed') {
+    for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const)
+      if (spec[field] !== undefined) at.field(field).invalid(spec[field], 'requires indexed completion mode');
+  } else at.field('completionMode').notSupported(mode, ['NonIndexed', 'Indexed']);
+}
+
+/** Limits that keep the lists of indexes in the status short enough to store. */
+const MANY = 100_000;
+const MOST_WITH_MANY = 10_000;
+
+function validateIndexed(at: FieldPath, spec: JobSpec): void {
+  const { completions, parallelism = 0, maxFailedIndexes: failed = 0 } = spec;
+  const path = at.field('maxFailedIndexes');
+  if (completions === undefined) at.field('completions').required('when completion mode is Indexed');
+  if (parallelism > MANY)
+    at.field('parallelism').invalid(
+      parallelism,
+      `must be less than or equal to ${MANY} when completion mode is Indexed`,
+    );
+  if (completions !== undefined && failed > completions)
+    path.invalid(failed, 'must be less than or equal to completions');
+  if (failed > MANY) path.invalid(failed, `must be less than or equal to ${MANY}`);
+}
+
+function validateManyIndexes(at: FieldPath, spec: JobSpec): void {
+  if ((spec.completions ?? 0) <= MANY || spec.backoffLimitPerIndex === undefined) return;
+  const why = `must be less than or equal to ${MOST_WITH_MANY} when completions are above ${MANY} and used with backoff limit per index`;
+  for (const field of ['parallelism', 'maxFailedIndexes'] as const)
+    if ((spec[field] ?? 0) > MOST_WITH_MANY) at.field(field).invalid(spec[field], why);
+  if (spec.maxFailedIndexes === undefined)
+    at.field('maxFailedIndexes').required(`must be specified when completions is above ${MANY}`);
+}
+
+const MAX_MANAGER_CHARS = 63;
+const HTTP_PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
+
+/** `example.com/controller` */
+function validateManagedBy(at: FieldPath, name: string): void {
+  mustBeDomainPath(at, name);
+  if (name.length > MAX_MANAGER_CHARS) {
+    const message = `Too long: may not be longer than ${MAX_MANAGER_CHARS}`;
+    at.add([{ type: 'FieldValueTooLong', field: String(at), message }]);
+  }
+}
+
+function mustBeDomainPath(at: FieldPath, name: string): void {
+  const slash = name.indexOf('/');
+  if (name === '') at.required();
+  else if (slash <= 0 || slash === name.length - 1)
+    at.invalid(name, 'must be a domain-prefixed path (such as "acme.io/foo")');
+  else {
+    const host = name.slice(0, slash);
+    const path = name.slice(slash + 1);
+    at.invalidFor(host, checkName(host, 'dns-subdomain'));
+    if (!HTTP_PATH.test(path))
+      at.invalid(path, "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')");
+  }
+}
+
+/** Pods of a job must be able to end. */
+function validateRestartPolicy(at: FieldPath, { template, podFailurePolicy }: JobSpec): void {
+  const policy = template?.spec?.restartPolicy || 'Always';
+  if (policy === 'Always') at.required('valid values: "OnFailure", "Never"');
+  else if (policy !== 'OnFailure' && policy !== 'Never') at.notSupported(policy, ['OnFailure', 'Never']);
+  else if (podFailurePolicy !== undefined && policy !== 'Never')
+    at.invalid(policy, 'only "Never" is supported when podFailurePolicy is specified');
+}
+
+/** Rules of a job's status in 1.31 with the gate JobManagedBy closed, when only its own controller writes it. */
+export function validateStatus(root: FieldPath, job: Job, old: Job): void {
+  const { status = {} } = job;
+  const at = root.field('status');
+  mustAllBeNonNegative(at, status, ['active', 'succeeded', 'failed', 'ready', 'terminating']);
+  mustCountOnce(at.field('uncountedTerminatedPods'), job);
+  for (const why of problemsOfEnd(job, old)) at.field('conditions').invalidUnshown(why);
+}
+
+/** A pod is waiting to be counted once, as a success or as a failure. */
+function mustCountOnce(at: FieldPath, { status = {} }: Job): void {
+  const seen = new Set<string>();
+  for (const list of ['succeeded', 'failed'] as const)
+    for (const [path, uid] of at.field(list).each(status.uncountedTerminatedPods?.[list])) {
+      if (uid === '') path.invalid(uid, 'must not be empty');
+      else if (seen.has(uid)) path.duplicate(uid);
+      seen.add(uid);
+    }
+}
+
+export const hasCondition = ({ status = {} }: Job, type: string): boolean =>
+  (status.conditions ?? []).some((one) => one.type === type && one.status === 'True');
+
+/** How a job ends is decided once: its criteria are met, or it fails. */
+function problemsOfEnd(job: Job, old: Job): string[] {
+  const isMet = hasCondition(job, 'SuccessCriteriaMet');
+  const wasMet = hasCondition(old, 'SuccessCriteriaMet');
+  const reasons: string[] = [];
+  if (isMet && hasCondition(job, 'Failed'))
+    reasons.push('cannot set SuccessCriteriaMet=True and Failed=true conditions');
+  if (isMet && hasCondition(job, 'FailureTarget'))
+    reasons.push('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions');
+  if (job.spec?.successPolicy !== undefined && !isMet && hasCondition(job, 'Complete'))
+    reasons.push('cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True');
+  if (wasMet && !isMet) reasons.push('cannot disable the SuccessCriteriaMet=True condition');
+  if (hasCondition(old, 'Complete') && !wasMet && isMet)
+    reasons.push('cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions');
+  return reasons;
 }

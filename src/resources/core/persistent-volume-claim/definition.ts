@@ -1,20 +1,21 @@
-import type { PersistentVolumeClaim } from '../../../api/types/core/v1.ts';
+import type {
+  PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
+  TypedLocalObjectReference,
+} from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { age } from '../../cells.ts';
 import { column, define, nameColumn, type Table } from '../../define.ts';
-import { checked, checkedUpdate } from '../../rules/checked.ts';
-import { mustBeResourceQuantity, roundUpToMilli } from '../../rules/quantities.ts';
-import { selectorRatchet } from '../../rules/ratchet.ts';
+import { checked, checkedUpdate, type Ratchet, ratchetOf, selectorRatchet } from '../../rules/checked.ts';
+import { mustBeResourceQuantity, roundUpToMilli } from '../../rules/numbers.ts';
 import {
   accessModesCell,
   BETA_CLASS_ANNOTATION,
   phaseCell,
   storageClassCell,
   UNSET,
-} from '../persistent-volume/table.ts';
-import { dropForeignSources, normalizeDataSources, SOURCE_GROUP } from './data-source.ts';
-import { claimSpecWarnings, validateClaimSpec } from './validate-spec.ts';
-import { validateUpdate } from './validate-update.ts';
+} from '../persistent-volume/definition.ts';
+import { claimSpecWarnings, normalizeDataSources, validateClaimSpec, validateUpdate } from './validate.ts';
 
 const table: Table<PersistentVolumeClaim> = {
   columns: [
@@ -46,11 +47,19 @@ const table: Table<PersistentVolumeClaim> = {
   },
 };
 
+/** The group of a source could once be any text; a claim that has a group is not judged by it again. */
+const SOURCE_GROUP: Ratchet<PersistentVolumeClaim> = {
+  ...ratchetOf(/^spec\.dataSource(Ref)?\.apiGroup$/),
+  allows: ({ spec = {} }) =>
+    spec.dataSource?.apiGroup !== undefined || spec.dataSourceRef?.apiGroup !== undefined,
+};
+
 export const persistentvolumeclaims = define<PersistentVolumeClaim>({
   group: '',
   resource: 'persistentvolumeclaims',
   kind: 'PersistentVolumeClaim',
   namespaced: true,
+  protection: 'kubernetes.io/pvc-protection',
   shortNames: ['pvc'],
   versions: [{ version: 'v1', type: 'core/v1.PersistentVolumeClaim' }],
   emptyStatus: { phase: 'Pending' },
@@ -58,10 +67,6 @@ export const persistentvolumeclaims = define<PersistentVolumeClaim>({
   table,
   ratchets: [selectorRatchet('spec\\.selector'), SOURCE_GROUP],
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: ({ spec }) => {
       roundUpToMilli(spec?.resources?.requests);
@@ -94,3 +99,21 @@ function warnings({ metadata, spec = {} }: PersistentVolumeClaim): string[] {
   const isAnnotated = metadata.annotations?.[BETA_CLASS_ANNOTATION] !== undefined;
   return [...(isAnnotated ? [CLASS_WARNING] : []), ...claimSpecWarnings(spec, 'spec')];
 }
+
+/**
+ * A claim can be filled from another one, from a snapshot, or from anything a populator knows. The older field
+ * `dataSource` takes the first two alone and ignores others; `dataSourceRef` takes all. Both are kept alike.
+ */
+
+/** Drops other sources in the old field, and (a feature that is off) sources in other namespaces, unless they were stored. */
+function dropForeignSources(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec): void {
+  const { namespace = '' } = spec.dataSourceRef ?? {};
+  if (namespace !== '' && old.dataSourceRef === undefined) delete spec.dataSourceRef;
+  const hadSource = old.dataSource !== undefined || old.dataSourceRef !== undefined;
+  if (hadSource || spec.dataSourceRef !== undefined || spec.dataSource === undefined) return;
+  if (!isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource;
+}
+
+const isClaimOrSnapshot = ({ apiGroup = '', kind }: TypedLocalObjectReference): boolean =>
+  (kind === 'PersistentVolumeClaim' && apiGroup === '') ||
+  (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io');

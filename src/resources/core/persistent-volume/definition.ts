@@ -1,26 +1,58 @@
-import type { PersistentVolume } from '../../../api/types/core/v1.ts';
-import { define } from '../../define.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/types/core/v1.ts';
+import { FieldPath } from '../../../object/field-path.ts';
+import { age } from '../../cells.ts';
+import { column, define, nameColumn, type Table } from '../../define.ts';
+import { addNodeTermWarnings } from '../../pod/placement-warnings.ts';
 import { checked, checkedUpdate } from '../../rules/checked.ts';
-import { roundUpToMilli } from '../../rules/quantities.ts';
-import { table } from './table.ts';
-import { validate, validateUpdate } from './validate.ts';
-import { warnings } from './warnings.ts';
+import { roundUpToMilli } from '../../rules/numbers.ts';
+import type { SourceKind } from './sources.ts';
+import { MOUNT_OPTIONS_ANNOTATION, validate, validateUpdate } from './validate.ts';
+
+const table: Table<PersistentVolume> = {
+  columns: [
+    nameColumn(),
+    column('Capacity'),
+    column('Access Modes'),
+    column('Reclaim Policy'),
+    column('Status'),
+    column('Claim'),
+    column('StorageClass'),
+    column('VolumeAttributesClass'),
+    column('Reason'),
+    column('Age'),
+    column('VolumeMode', 1),
+  ],
+  cells: (volume, now) => {
+    const { metadata, spec = {}, status = {} } = volume;
+    const { claimRef: claim } = spec;
+    return [
+      metadata.name ?? '',
+      spec.capacity?.storage || '0',
+      accessModesCell(spec.accessModes),
+      spec.persistentVolumeReclaimPolicy ?? '',
+      phaseCell(volume),
+      claim === undefined ? '' : `${claim.namespace ?? ''}/${claim.name ?? ''}`,
+      storageClassCell(volume),
+      spec.volumeAttributesClassName ?? UNSET,
+      status.reason ?? '',
+      age(volume, now),
+      spec.volumeMode || UNSET,
+    ];
+  },
+};
 
 export const persistentvolumes = define<PersistentVolume>({
   group: '',
   resource: 'persistentvolumes',
   kind: 'PersistentVolume',
   namespaced: false,
+  protection: 'kubernetes.io/pv-protection',
   shortNames: ['pv'],
   versions: [{ version: 'v1', type: 'core/v1.PersistentVolume' }],
   emptyStatus: { phase: 'Pending' },
   prepareStatus: keepPhaseTime,
   table,
   strategy: {
-    nameRule: 'dns-subdomain',
-    tracksGeneration: false,
-    allowCreateOnUpdate: false,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: ({ spec }) => roundUpToMilli(spec?.capacity),
     prepareForCreate: (volume) => {
@@ -47,4 +79,63 @@ function keepPhaseTime(volume: PersistentVolume, { status: old = {} }: Persisten
     status.lastPhaseTransitionTime = `${new Date().toISOString().slice(0, 19)}Z`;
   }
   volume.status = status;
+}
+
+/** Volumes and claims show these alike. */
+
+type VolumeOrClaim = PersistentVolume | PersistentVolumeClaim;
+
+export const UNSET = '<unset>';
+
+export const phaseCell = ({ metadata, status }: VolumeOrClaim): string =>
+  metadata.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating';
+
+/** Always shown in this order. */
+const SHORT_MODES: readonly (readonly [string, string])[] = [
+  ['ReadWriteOnce', 'RWO'],
+  ['ReadOnlyMany', 'ROX'],
+  ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
+];
+
+export const accessModesCell = (modes: readonly string[] = []): string =>
+  SHORT_MODES.filter(([mode]) => modes.includes(mode))
+    .map(([, short]) => short)
+    .join(',');
+
+export const BETA_CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
+
+/** The old annotation goes before the field that replaced it. */
+export const storageClassCell = ({ metadata, spec }: VolumeOrClaim): string =>
+  metadata.annotations?.[BETA_CLASS_ANNOTATION] ?? spec?.storageClassName ?? '';
+
+const OLD_ANNOTATIONS: readonly (readonly [string, string])[] = [
+  [BETA_CLASS_ANNOTATION, 'deprecated since v1.8; use "storageClassName" attribute instead'],
+  [MOUNT_OPTIONS_ANNOTATION, 'deprecated since v1.31; use "mountOptions" attribute instead'],
+];
+
+const RECYCLE_WARNING =
+  'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.';
+
+/** Each with its name in Go. */
+const GONE_SOURCES: readonly (readonly [SourceKind, string, string])[] = [
+  ['cephfs', 'cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
+  ['photonPersistentDisk', 'photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
+  ['scaleIO', 'scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
+  ['storageos', 'storageOS', 'deprecated in v1.22, non-functional in v1.25+'],
+  ['glusterfs', 'glusterfs', 'deprecated in v1.25, non-functional in v1.26+'],
+  ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
+];
+
+function warnings({ metadata, spec = {} }: PersistentVolume): string[] {
+  const said: string[] = [];
+  for (const [name, why] of OLD_ANNOTATIONS)
+    if (metadata.annotations?.[name] !== undefined) said.push(`metadata.annotations[${name}]: ${why}`);
+  if (spec.persistentVolumeReclaimPolicy === 'Recycle') said.push(RECYCLE_WARNING);
+  const terms = FieldPath.root().field('spec.nodeAffinity.required.nodeSelectorTerms');
+  for (const [at, term] of terms.each(spec.nodeAffinity?.required?.nodeSelectorTerms))
+    addNodeTermWarnings(said, at, term);
+  for (const [kind, name, why] of GONE_SOURCES)
+    if (spec[kind] !== undefined) said.push(`spec.${name}: ${why}`);
+  return said;
 }

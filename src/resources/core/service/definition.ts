@@ -1,16 +1,46 @@
-import type { Service } from '../../../api/types/core/v1.ts';
+import type { Service, ServicePort, ServiceSpec, ServiceStatus } from '../../../api/types/core/v1.ts';
+import { FieldPath } from '../../../object/field-path.ts';
+import { age, labelsText, NONE } from '../../cells.ts';
 import { serviceProxy } from '../../connect/proxies.ts';
-import { define } from '../../define.ts';
-import { keepStatus, loadBalancerStatusView, resetLoadBalancerStatus } from '../../load-balancer-status.ts';
+import { column, define, nameColumn, type Table } from '../../define.ts';
+import {
+  ingressPointTexts,
+  keepStatus,
+  loadBalancerStatusView,
+  resetLoadBalancerStatus,
+} from '../../load-balancer-status.ts';
+import { cidrWarnings, ipWarnings } from '../../rules/addresses.ts';
 import { checked, checkedUpdate } from '../../rules/checked.ts';
 import { endpoints } from '../endpoints.ts';
 import { serviceValues } from './assignment.ts';
-import { defaultIpModes, setDefaults } from './defaults.ts';
+import { isExternallyAccessible, isExternalName, isLoadBalancer } from './kind.ts';
 import { dropUnusedByType } from './preparation.ts';
-import { table } from './table.ts';
-import { validate, validateStatus } from './validate.ts';
+import { TOPOLOGY_HINTS, TOPOLOGY_MODE, validate, validateStatus } from './validate.ts';
 import { validateUpdate } from './validate-update.ts';
-import { warnings } from './warnings.ts';
+
+const table: Table<Service> = {
+  columns: [
+    nameColumn(),
+    column('Type'),
+    column('Cluster-IP'),
+    column('External-IP'),
+    column('Port(s)'),
+    column('Age'),
+    column('Selector', 1),
+  ],
+  cells: (service, now) => {
+    const { metadata, spec = {}, status = {} } = service;
+    return [
+      metadata.name ?? '',
+      spec.type ?? '',
+      spec.clusterIPs?.[0] ?? NONE,
+      externalIpText(spec, status),
+      (spec.ports ?? []).map(portText).join(',') || NONE,
+      age(service, now),
+      labelsText(spec.selector ?? {}),
+    ];
+  },
+};
 
 export const services = define<Service>({
   group: '',
@@ -40,9 +70,7 @@ export const services = define<Service>({
   removedAlong: [endpoints],
   strategy: {
     nameRule: 'dns-1035-label',
-    tracksGeneration: false,
     allowCreateOnUpdate: true,
-    allowUnconditionalUpdate: true,
     returnsDeletedObject: true,
     defaults: setDefaults,
     assigned: serviceValues,
@@ -56,3 +84,61 @@ export const services = define<Service>({
     warnings,
   },
 });
+
+function portText({ port, nodePort = 0, protocol }: ServicePort): string {
+  return nodePort > 0 ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`;
+}
+
+function externalIpText(spec: ServiceSpec, { loadBalancer }: ServiceStatus): string {
+  const { type, externalName = '', externalIPs = [] } = spec;
+  if (type === 'ExternalName') return externalName;
+  if (type !== 'LoadBalancer') return externalIPs.join(',') || NONE;
+  const assigned = ingressPointTexts(loadBalancer?.ingress ?? []);
+  return [...assigned, ...externalIPs].join(',') || '<pending>';
+}
+
+/** Three hours. */
+const AFFINITY_TIMEOUT_SECONDS = 10_800;
+
+/** Defaults of a service that depend on its other fields. */
+function setDefaults({ spec = {} }: Service): void {
+  for (const port of spec.ports ?? []) port.targetPort ||= port.port ?? 0;
+  defaultAffinity(spec);
+  if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ??= 'Cluster';
+  if (isLoadBalancer(spec)) spec.allocateLoadBalancerNodePorts ??= true;
+  if (isExternalName(spec)) delete spec.internalTrafficPolicy;
+  else spec.internalTrafficPolicy ??= 'Cluster';
+}
+
+function defaultAffinity(spec: ServiceSpec): void {
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
+  if (spec.sessionAffinity !== 'ClientIP') return;
+  if (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds !== undefined) return;
+  spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: AFFINITY_TIMEOUT_SECONDS } };
+}
+
+/** A load balancer's address is one of its own unless its controller says otherwise. */
+function defaultIpModes({ spec = {}, status = {} }: Service): void {
+  if (!isLoadBalancer(spec)) return;
+  for (const point of status.loadBalancer?.ingress ?? [])
+    if (point.ip !== undefined && point.ip !== '') point.ipMode ??= 'VIP';
+}
+
+function warnings({ metadata, spec = {} }: Service): string[] {
+  const { clusterIP = '', clusterIPs, externalIPs = [], externalName = '', loadBalancerIP = '' } = spec;
+  const at = FieldPath.root().field('spec');
+  const found: string[] = [];
+  if (metadata.annotations?.[TOPOLOGY_HINTS] !== undefined)
+    found.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`);
+  if (clusterIP !== '' && clusterIP !== 'None')
+    for (const [path, ip] of at.field('clusterIPs').each(clusterIPs)) found.push(...ipWarnings(path, ip));
+  for (const [path, ip] of at.field('externalIPs').each(externalIPs)) found.push(...ipWarnings(path, ip));
+  if (loadBalancerIP !== '') found.push(...ipWarnings(at.field('loadBalancerIP'), loadBalancerIP));
+  for (const [path, range] of at.field('loadBalancerSourceRanges').each(spec.loadBalancerSourceRanges))
+    found.push(...cidrWarnings(path, range));
+  if (isExternalName(spec) && externalIPs.length > 0)
+    found.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
+  if (!isExternalName(spec) && externalName !== '')
+    found.push('spec.externalName is ignored when spec.type is not "ExternalName"');
+  return found;
+}

@@ -5,7 +5,7 @@ import { boundedProblems } from '../../../object/field-errors.ts';
 import { type FieldPath, problemsOf } from '../../../object/field-path.ts';
 import { isIpv6 } from '../../../object/ip.ts';
 import { isExternalName, typeOf } from './kind.ts';
-import { validateClusterIps } from './validate-addresses.ts';
+import { validateClusterIps } from './validate.ts';
 
 /**
  * Chooses the IP families of a service from its spec, the spec it had, and the configuration of the cluster (Kubernetes:

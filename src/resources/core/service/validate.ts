@@ -1,10 +1,12 @@
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkIp, checkPort, checkQualifiedName } from '../../../object/formats.ts';
+import { checkIp, checkPort, checkPortName, checkQualifiedName } from '../../../object/formats.ts';
+import { isIpv6 } from '../../../object/ip.ts';
 import { validateIngressPoint } from '../../load-balancer-status.ts';
 import { mustBeCidr, mustBeIp, mustNotBeSpecialIp } from '../../rules/addresses.ts';
+import { goServicePort } from '../../rules/go-structs.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
-import { mustBeName, mustBeOneOf } from '../../rules/names.ts';
+import { mustBeName, mustBeOneOf, UniqueNames } from '../../rules/names.ts';
 import {
   isExternallyAccessible,
   isExternalName,
@@ -13,8 +15,6 @@ import {
   needsHealthCheckNodePort,
   typeOf,
 } from './kind.ts';
-import { validateClusterIps } from './validate-addresses.ts';
-import { validatePorts } from './validate-ports.ts';
 
 /** The rules of a service by itself, once addresses and node ports are assigned. */
 export function validate(root: FieldPath, service: Service): void {
@@ -155,4 +155,99 @@ function validateIpMode(at: FieldPath, { ip = '', ipMode }: LoadBalancerIngress)
     if (ip !== '') at.required('must be specified when `ip` is set');
   } else if (ip === '') at.forbidden('may not be specified when `ip` is not set');
   else mustBeOneOf(at, ipMode, ['Proxy', 'VIP']);
+}
+
+const FAMILIES = ['IPv4', 'IPv6'];
+const MAX_ADDRESSES = 2;
+
+/**
+ * clusterIP, clusterIPs and ipFamilies with each other. Assigning addresses asks this too, before it relies on what it was
+ * given. `at` is the spec.
+ */
+export function validateClusterIps(at: FieldPath, spec: ServiceSpec): void {
+  const { clusterIP = '', clusterIPs: ips = [] } = spec;
+  const path = at.field('clusterIPs');
+  validateFirst(path, clusterIP, ips);
+  validateFamilies(at.field('ipFamilies'), spec.ipFamilies ?? []);
+  const before = at.found;
+  validateEach(path, ips);
+  const areAddresses = at.found === before;
+  if (ips.length > MAX_ADDRESSES) path.invalid(ips, 'may only hold up to 2 values');
+  // Families of addresses that are none would only confuse.
+  if (!areAddresses) return;
+  if (ips.length > 1 && new Set(ips.map(isIpv6)).size < 2)
+    path.invalid(ips, 'may specify no more than one IP for each IP family');
+  if (!isHeadless(spec)) mustMatchFamilies(path, ips, spec.ipFamilies ?? []);
+}
+
+function validateFirst(at: FieldPath, clusterIp: string, ips: readonly string[]): void {
+  if (clusterIp === '') {
+    if (ips.length > 0) at.invalid(ips, 'must be empty when `clusterIP` is not specified');
+  } else if (ips.length === 0) at.required();
+  else if (ips[0] !== clusterIp) at.invalid(ips, 'first value must match `clusterIP`');
+}
+
+function validateFamilies(at: FieldPath, families: readonly string[]): void {
+  for (const [path, family, index] of at.each(families)) {
+    mustBeOneOf(path, family, FAMILIES);
+    if (families.indexOf(family) < index) path.duplicate(family);
+  }
+}
+
+function validateEach(at: FieldPath, ips: readonly string[]): void {
+  for (const [path, ip, index] of at.each(ips)) {
+    if (index > 0 || ip !== 'None') mustBeIp(path, ip);
+    else if (ips.length > 1) at.invalid(ips, "'None' must be the first and only value");
+  }
+}
+
+function mustMatchFamilies(at: FieldPath, ips: readonly string[], families: readonly string[]): void {
+  for (const [path, ip, index] of at.each(ips)) {
+    const family = families[index] ?? '';
+    const actual = isIpv6(ip) ? 'IPv6' : 'IPv4';
+    if (FAMILIES.includes(family) && family !== actual)
+      path.invalid(ip, `expected an ${family} value as indicated by \`ipFamilies[${index}]\``);
+  }
+}
+
+function validatePorts(at: FieldPath, spec: ServiceSpec): void {
+  const { ports = [] } = spec;
+  const names = new UniqueNames();
+  for (const [path, port] of at.each(ports)) {
+    const { name = '' } = port;
+    if (name !== '') {
+      mustBeName(path.field('name'), name, 'dns-label');
+      names.add(path.field('name'), name);
+    } else if (ports.length > 1) path.field('name').required();
+    validatePort(path, port);
+  }
+  if (typeOf(spec) === 'ClusterIP') mustHaveNoNodePorts(at, ports);
+  mustBeDistinct(at, ports);
+}
+
+function validatePort(at: FieldPath, { port = 0, targetPort = 0, appProtocol }: ServicePort): void {
+  at.field('port').invalidFor(port, checkPort(port));
+  at.field('targetPort').invalidFor(
+    targetPort,
+    typeof targetPort === 'string' ? checkPortName(targetPort) : checkPort(targetPort),
+  );
+  if (appProtocol !== undefined)
+    at.field('appProtocol').invalidFor(appProtocol, checkQualifiedName(appProtocol));
+}
+
+function mustHaveNoNodePorts(at: FieldPath, ports: readonly ServicePort[]): void {
+  for (const [path, { nodePort = 0 }] of at.each(ports))
+    if (nodePort !== 0) path.field('nodePort').forbidden("may not be used when `type` is 'ClusterIP'");
+}
+
+/** A number may be used once for each protocol. */
+function mustBeDistinct(at: FieldPath, ports: readonly ServicePort[]): void {
+  const seen = new Set<string>();
+  for (const [path, { protocol = '', port = 0, nodePort = 0 }] of at.each(ports)) {
+    const nodeKey = `node ${protocol} ${nodePort}`;
+    const key = `${protocol} ${port}`;
+    if (nodePort !== 0 && seen.has(nodeKey)) path.field('nodePort').duplicate(nodePort);
+    if (seen.has(key)) path.duplicate(goServicePort({ protocol, port }));
+    seen.add(nodeKey).add(key);
+  }
 }

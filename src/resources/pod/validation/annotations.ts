@@ -59,7 +59,7 @@ function validateAppArmor(at: FieldPath, profile: string, container: string, spe
   if (!isProfile) at.invalid(profile, `invalid AppArmor profile name: "${profile}"`);
 }
 
-/** Who confines a container, and whose a mirror is, cannot change. */
+/** The AppArmor profile of a container and the annotation of a mirror pod cannot change. */
 export function validatePodAnnotationsUpdate(
   at: FieldPath,
   annotations: Annotations,

@@ -8,7 +8,7 @@ import { validateResources } from './resources.ts';
 import { validateSecurityContext } from './security-context.ts';
 import { validateDevices, validateMounts } from './volume-mounts.ts';
 
-/** What the pod has that its containers depend on. */
+/** Parts of the pod that its containers refer to. */
 export interface PodContext {
   readonly volumes: ReadonlyMap<string, Volume>;
   readonly claimNames: ReadonlySet<string>;
@@ -58,7 +58,7 @@ function refuseProbesAndHooks(at: FieldPath, container: Container): void {
 
 const TEXTS = ['image', 'terminationMessagePolicy', 'imagePullPolicy'] as const;
 
-/** What holds for every container, however it runs. */
+/** Rules of every container, of any kind. */
 export function validateContainer(at: FieldPath, container: Container, pod: PodContext): void {
   mustBeNamed(at.field('name'), container.name ?? '', 'dns-label');
   for (const field of TEXTS) if ((container[field] ?? '') === '') at.field(field).required();

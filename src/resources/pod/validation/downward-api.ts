@@ -2,7 +2,7 @@ import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../api/ty
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
 
-/** What a pod may learn of itself, through variables and files. Lists are in the order messages show them. */
+/** Fields of a pod that its variables and files can show. Lists are in the order of the messages. */
 export const FIELDS_OF_VARIABLES = [
   'metadata.name',
   'metadata.namespace',
@@ -72,7 +72,7 @@ const RESOURCES = [
 ];
 const HUGE_PAGES = /^(limits|requests)\.hugepages-/;
 
-/** A volume belongs to no container, so a file in one must say whose resources it shows. */
+/** A volume belongs to no container, so a file in one must name the container of its resources. */
 export function validateResourceFieldRef(
   at: FieldPath,
   { resource = '', containerName = '', divisor = '0' }: ResourceFieldSelector,

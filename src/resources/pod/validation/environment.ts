@@ -50,13 +50,13 @@ function validateKeySelector(
 
 const WHOLE = ['configMapRef', 'secretRef'] as const;
 
-/** That there is one source is said of the list, not the entry, as in Kubernetes. */
+/** The error about the number of sources has the path of the list, not of the entry, as in Kubernetes. */
 export function validateEnvFrom(at: FieldPath, sources: readonly EnvFromSource[] | undefined): void {
   for (const [path, source] of at.each(sources)) {
     const { prefix = '' } = source;
     if (prefix !== '') path.field('prefix').invalidFor(prefix, checkEnvironmentName(prefix));
     const given = WHOLE.filter((name) => source[name] !== undefined);
-    // What is named need not exist yet, so a prefix of a generated name would do as well.
+    // The object need not exist yet, so a prefix of a generated name would do as well.
     for (const kind of given) mustBeNamedPrefix(path.field(kind).field('name'), source[kind]?.name ?? '');
     if (given.length === 0) at.invalid('', 'must specify one of: `configMapRef` or `secretRef`');
     if (given.length > 1) at.invalid('', 'may not have more than one field specified at a time');

@@ -20,7 +20,7 @@ export function validateEphemeralContainers(at: FieldPath, spec: PodSpec, pod: P
   }
 }
 
-/** What a container for debugging cannot have, because the pod was planned without it. */
+/** Fields that a debugging container cannot have, because the pod was planned without it. */
 const FORBIDDEN = [
   'ports',
   'resources',

@@ -1,11 +1,22 @@
-import type { PodSpec, Toleration, TopologySpreadConstraint } from '../../../api/types/core/v1.ts';
+import type {
+  Affinity,
+  NodeAffinity,
+  NodeSelector,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodAffinityTerm,
+  PodSpec,
+  Toleration,
+  TopologySpreadConstraint,
+} from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkLabelValue, checkQualifiedName } from '../../../object/formats.ts';
 import { goToleration } from '../../rules/go-structs.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
-import { mustBeOneOf } from '../../rules/names.ts';
+import { mustBeName, mustBeOneOf } from '../../rules/names.ts';
 
-/** What a scheduler goes by, besides affinity: taints that a pod bears, how it spreads, what it waits for. */
+/** The scheduler's input: tolerations, spread, scheduling gates, affinity. */
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -81,7 +92,7 @@ function validateMatchLabelKeys(at: FieldPath, constraint: TopologySpreadConstra
   }
 }
 
-/** What others must agree to before a pod is ready, and before it is placed. */
+/** Gates: conditions that must hold before a pod is ready, and names that must go before it is placed. */
 export function validateGates(at: FieldPath, { readinessGates, schedulingGates }: PodSpec): void {
   for (const [path, { conditionType = '' }] of at.field('readinessGates').each(readinessGates))
     path.field('conditionType').invalidFor(conditionType, checkQualifiedName(conditionType));
@@ -91,4 +102,143 @@ export function validateGates(at: FieldPath, { readinessGates, schedulingGates }
     if (seen.has(name)) path.duplicate(name);
     seen.add(name);
   }
+}
+
+/** Where a pod must or should be: near what nodes and other pods, or far from them. */
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+export function validateAffinity(at: FieldPath, affinity: Affinity): void {
+  const { nodeAffinity = {}, podAffinity = {}, podAntiAffinity = {} } = affinity;
+  validateNodeAffinity(at.field('nodeAffinity'), nodeAffinity);
+  validatePodAffinity(at.field('podAffinity'), podAffinity);
+  validatePodAffinity(at.field('podAntiAffinity'), podAntiAffinity);
+}
+
+function validateNodeAffinity(at: FieldPath, affinity: NodeAffinity): void {
+  const required = affinity[REQUIRED];
+  if (required !== undefined) validateNodeSelector(at.field(REQUIRED), required);
+  for (const [path, { weight, preference = {} }] of at.field(PREFERRED).each(affinity[PREFERRED])) {
+    validateWeight(path.field('weight'), weight);
+    validateNodeSelectorTerm(path.field('preference'), preference);
+  }
+}
+
+function validatePodAffinity(at: FieldPath, affinity: PodAffinity): void {
+  for (const [path, term] of at.field(REQUIRED).each(affinity[REQUIRED])) validateTerm(path, term);
+  for (const [path, { weight, podAffinityTerm = {} }] of at.field(PREFERRED).each(affinity[PREFERRED])) {
+    validateWeight(path.field('weight'), weight);
+    validateTerm(path.field('podAffinityTerm'), podAffinityTerm);
+  }
+}
+
+const MAX_WEIGHT = 100;
+
+function validateWeight(at: FieldPath, weight = 0): void {
+  if (weight < 1 || weight > MAX_WEIGHT) at.invalid(weight, 'must be in the range 1-100');
+}
+
+function validateTerm(at: FieldPath, term: PodAffinityTerm): void {
+  const { topologyKey = '', labelSelector, namespaceSelector, namespaces = [] } = term;
+  mustBeLabelSelector(at.field('labelSelector'), labelSelector);
+  mustBeLabelSelector(at.field('namespaceSelector'), namespaceSelector);
+  for (const name of namespaces) mustBeName(at.field('namespace'), name, 'dns-label');
+  validateLabelKeys(at, term);
+  if (topologyKey === '') at.field('topologyKey').required('can not be empty');
+  at.field('topologyKey').invalidFor(topologyKey, checkQualifiedName(topologyKey));
+}
+
+/** Labels whose values are taken from the pod itself, to be equal or to differ. */
+function validateLabelKeys(at: FieldPath, term: PodAffinityTerm): void {
+  const { matchLabelKeys = [], mismatchLabelKeys = [] } = term;
+  validateKeys(at, term, 'matchLabelKeys');
+  validateKeys(at, term, 'mismatchLabelKeys');
+  for (const index of selectedTwice(term))
+    at.item(index).invalid(matchLabelKeys[index], 'exists in both matchLabelKeys and labelSelector');
+  for (const [path, key] of at.field('matchLabelKeys').each(matchLabelKeys))
+    if (mismatchLabelKeys.includes(key))
+      path.invalid(key, 'exists in both matchLabelKeys and mismatchLabelKeys');
+}
+
+function validateKeys(
+  at: FieldPath,
+  term: PodAffinityTerm,
+  field: 'matchLabelKeys' | 'mismatchLabelKeys',
+): void {
+  const keys = term[field] ?? [];
+  const path = at.field(field);
+  if (keys.length > 0 && term.labelSelector === undefined)
+    path.forbidden('must not be specified when labelSelector is not set');
+  else for (const [item, key] of path.each(keys)) item.invalidFor(key, checkQualifiedName(key));
+}
+
+/**
+ * Indexes of match keys that the selector names more than once. Once is allowed: the server itself adds an expression for
+ * each key when the pod is created.
+ */
+function selectedTwice({ matchLabelKeys: keys = [], labelSelector = {} }: PodAffinityTerm): number[] {
+  const seen = new Set(Object.keys(labelSelector.matchLabels ?? {}));
+  const twice: number[] = [];
+  for (const { key = '' } of labelSelector.matchExpressions ?? []) {
+    if (seen.has(key) && keys.includes(key)) twice.push(keys.lastIndexOf(key));
+    seen.add(key);
+  }
+  return twice;
+}
+
+/** Nodes for which one of its terms holds. Volumes have one, too. */
+export function validateNodeSelector(at: FieldPath, { nodeSelectorTerms }: NodeSelector): void {
+  const terms = nodeSelectorTerms ?? [];
+  const path = at.field('nodeSelectorTerms');
+  if (terms.length === 0) path.required('must have at least one node selector term');
+  for (const [item, term] of path.each(terms)) validateNodeSelectorTerm(item, term);
+}
+
+function validateNodeSelectorTerm(at: FieldPath, { matchExpressions, matchFields }: NodeSelectorTerm): void {
+  for (const [path, requirement] of at.field('matchExpressions').each(matchExpressions)) {
+    const { key = '' } = requirement;
+    validateValues(path, requirement);
+    path.field('key').invalidFor(key, checkQualifiedName(key));
+  }
+  for (const [path, requirement] of at.field('matchFields').each(matchFields))
+    validateField(path, requirement);
+}
+
+function validateValues(at: FieldPath, { operator = '', values = [] }: NodeSelectorRequirement): void {
+  const path = at.field('values');
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      if (values.length === 0) path.required("must be specified when `operator` is 'In' or 'NotIn'");
+      return;
+    case 'Exists':
+    case 'DoesNotExist':
+      if (values.length > 0)
+        path.forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+      return;
+    case 'Gt':
+    case 'Lt':
+      if (values.length !== 1)
+        path.required("must be specified single value when `operator` is 'Lt' or 'Gt'");
+      return;
+    default:
+      at.field('operator').invalid(operator, 'not a valid selector operator');
+  }
+}
+
+/** Of the fields of a node only its name can be asked for, one at a time. */
+function validateField(at: FieldPath, requirement: NodeSelectorRequirement): void {
+  const { operator = '', key = '', values = [] } = requirement;
+  if (operator !== 'In' && operator !== 'NotIn')
+    at.field('operator').invalid(operator, 'not a valid selector operator');
+  else if (values.length !== 1)
+    at.field('values').required(
+      "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+    );
+  if (key !== 'metadata.name') {
+    at.field('key').invalid(key, 'not a valid field selector key');
+    return;
+  }
+  for (const [path, value] of at.field('values').each(values)) mustBeName(path, value, 'dns-subdomain');
 }

@@ -18,7 +18,7 @@ import { mustBeName, mustBeOneOf } from '../../rules/names.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 
-/** What a node agent or a scheduler may report of a pod (Kubernetes: core/validation, ValidatePodStatusUpdate). */
+/** Rules of a status that a node agent or a scheduler writes (Kubernetes: core/validation, ValidatePodStatusUpdate). */
 export function validatePodStatus(root: FieldPath, pod: Pod, old: Pod): void {
   const { metadata, spec = {}, status = {} } = pod;
   const at = root.field('status');

@@ -11,7 +11,7 @@ import { goStrings, shown } from '../../../object/go-value.ts';
 import { qosClass } from '../../../object/pod-spec.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 
-/** What may change in a pod once it exists (Kubernetes: core/validation, ValidatePodUpdate). */
+/** The few changes that an existing pod allows (Kubernetes: core/validation, ValidatePodUpdate). */
 export function validatePodUpdate(root: FieldPath, pod: Pod, old: Pod): void {
   const { spec = {} } = pod;
   const before = old.spec ?? {};

@@ -1,11 +1,42 @@
-import type { Pod, PodSpec, PodTemplateSpec } from '../../../api/types/core/v1.ts';
+import type { HostAlias, Pod, PodSpec, PodTemplateSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
+import { checkIp } from '../../../object/formats.ts';
+import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
+import { mustBeName } from '../../rules/names.ts';
+import { mustBeWithin } from '../../rules/numbers.ts';
 import { validateAnnotations, validatePodAnnotations } from './annotations.ts';
-import { mustBeTrimmedImage } from './containers.ts';
-import { validatePodSpec } from './pod-spec.ts';
-import { validateProfileAnnotations } from './security-profiles.ts';
+import {
+  mustBeTrimmedImage,
+  type PodContext,
+  validateContainers,
+  validateInitContainers,
+} from './containers.ts';
+import { validateEphemeralContainers } from './ephemeral-containers.ts';
+import { validateAffinity, validateGates, validateTolerations, validateTopologySpread } from './placement.ts';
+import { validateHostNetworkPorts } from './ports.ts';
+import { validateOverhead, validateResourceClaims } from './resources.ts';
+import {
+  validateHostUsers,
+  validatePodSecurityContext,
+  validateProfileAnnotations,
+} from './security-context.ts';
+import { validateVolumes } from './volumes.ts';
+import { validateHostProcess, validateLinuxPod, validateWindowsPod } from './windows-options.ts';
+
+/** Rules of pods, and of templates wherever they are, that came late (Kubernetes: api/pod, GetValidationOptionsFromPodSpecAndMeta). */
+export const POD_RATCHETS: readonly Ratchet[] = [
+  ratchetOf(/annotations\[controller\.kubernetes\.io\/pod-deletion-cost\]$/),
+  ratchetOf(/\[hugepages-[^\]]+\]$/, /is not positive integer multiple of/),
+  // One switch for all selectors of the object, those that workloads find their pods by included.
+  ratchetOf(/(\.affinity\.pod(Anti)?Affinity\..*|^spec\.selector)\.matchExpressions\[\d+\]\.values\[\d+\]$/),
+  ratchetOf(/\.topologySpreadConstraints\[\d+\]\.labelSelector\./),
+  // Where the token of a service account is put, which messages say of the volume.
+  ratchetOf(/\.projected\.path$/),
+  ratchetOf(/\.sysctls\[\d+\]\.name$/, /may not be specified when 'host(Network|IPC)' is true$/),
+  { ...ratchetOf(/\.(env\[\d+\]\.name|envFrom\[\d+\]\.prefix)$/, /^Invalid value/), sameValue: true },
+];
 
 /** A pod, new or changed. */
 export function validatePod(at: FieldPath, { metadata, spec = {} }: Pod, old?: Pod): void {
@@ -35,7 +66,7 @@ function validateTokens(at: FieldPath, { serviceAccountName = '', volumes }: Pod
   }
 }
 
-/** What a pod may become but not begin with. */
+/** Rules of a new pod alone: an update may break them. */
 export function validateNewPod(at: FieldPath, { metadata, spec = {} }: Pod): void {
   const { ephemeralContainers = [], nodeName = '', schedulingGates = [] } = spec;
   const path = at.field('spec');
@@ -57,4 +88,160 @@ export function validatePodTemplate(at: FieldPath, { metadata = {}, spec = {} }:
     at.field('spec')
       .field('ephemeralContainers')
       .forbidden('ephemeral containers not allowed in pod template');
+}
+
+/**
+ * A pod spec by itself (Kubernetes: core/validation, ValidatePodSpec). `podName` is given for pods; the spec of a template
+ * has no name yet, and is judged a little more mildly.
+ */
+function validatePodSpec(at: FieldPath, spec: PodSpec, podName?: string): void {
+  const { resourceClaims = [] } = spec;
+  const containers = spec.containers ?? [];
+  const pod: PodContext = {
+    volumes: validateVolumes(at.field('volumes'), spec.volumes, podName ?? ''),
+    claimNames: namesOf(resourceClaims),
+    gracePeriodSeconds: Number(spec.terminationGracePeriodSeconds ?? 0),
+    restartPolicy: spec.restartPolicy ?? '',
+    hostUsers: spec.hostUsers !== false,
+  };
+  validateResourceClaims(at.field('resourceClaims'), resourceClaims);
+  validateContainers(at.field('containers'), containers, pod);
+  if (spec.initContainers !== undefined) validateInitContainers(at.field('initContainers'), spec, pod);
+  if (spec.ephemeralContainers !== undefined)
+    validateEphemeralContainers(at.field('ephemeralContainers'), spec, pod);
+  if (spec.hostNetwork === true)
+    validateHostNetworkPorts(at.field('containers'), containers, podName !== undefined);
+  validatePolicies(at, spec);
+  validatePlacement(at, spec);
+  validateNames(at, spec);
+  validateIdentity(at, spec);
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+function namesOf(claims: readonly { readonly name?: string }[]): ReadonlySet<string> {
+  if (claims.length === 0) return NO_NAMES;
+  return new Set(claims.map(({ name = '' }) => name).filter((name) => name !== ''));
+}
+
+/** In the order in which messages list them, which is not that of the alphabet. */
+const POLICIES = [
+  ['restartPolicy', ['Always', 'OnFailure', 'Never']],
+  ['dnsPolicy', ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']],
+  ['preemptionPolicy', ['PreemptLowerPriority', 'Never']],
+] as const;
+
+const ACTIVE_SECONDS = { least: 1, most: 2 ** 31 - 1 };
+
+function validatePolicies(at: FieldPath, spec: PodSpec): void {
+  for (const [field, supported] of POLICIES) {
+    const value = spec[field];
+    if (value === '') at.field(field).required();
+    else if (value !== undefined && !supported.some((one) => one === value))
+      at.field(field).notSupported(value, supported);
+  }
+  if (spec.terminationGracePeriodSeconds === undefined) at.field('terminationGracePeriodSeconds').required();
+  mustBeWithin(at.field('activeDeadlineSeconds'), spec.activeDeadlineSeconds, ACTIVE_SECONDS);
+}
+
+/** On which node, and with which others. */
+function validatePlacement(at: FieldPath, spec: PodSpec): void {
+  const { nodeSelector, affinity, topologySpreadConstraints, tolerations, overhead } = spec;
+  mustBeLabels(at.field('nodeSelector'), nodeSelector);
+  if (affinity !== undefined) validateAffinity(at.field('affinity'), affinity);
+  validateGates(at, spec);
+  if (topologySpreadConstraints !== undefined)
+    validateTopologySpread(at.field('topologySpreadConstraints'), topologySpreadConstraints);
+  validateTolerations(at.field('tolerations'), tolerations);
+  if (overhead !== undefined) validateOverhead(at.field('overhead'), overhead);
+}
+
+const NAMES = [
+  ['serviceAccountName', 'dns-subdomain'],
+  ['nodeName', 'dns-subdomain'],
+  ['priorityClassName', 'dns-subdomain'],
+  ['runtimeClassName', 'dns-subdomain'],
+  ['hostname', 'dns-label'],
+  ['subdomain', 'dns-label'],
+] as const;
+
+function validateNames(at: FieldPath, spec: PodSpec): void {
+  for (const [field, rule] of NAMES) {
+    const name = spec[field];
+    // A runtime class that is there must be named; the others are texts, absent when empty.
+    if (name !== undefined && (name !== '' || field === 'runtimeClassName'))
+      mustBeName(at.field(field), name, rule);
+  }
+  if (spec.dnsConfig !== undefined || spec.dnsPolicy === 'None') validateDns(at.field('dnsConfig'), spec);
+  if (spec.hostAliases !== undefined) validateHostAliases(at.field('hostAliases'), spec.hostAliases);
+}
+
+function validateIdentity(at: FieldPath, spec: PodSpec): void {
+  validatePodSecurityContext(at.field('securityContext'), spec);
+  validateHostProcess(at, spec);
+  validateHostUsers(at, spec);
+  if (spec.os !== undefined) validateOs(at, spec);
+}
+
+function validateOs(at: FieldPath, spec: PodSpec): void {
+  const name = spec.os?.name ?? '';
+  switch (name) {
+    case 'linux':
+      validateLinuxPod(at, spec);
+      return;
+    case 'windows':
+      validateWindowsPod(at, spec);
+      return;
+    case '':
+      at.field('os').field('name').required('cannot be empty');
+      return;
+    default:
+      at.field('os').notSupported(name, ['linux', 'windows']);
+  }
+}
+
+/** How a pod finds names: /etc/resolv.conf and /etc/hosts. */
+
+const MAX_NAMESERVERS = 3;
+const MAX_SEARCHES = 32;
+const MAX_SEARCH_CHARS = 2048;
+
+/** `at` is the configuration. */
+function validateDns(at: FieldPath, { dnsConfig, dnsPolicy }: PodSpec): void {
+  const { nameservers = [], searches = [], options } = dnsConfig ?? {};
+  const servers = at.field('nameservers');
+  if (dnsPolicy === 'None' && dnsConfig === undefined) {
+    at.required('must provide `dnsConfig` when `dnsPolicy` is None');
+    return;
+  }
+  if (dnsPolicy === 'None' && nameservers.length === 0) {
+    servers.required('must provide at least one DNS nameserver when `dnsPolicy` is None');
+    return;
+  }
+  if (nameservers.length > MAX_NAMESERVERS)
+    servers.invalid(nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`);
+  for (const [path, server] of servers.each(nameservers)) path.invalidFor(server, checkIp(server));
+  validateSearches(at.field('searches'), searches);
+  for (const [path, { name = '' }] of at.field('options').each(options))
+    if (name === '') path.required('must not be empty');
+}
+
+function validateSearches(at: FieldPath, searches: readonly string[]): void {
+  if (searches.length > MAX_SEARCHES)
+    at.invalid(searches, `must not have more than ${MAX_SEARCHES} search paths`);
+  if (searches.join(' ').length > MAX_SEARCH_CHARS)
+    at.invalid(
+      searches,
+      `must not have more than ${MAX_SEARCH_CHARS} characters (including spaces) in the search list`,
+    );
+  for (const [path, search] of at.each(searches))
+    mustBeName(path, search.replace(/\.$/, ''), 'dns-subdomain');
+}
+
+function validateHostAliases(at: FieldPath, aliases: readonly HostAlias[]): void {
+  for (const [path, { ip = '', hostnames }] of at.each(aliases)) {
+    path.field('ip').invalidFor(ip, checkIp(ip));
+    for (const [item, name] of path.field('hostnames').each(hostnames))
+      mustBeName(item, name, 'dns-subdomain');
+  }
 }

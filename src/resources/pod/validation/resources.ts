@@ -10,7 +10,7 @@ import {
 import { mustBeName } from '../../rules/names.ts';
 import { mustBeContainerResource } from '../../rules/resources.ts';
 
-/** What containers ask for and may use at most, and the devices that a pod claims for them. */
+/** Requests and limits of containers, and the devices that a pod claims for them. */
 
 type Amounts = Readonly<Record<string, string>>;
 const NO_AMOUNTS: Amounts = Object.freeze({});
@@ -31,7 +31,7 @@ export function validateResources(
   if (claims !== undefined) validateClaims(at.field('claims'), claims, claimNames);
 }
 
-/** What a runtime class adds to every pod: limits of no container. */
+/** Overhead, which a runtime class adds to every pod, is no container's limit. */
 export function validateOverhead(at: FieldPath, limits: Amounts): void {
   validateResources(at, { limits }, NO_CLAIMS);
 }

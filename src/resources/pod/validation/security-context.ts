@@ -1,14 +1,32 @@
-import type { PodSecurityContext, PodSpec, SecurityContext, Sysctl } from '../../../api/types/core/v1.ts';
+import type {
+  AppArmorProfile,
+  Container,
+  EphemeralContainer,
+  PodSecurityContext,
+  PodSpec,
+  SeccompProfile,
+  SecurityContext,
+  Sysctl,
+} from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
-import { validateAppArmorProfile, validateSeccompProfile } from './security-profiles.ts';
+import { containersOf } from '../containers-of.ts';
+import {
+  APP_ARMOR_PREFIX,
+  contradiction,
+  holdsAppArmor,
+  holdsSeccomp,
+  SECCOMP_CONTAINER_PREFIX,
+  SECCOMP_POD,
+} from '../profiles.ts';
+import { mustDescend } from './paths.ts';
 import { validateWindowsOptions } from './windows-options.ts';
 
 /** Rights and identity of a pod's processes, for all containers and for one. */
 
 const IDS = { least: 0, most: 2 ** 31 - 1 };
 
-/** What pods and containers both have. */
+/** Fields that pods and containers both have. */
 function validateShared(at: FieldPath, context: SecurityContext | PodSecurityContext): void {
   const { runAsUser, runAsGroup, seccompProfile, windowsOptions, appArmorProfile } = context;
   mustBeWithin(at.field('runAsUser'), runAsUser, IDS);
@@ -98,4 +116,77 @@ export function validateHostUsers(at: FieldPath, spec: PodSpec): void {
   if (spec.hostUsers !== false) return;
   for (const [field, name] of SHARED_WITH_HOST)
     if (spec[field] === true) at.field(name).forbidden('when `pod.Spec.HostUsers` is false');
+}
+
+/** Seccomp and AppArmor: a profile by its kind, or one that lies on the node. */
+
+function validateSeccompProfile(at: FieldPath, profile: SeccompProfile): void {
+  const { type = '', localhostProfile: file } = profile;
+  const path = at.field('localhostProfile');
+  if (type === '') at.field('type').required('type is required when seccompProfile is set');
+  if (type !== 'Localhost') {
+    if (file !== undefined) path.invalid(profile, 'can only be set when seccomp type is Localhost');
+  } else if (file === undefined) path.required('must be set when seccomp type is Localhost');
+  else mustDescend(path, file);
+}
+
+const MAX_PATH_CHARS = 4095;
+
+function validateAppArmorProfile(at: FieldPath, profile: AppArmorProfile): void {
+  const { type = '', localhostProfile: name } = profile;
+  const path = at.field('localhostProfile');
+  if (type === '') at.field('type').required('type is required when appArmorProfile is set');
+  else if (type === 'Localhost') mustBeProfileName(path, name ?? '');
+  else if (name !== undefined && (type === 'RuntimeDefault' || type === 'Unconfined'))
+    path.invalid(name, 'can only be set when AppArmor type is Localhost');
+}
+
+function mustBeProfileName(at: FieldPath, name: string): void {
+  if (name.trim() !== name) at.invalid(name, 'must not be padded with whitespace');
+  else if (name === '') at.required('must be set when AppArmor type is Localhost');
+  else if (name.length > MAX_PATH_CHARS) {
+    const message = `Too long: may not be longer than ${MAX_PATH_CHARS}`;
+    at.add([{ type: 'FieldValueTooLong', field: String(at), message }]);
+  }
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** Where profiles are given both as annotations and as fields, both must say the same. `at` is the pod spec. */
+export function validateProfileAnnotations(at: FieldPath, annotations: Annotations, spec: PodSpec): void {
+  if (!holdsSeccomp(annotations) && !holdsAppArmor(annotations)) return;
+  const { seccompProfile } = spec.securityContext ?? {};
+  const ofPod = annotations[SECCOMP_POD];
+  if (seccompProfile !== undefined && ofPod !== undefined)
+    mustAgree(at.field('securityContext').field('seccompProfile'), seccompProfile, ofPod, 'seccomp');
+  for (const { container, at: path } of containersOf(spec, at))
+    validateContainerAnnotations(path.field('securityContext'), annotations, container, spec);
+}
+
+function validateContainerAnnotations(
+  at: FieldPath,
+  annotations: Annotations,
+  { name = '', securityContext = {} }: Container | EphemeralContainer,
+  spec: PodSpec,
+): void {
+  const seccomp = annotations[`${SECCOMP_CONTAINER_PREFIX}${name}`] ?? '';
+  const appArmor = annotations[`${APP_ARMOR_PREFIX}${name}`] ?? '';
+  if (seccomp !== '')
+    mustAgree(at.field('seccompProfile'), securityContext.seccompProfile ?? {}, seccomp, 'seccomp');
+  if (appArmor !== '' && spec.os?.name !== 'windows') {
+    const profile = securityContext.appArmorProfile ?? spec.securityContext?.appArmorProfile ?? {};
+    mustAgree(at.field('appArmorProfile'), profile, appArmor, 'apparmor');
+  }
+}
+
+function mustAgree(
+  at: FieldPath,
+  profile: SeccompProfile | AppArmorProfile,
+  annotation: string,
+  kind: 'seccomp' | 'apparmor',
+): void {
+  const field = contradiction(profile, annotation);
+  if (field === undefined) return;
+  const what = field === 'type' ? 'type' : 'profile';
+  at.field(field).forbidden(`${kind} ${what} in annotation and field must match`);
 }

@@ -3,14 +3,20 @@ import type {
   DownwardAPIVolumeSource,
   EmptyDirVolumeSource,
   EphemeralVolumeSource,
+  ISCSIVolumeSource,
   KeyToPath,
+  LocalObjectReference,
+  PersistentVolumeClaimTemplate,
+  StorageOSVolumeSource,
   Volume,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { mustBeName } from '../../rules/names.ts';
+import { validateClaimSpec } from '../../core/persistent-volume-claim/validate.ts';
+import { mustBeLabels } from '../../rules/labels.ts';
+import { mustBeName, mustBeNamed } from '../../rules/names.ts';
 import * as disks from '../../rules/network-disks.ts';
-import { validateClaimTemplate } from './claim-template.ts';
-import * as network from './network-volumes.ts';
+import { mustBeWithin } from '../../rules/numbers.ts';
+import { validateAnnotations } from './annotations.ts';
 import { mustBeFileMode, mustDescend, mustNotClimb } from './paths.ts';
 import { validateDownwardFile, validateKeyToPath, validateProjected } from './projected-volume.ts';
 
@@ -28,12 +34,12 @@ const RULES: { readonly [Kind in VolumeKind]: SourceRule<Kind> } = {
   awsElasticBlockStore: disks.validatePartition,
   secret: (at, source) => validateKeyedFiles(at, source, 'secretName'),
   nfs: disks.validateNfs,
-  iscsi: network.validateIscsi,
+  iscsi: validateIscsi,
   glusterfs: () => undefined,
   flocker: disks.validateFlocker,
   persistentVolumeClaim: () => undefined,
   rbd: disks.validateMonitors,
-  cinder: network.mustNameSecret,
+  cinder: mustNameSecret,
   cephfs: disks.validateMonitors,
   quobyte: disks.validateQuobyteRegistry,
   downwardAPI: validateDownwardApi,
@@ -45,7 +51,7 @@ const RULES: { readonly [Kind in VolumeKind]: SourceRule<Kind> } = {
   photonPersistentDisk: () => undefined,
   portworxVolume: () => undefined,
   azureDisk: disks.validateAzureDiskUri,
-  storageos: network.validateStorageOs,
+  storageos: validateStorageOs,
   projected: validateProjected,
   scaleIO: (at, { volumeName = '' }) => mustBeText(at.field('volumeName'), volumeName),
   csi: validateCsi,
@@ -105,4 +111,56 @@ function validateCsi(at: FieldPath, { driver = '', nodePublishSecretRef: secret 
   const { name = '' } = secret;
   if (name === '') at.field('nodePublishSecretRef').field('name').required();
   else mustBeName(at.field('name'), name, 'dns-subdomain');
+}
+
+/** The claim that is made for an ephemeral volume: it gets its name and place from the pod. */
+function validateClaimTemplate(
+  at: FieldPath,
+  { metadata = {}, spec = {} }: PersistentVolumeClaimTemplate,
+): void {
+  const { labels, annotations = {}, ...others } = metadata;
+  const path = at.field('metadata');
+  validateAnnotations(path.field('annotations'), annotations);
+  mustBeLabels(path.field('labels'), labels);
+  for (const [field, value] of Object.entries(others))
+    if (value !== undefined && value !== null) path.field(field).forbidden('cannot be set');
+  validateClaimSpec(at.field('spec'), spec);
+}
+
+/** Disks over the network, as far as persistent volumes have other rules for them. */
+
+/** A secret that is referred to must be named. */
+function mustNameSecret(at: FieldPath, { secretRef }: { readonly secretRef?: LocalObjectReference }): void {
+  if (secretRef !== undefined && (secretRef.name ?? '') === '')
+    at.field('secretRef').field('name').required();
+}
+
+const INITIATORS: Readonly<Record<string, RegExp>> = {
+  iqn: /iqn\.\d{4}-\d{2}\.([a-zA-Z0-9\-.]+)(:[^,;*&$|\s]+)$/,
+  eui: /^eui.[a-zA-Z0-9]{16}$/,
+  naa: /^naa.[a-zA-Z0-9]{32}$/,
+};
+
+const LUNS = { least: 0, most: 255 };
+
+function validateIscsi(at: FieldPath, source: ISCSIVolumeSource): void {
+  const { iqn = '', lun, initiatorName, secretRef } = source;
+  const isAuthenticated = source.chapAuthDiscovery === true || source.chapAuthSession === true;
+  if (iqn !== '') mustBeInitiator(at.field('iqn'), iqn);
+  mustBeWithin(at.field('lun'), lun, LUNS);
+  if (isAuthenticated && secretRef === undefined) at.field('secretRef').required();
+  if (initiatorName !== undefined) mustBeInitiator(at.field('initiatorname'), initiatorName);
+}
+
+function mustBeInitiator(at: FieldPath, name: string): void {
+  const pattern = INITIATORS[name.slice(0, 3)];
+  if (pattern === undefined) at.invalid(name, 'must be valid format starting with iqn, eui, or naa');
+  else if (!pattern.test(name)) at.invalid(name, 'must be valid format');
+}
+
+function validateStorageOs(at: FieldPath, source: StorageOSVolumeSource): void {
+  const { volumeName = '', volumeNamespace = '' } = source;
+  mustBeNamed(at.field('volumeName'), volumeName, 'dns-label');
+  if (volumeNamespace !== '') mustBeName(at.field('volumeNamespace'), volumeNamespace, 'dns-label');
+  mustNameSecret(at, source);
 }

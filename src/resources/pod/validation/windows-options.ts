@@ -8,7 +8,7 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { mustBeName } from '../../rules/names.ts';
 import { containersOf } from '../containers-of.ts';
 
-/** What is particular to containers on Windows. */
+/** Rules of containers on Windows. */
 
 const MAX_CREDENTIAL_KIB = 64;
 
@@ -130,7 +130,7 @@ function refuse<Field extends string>(
     if (owner[field] !== undefined) at.field(field).forbidden('cannot be set for a windows pod');
 }
 
-/** What only Linux has. */
+/** Fields that only Linux has. */
 export function validateWindowsPod(at: FieldPath, spec: PodSpec): void {
   refuse(at.field('securityContext'), spec.securityContext ?? {}, NOT_OF_POD_CONTEXTS);
   refuse(at, spec, NOT_OF_PODS);
@@ -138,7 +138,7 @@ export function validateWindowsPod(at: FieldPath, spec: PodSpec): void {
     refuse(path.field('securityContext'), container.securityContext ?? {}, NOT_OF_CONTAINERS);
 }
 
-/** What only Windows has. */
+/** Fields that only Windows has. */
 export function validateLinuxPod(at: FieldPath, spec: PodSpec): void {
   for (const { container, at: path } of [{ container: spec, at }, ...containersOf(spec, at)])
     if (container.securityContext?.windowsOptions !== undefined)

@@ -1,10 +1,69 @@
-import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../../../api/types/core/v1.ts';
+import type {
+  PersistentVolumeClaim,
+  PersistentVolumeClaimSpec,
+  TypedLocalObjectReference,
+  TypedObjectReference,
+} from '../../../api/types/core/v1.ts';
 import { equal, equalExcept } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
-import { comparableQuantities, nanosOf } from '../../rules/quantities.ts';
-import { BETA_CLASS_ANNOTATION } from '../persistent-volume/table.ts';
-import { normalizeDataSources } from './data-source.ts';
+import { mustBeLabelSelector } from '../../rules/labels.ts';
+import { mustBeName, mustHaveTexts } from '../../rules/names.ts';
+import { comparableQuantities, mustBePositiveQuantity, nanosOf } from '../../rules/numbers.ts';
+import { BETA_CLASS_ANNOTATION } from '../persistent-volume/definition.ts';
+import { validateAccessModes } from '../persistent-volume/validate.ts';
+
+/** The spec of a claim, by itself or as a template of claims. */
+export function validateClaimSpec(at: FieldPath, spec: PersistentVolumeClaimSpec): void {
+  const { selector, resources, storageClassName = '' } = spec;
+  const size = resources?.requests?.storage;
+  const sizePath = at.field('resources').item('storage');
+  validateAccessModes(at, spec, 'at least 1 access mode is required');
+  mustBeLabelSelector(at.field('selector'), selector);
+  if (size === undefined) sizePath.required();
+  else mustBePositiveQuantity(sizePath, size);
+  if (storageClassName !== '') mustBeName(at.field('storageClassName'), storageClassName, 'dns-subdomain');
+  validateDataSources(at, spec);
+}
+
+function validateDataSources(at: FieldPath, { dataSource, dataSourceRef }: PersistentVolumeClaimSpec): void {
+  const { namespace = '' } = dataSourceRef ?? {};
+  const path = at.field('dataSource');
+  const referencePath = at.field('dataSourceRef');
+  if (dataSource !== undefined) validateDataSource(path, dataSource);
+  if (dataSourceRef !== undefined) validateDataSource(referencePath, dataSourceRef);
+  if (namespace !== '') mustBeName(referencePath.field('namespace'), namespace, 'dns-label');
+  if (dataSource === undefined || dataSourceRef === undefined) return;
+  if (namespace !== '')
+    at.invalid(String(path), 'may not be specified when dataSourceRef.namespace is specified');
+  else if (!isSameSource(dataSource, dataSourceRef)) at.invalid(String(path), 'must match dataSourceRef');
+}
+
+const isSameSource = (source: TypedLocalObjectReference, reference: TypedObjectReference): boolean =>
+  (['apiGroup', 'kind', 'name'] as const).every(
+    (field) => (source[field] ?? '') === (reference[field] ?? ''),
+  );
+
+function validateDataSource(at: FieldPath, source: TypedLocalObjectReference): void {
+  const { apiGroup = '', kind = '' } = source;
+  mustHaveTexts(at, source, ['name', 'kind']);
+  if (apiGroup !== '') mustBeName(at.field('apiGroup'), apiGroup, 'dns-subdomain');
+  else if (kind !== 'PersistentVolumeClaim')
+    at.invalid(kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
+}
+
+const NANOS = 1_000_000_000n;
+
+export function claimSpecWarnings({ resources = {} }: PersistentVolumeClaimSpec, path: string): string[] {
+  const said: string[] = [];
+  for (const list of ['requests', 'limits'] as const) {
+    const size = resources[list]?.storage;
+    const at = `${path}.resources.${list}[storage]`;
+    if (nanosOf(size) % NANOS !== 0n)
+      said.push(`${at}: fractional byte value "${size}" is invalid, must be an integer`);
+  }
+  return said;
+}
 
 const IMMUTABLE =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
@@ -84,4 +143,15 @@ function validateClassAnnotation(
   if ((annotation ?? '') === (newAnnotation ?? '') || (isMoved && newAnnotation === undefined)) return;
   const path = at.field('metadata').field('annotations').field(BETA_CLASS_ANNOTATION);
   path.invalid(newAnnotation ?? '', 'field is immutable');
+}
+
+/** The field that is given fills the other, unless it points to another namespace. */
+export function normalizeDataSources(spec: PersistentVolumeClaimSpec): void {
+  const { dataSource, dataSourceRef } = spec;
+  if (dataSource !== undefined && dataSourceRef === undefined) {
+    spec.dataSourceRef = { ...dataSource };
+  } else if (dataSourceRef !== undefined && dataSource === undefined) {
+    const { namespace = '', ...source } = dataSourceRef;
+    if (namespace === '') spec.dataSource = source;
+  }
 }

@@ -1,0 +1,82 @@
+import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.ts';
+
+/** The messages that a file takes from another version with `option (same_as)`: "flowcontrol.v1", or "storage.v1: CSINode, StorageClass". */
+export interface SameAs {
+  /** `flowcontrol/v1beta3` */
+  readonly folder: string;
+  /** `flowcontrol/v1` */
+  readonly from: string;
+  /** Undefined: all that the file does not declare itself. */
+  readonly names: readonly string[] | undefined;
+}
+
+export function parseSameAs(folder: string, text: string): SameAs {
+  const [from = '', names] = text.split(': ');
+  return { folder, from: from.replace('.', '/'), names: names?.split(', ') };
+}
+
+/**
+ * Adds to `types` what files take from other versions. A message refers to what its new version has of its own, and to the
+ * version it was taken from for the rest.
+ *
+ * @returns where each added message was taken from, by full name
+ * @throws Error for a name that the other version has not, or that the file declares itself
+ */
+export function addTaken(takings: readonly SameAs[], types: CompiledTypes): Map<string, string> {
+  const origins = new Map<string, string>();
+  const waiting = new Map(takings.map((taking) => [taking.folder, taking]));
+  const settle = (folder: string): void => {
+    const taking = waiting.get(folder);
+    if (taking === undefined) return;
+    waiting.delete(folder);
+    settle(taking.from);
+    for (const name of namesToTake(taking, types)) origins.set(`${folder}.${name}`, `${taking.from}.${name}`);
+    for (const [name, origin] of origins)
+      if (name.startsWith(`${folder}.`))
+        types[name] = moved(types[origin], taking, (one) => types[one] !== undefined || origins.has(one));
+  };
+  for (const { folder } of takings) settle(folder);
+  return origins;
+}
+
+function namesToTake({ folder, from, names }: SameAs, types: CompiledTypes): readonly string[] {
+  const has = (owner: string, name: string): boolean => types[`${owner}.${name}`] !== undefined;
+  if (names === undefined)
+    return Object.keys(types)
+      .filter((name) => name.startsWith(`${from}.`))
+      .map((name) => name.slice(from.length + 1))
+      .filter((name) => !has(folder, name));
+  for (const name of names) {
+    if (!has(from, name)) throw new Error(`${folder}: same_as names ${name}, which ${from} has not`);
+    if (has(folder, name))
+      throw new Error(`${folder}: same_as names ${name}, which the file declares itself`);
+  }
+  return names;
+}
+
+function moved(
+  message: CompiledMessage | undefined,
+  { folder, from }: SameAs,
+  has: (name: string) => boolean,
+): CompiledMessage {
+  if (message === undefined) throw new Error(`${folder}: nothing to take from ${from}`);
+  const fields = message.fields.map((field): CompiledField => {
+    const local = field.type.startsWith(`${from}.`) ? folder + field.type.slice(from.length) : field.type;
+    return has(local) ? { ...field, type: local } : field;
+  });
+  return { ...message, fields };
+}
+
+/** Taken messages that say the same as where they come from, all that they refer to included. */
+export function unchanged(origins: ReadonlyMap<string, string>, types: CompiledTypes): Set<string> {
+  const same = new Set(origins.keys());
+  const refersToOther = (name: string): boolean => {
+    const before = types[origins.get(name) ?? '']?.fields ?? [];
+    return (types[name]?.fields ?? []).some(({ type }, at) => type !== before[at]?.type && !same.has(type));
+  };
+  for (;;) {
+    const others = [...same].filter(refersToOther);
+    if (others.length === 0) return same;
+    for (const name of others) same.delete(name);
+  }
+}
