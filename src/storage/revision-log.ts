@@ -49,7 +49,7 @@ export interface Hold extends PoolValue {
 export interface Committer {
   /**
    * Resolves once the write is durable in PostgreSQL. An answer lost on the way is looked up by write id, never guessed.
-   * @throws StorageError exists, not-found, conflict, taken, too-large, unavailable, unknown, abandoned
+   * @throws StorageError exists, not-found, conflict, taken, too-large, overloaded, unavailable, unknown, abandoned
    */
   commit(write: Write): Promise<Revision>;
 }

@@ -1,3 +1,4 @@
+import { type Backoff, pauseAfter } from './backoff.ts';
 import { pause } from './pause.ts';
 
 export interface PersistOptions {
@@ -12,26 +13,23 @@ export interface PersistOptions {
   readonly random?: () => number;
 }
 
-const FIRST_PAUSE_MS = 100;
 /** Nobody waits much longer for something that has come back. */
-const LONGEST_PAUSE_MS = 5000;
+const BACKOFF: Backoff = { firstMs: 100, longestMs: 5000 };
 
 /**
- * Does it again and again until it is done, each time after a longer pause, whose second half is left to chance, so that
- * servers that wait for the same thing do not all ask at once.
+ * Does it again and again until it is done, each time after a longer pause.
  * @throws what does not pass, and the signal's reason
  */
 export async function persist<Result>(work: () => Promise<Result>, options: PersistOptions): Promise<Result> {
   const { signal, random = Math.random, pause: wait = pause } = options;
-  for (let attempt = 0; ; attempt += 1) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await unlessAborted(work, signal);
     } catch (error) {
       if (signal.aborted || !options.isPassing(error)) throw error;
       options.onFailure(error);
     }
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
-    await wait(pauseMs * (0.5 + random() / 2), signal);
+    await wait(pauseAfter(failures, BACKOFF, random()), signal);
   }
 }
 

@@ -29,6 +29,8 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly onTrouble: (message: string) => void;
   /** This server's clock. */
   readonly now?: () => number;
+  /** Within this time every write is answered; 30 s unless told. */
+  readonly writePatienceMs?: number;
 }
 
 /** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
@@ -65,7 +67,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
   const writable = new WritableDatabase(options);
   const database = (): Promise<Database> => writable.get();
   const reader = new PostgresReader(database, () => connectToLoad(options), history);
-  const committer = new BatchingCommitter(options, now);
+  const committer = new BatchingCommitter(options, now, options.writePatienceMs);
   const onError = (error: unknown): void => onTrouble(error instanceof Error ? error.message : String(error));
   const clientConfig = async (): Promise<pg.ClientConfig> =>
     toClientConfig((await findWritable(options)).route, options, 'tail');
