@@ -75,7 +75,8 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-const POOL_SIZE = 8;
+/** For replay. Others have pools of their own. */
+const POOL_SIZE = 4;
 
 /**
  * The composition root: the only place that knows which implementation stands behind each interface.

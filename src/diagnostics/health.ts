@@ -8,6 +8,8 @@ export interface HealthCheck {
   readonly endpoints: readonly HealthEndpoint[];
   /** Resolves when well. @throws Error; its message is shown to users who may read this check by itself */
   check(): Promise<void> | void;
+  /** What is well and yet not as it should be, for everybody to read. */
+  note?(): string | undefined;
 }
 
 const ENDPOINTS = ['healthz', 'livez', 'readyz'] as const;
@@ -62,14 +64,15 @@ function warningOf(unknown: readonly string[]): string {
 }
 
 async function examine(
-  { name, check }: HealthCheck,
+  { name, check, note }: HealthCheck,
   excluded: boolean,
   onFailure: OnFailure,
 ): Promise<{ readonly well: boolean; readonly line: string }> {
   if (excluded) return { well: true, line: `[+]${name} excluded: ok` };
   try {
     await check();
-    return { well: true, line: `[+]${name} ok` };
+    const remark = note?.();
+    return { well: true, line: `[+]${name} ok${remark === undefined ? '' : `: ${remark}`}` };
   } catch (error) {
     // What is wrong is for the log; everybody may ask after health in general.
     onFailure(name, error);

@@ -81,7 +81,7 @@ function addLiveMetrics({ metrics, postgres, store }: StorageMetricsOptions): vo
   };
   gauge(
     'pg_apiserver_pool_connections',
-    'Connections for reads, and reads that wait for one.',
+    'Connections for reads and upkeep, and what waits for one.',
     ['state'],
     (numbers) => {
       const { total, idle, waiting } = postgres.pool();
@@ -92,6 +92,9 @@ function addLiveMetrics({ metrics, postgres, store }: StorageMetricsOptions): vo
   );
   gauge('pg_apiserver_commit_queue', 'Writes that wait for their batch.', [], (numbers) => {
     numbers.at().value = postgres.committer.queued;
+  });
+  gauge('pg_apiserver_commit_open_bytes', 'Of all writes that are not answered yet.', [], (numbers) => {
+    numbers.at().value = postgres.committer.openBytes;
   });
   gauge(
     'pg_apiserver_tail_mode',

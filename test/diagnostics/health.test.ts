@@ -62,3 +62,18 @@ test('a check is read by itself, with the reason for whoever may read it', async
   for (const path of ['/livez/disk', '/livez/poststarthook', '/livez/poststarthook/rbac'])
     expect((await ask(path)).code, path).toBe(404);
 });
+
+test('what is well but not as it should be is told to whoever lists the checks', async () => {
+  const polled: HealthCheck = {
+    name: 'tail',
+    endpoints: ['readyz'],
+    check: () => {},
+    note: () => 'changes are polled',
+  };
+  const pages = createHealthPages([polled]);
+  expect(await (await pages.request('/readyz')).text()).toBe('ok');
+  expect(await (await pages.request('/readyz?verbose')).text()).toBe(
+    '[+]tail ok: changes are polled\nreadyz check passed\n',
+  );
+  expect(await (await pages.request('/readyz/tail')).text()).toBe('ok');
+});

@@ -4,6 +4,7 @@ import { pause } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import { BatchCommit, type CommitOutcome, findWrites, type PendingWrite } from './commit.ts';
+import type { Condition } from './condition.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
 import { CURRENT_REVISION } from './queries.ts';
 import {
@@ -14,6 +15,7 @@ import {
   UncertainCommit,
   wasNotSent,
 } from './statements.ts';
+import { describeTrouble } from './trouble.ts';
 
 const BACKOFF: Backoff = { firstMs: 100, longestMs: 2000 };
 /** How long a broken connection's backend may take to end. */
@@ -32,6 +34,8 @@ export interface Progress {
   readonly closing: AbortSignal;
   /** What the last attempt failed with; undefined: it did not. */
   trouble: string | undefined;
+  /** Of writes, for the log. */
+  readonly condition: Condition;
   /** The ordering lock was not to be had in time, when it was last asked for. */
   isLocked: boolean;
 }
@@ -107,6 +111,7 @@ export class CommitLane {
     if (isLockTimeout(error)) {
       // Nothing was done, and the connection is in order.
       this.#progress.isLocked = true;
+      this.#troubled(error);
       return stillOpen(batch, this.#progress, unavailable);
     }
     if (!isUncertain) {
@@ -123,12 +128,18 @@ export class CommitLane {
     this.#failures = 0;
     this.#progress.trouble = undefined;
     this.#progress.isLocked = false;
+    this.#progress.condition.worked();
+  }
+
+  #troubled(error: unknown): void {
+    this.#progress.trouble = describeTrouble(error);
+    if (!this.#progress.closing.aborted) this.#progress.condition.failed(this.#progress.trouble);
   }
 
   /** Waits before another attempt, also where no write of this batch is left to wait for it. */
   async #failed(error: StorageError): Promise<void> {
     this.#failures += 1;
-    this.#progress.trouble = error.failure.kind === 'unavailable' ? error.failure.reason : error.message;
+    this.#troubled(error);
     this.#whenUnreachable(error);
     await pause(pauseAfter(this.#failures, BACKOFF), this.#progress.closing);
   }
@@ -136,6 +147,7 @@ export class CommitLane {
   /** One write that PostgreSQL refuses to store must not take the batch with it. */
   async #isolate(batch: readonly PendingWrite[], error: unknown): Promise<void> {
     if (isTransient(error)) {
+      this.#troubled(error);
       for (const pending of batch) pending.reject(toUnavailable(error));
       return;
     }
@@ -173,8 +185,8 @@ export class CommitLane {
         return missing;
       } catch (error) {
         await this.close();
-        open = stillOpen(open, this.#progress, toUnknown(cause, describe(error)));
-        await this.#failed(toUnavailable(cause, describe(error)));
+        open = stillOpen(open, this.#progress, toUnknown(cause, describeTrouble(error)));
+        await this.#failed(toUnavailable(cause, describeTrouble(error)));
       }
     }
     return open;
@@ -282,7 +294,7 @@ function inTime(writes: readonly PendingWrite[], { isLocked, trouble }: Progress
   return late.length === 0 ? writes : writes.filter(({ isAnswered }) => !isAnswered);
 }
 
-const toUnavailable = (cause: unknown, reason = describe(cause)): StorageError =>
+const toUnavailable = (cause: unknown, reason = describeTrouble(cause)): StorageError =>
   new StorageError({ kind: 'unavailable', reason }, { cause });
 
 const toUnknown = (cause: unknown, reason: string): StorageError =>
@@ -294,5 +306,3 @@ const latestDeadline = (writes: readonly PendingWrite[]): number =>
 /** How long to wait for the answer to a batch: as long as whoever is most patient. */
 const leftMs = (writes: readonly PendingWrite[]): number =>
   Math.max(latestDeadline(writes) - Date.now(), MIN_ANSWER_MS);
-
-const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));

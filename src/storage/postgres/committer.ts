@@ -3,6 +3,7 @@ import { NO_REVISION, type Revision } from '../revision.ts';
 import type { Committer, Write } from '../revision-log.ts';
 import { type PendingWrite, toBatchKeys } from './commit.ts';
 import { CommitLane, type Progress, stillOpen } from './commit-lane.ts';
+import { Condition } from './condition.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { OpenWrites } from './open-writes.ts';
 
@@ -23,23 +24,32 @@ const LANES = 2;
 /** Fewer writes wait for the batch under way: many small batches cost more than they bring. */
 const WORTH_A_LANE = 8;
 
+interface Wishes {
+  /** One line for the log. */
+  readonly onTrouble: (line: string) => void;
+  /** This server's clock, which bounds how far ahead the database's may take the log. */
+  readonly now?: () => number;
+  readonly patienceMs?: number | undefined;
+}
+
 /** Group commit: writes that arrive while batches are under way form the next one. */
 export class BatchingCommitter implements Committer {
   readonly #queue: PendingWrite[] = [];
   readonly #closing = new AbortController();
-  readonly #progress: Progress = {
-    seen: NO_REVISION,
-    closing: this.#closing.signal,
-    trouble: undefined,
-    isLocked: false,
-  };
+  readonly #progress: Progress;
   readonly #open: OpenWrites;
   readonly #idle: CommitLane[];
   readonly #busy = new Set<Promise<void>>();
   #dispatches = false;
 
-  /** `now`: this server's clock, which bounds how far ahead the database's may take the log. */
-  constructor(options: ConnectionOptions, now: () => number = Date.now, patienceMs: number = PATIENCE_MS) {
+  constructor(options: ConnectionOptions, { onTrouble, now = Date.now, patienceMs = PATIENCE_MS }: Wishes) {
+    this.#progress = {
+      seen: NO_REVISION,
+      closing: this.#closing.signal,
+      trouble: undefined,
+      condition: new Condition('writes', onTrouble),
+      isLocked: false,
+    };
     this.#open = new OpenWrites(patienceMs, () => this.#progress.trouble);
     this.#idle = Array.from(
       { length: LANES },
@@ -50,6 +60,11 @@ export class BatchingCommitter implements Committer {
   /** Writes that wait for their batch. */
   get queued(): number {
     return this.#queue.length;
+  }
+
+  /** Of all writes that are not answered yet. */
+  get openBytes(): number {
+    return this.#open.sizeBytes;
   }
 
   commit(write: Write): Promise<Revision> {

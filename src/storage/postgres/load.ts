@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { StoredObject } from '../revision-log.ts';
 import { BinaryRows } from './binary-rows.ts';
-import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
+import { type Connection, type ConnectionOptions, connectReadable } from './connection.ts';
 import { CopySocket, type TakeRow } from './copy-socket.ts';
 import { Slab } from './slab.ts';
 
@@ -20,14 +20,14 @@ export interface LoadConnection extends Connection {
   readonly socket: CopySocket;
 }
 
-/** @throws as {@link connectWritable} */
+/** @throws as {@link connectReadable} */
 export async function connectToLoad(options: ConnectionOptions): Promise<LoadConnection> {
   let socket = new CopySocket();
   const createSocket = (): CopySocket => {
     socket = new CopySocket();
     return socket;
   };
-  return { ...(await connectWritable(options, 'load', createSocket)), socket };
+  return { ...(await connectReadable(options, 'load', createSocket)), socket };
 }
 
 /** The transfer of a large cluster takes longer than any other statement may; keepalives notice a peer that is gone. */

@@ -1,9 +1,12 @@
+import { StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 
 /** Reads that share one question before the next waits for more of them. */
 const BUSY_READS = 4;
 /** From one question to the next while many read: as long as a read takes anyway then. */
 const BUSY_GAP_MS = 2;
+/** A question that takes longer is given up. Who came just after it was asked waits for it and for the next: twice as long. */
+const QUESTION_MS = 1500;
 
 /**
  * The newest committed revision, asked of PostgreSQL once for all reads that wait at the same moment. A read that arrives
@@ -45,10 +48,20 @@ export class SharedCurrentRevision {
     this.#wasBusy = this.#waiting >= BUSY_READS;
     this.#waiting = 0;
     this.#startedAt = performance.now();
-    const running = this.#query().finally(() => {
+    const running = inTime(this.#query()).finally(() => {
       if (this.#running === running) this.#running = undefined;
     });
     this.#running = running;
     return running;
   }
+}
+
+/** @throws StorageError unavailable when it takes too long */
+async function inTime(question: Promise<Revision>): Promise<Revision> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const reason = `the database did not say within ${QUESTION_MS} ms which revision is the newest`;
+    timer = setTimeout(() => reject(new StorageError({ kind: 'unavailable', reason })), QUESTION_MS);
+  });
+  return Promise.race([question, late]).finally(() => clearTimeout(timer));
 }

@@ -15,8 +15,10 @@ import { Watcher } from './watcher.ts';
 
 /** How long a read waits for a revision that a client names, before 504 (Kubernetes: the same). */
 const NOT_OLDER_TIMEOUT_MS = 3000;
-/** How long a consistent read waits for the cache to follow the database. */
-const LATEST_TIMEOUT_MS = 20_000;
+/** How long a consistent read waits, the question to the database included, until the cache has followed it. */
+const LATEST_TIMEOUT_MS = 3000;
+/** How long reads wait for a state that is loaded afresh. */
+const LOADED_TIMEOUT_MS = 20_000;
 const TICK_MS = 1000;
 /** Objects read at a time from history, for lists of the past. */
 const HISTORY_PAGE = 1000;
@@ -212,7 +214,7 @@ export class WatchCache implements Store, ChangeSink {
 
   /** @throws StorageError unavailable when it takes too long to load afresh */
   async #loaded(): Promise<Generation> {
-    while (this.#generation === undefined) await within(LATEST_TIMEOUT_MS, this.#loading.promise);
+    while (this.#generation === undefined) await within(LOADED_TIMEOUT_MS, this.#loading.promise);
     return this.#generation;
   }
 
@@ -222,9 +224,11 @@ export class WatchCache implements Store, ChangeSink {
     if (this.#generation === undefined) await this.#loaded();
     if (freshness.kind === 'not-older')
       return this.#waitFor(freshness.revision, NOT_OLDER_TIMEOUT_MS, caller);
+    const askedAtMs = performance.now();
     const current = await this.#current.get();
     if (caller?.aborted === true) throw new StorageError({ kind: 'abandoned' });
-    return this.#waitFor(current, LATEST_TIMEOUT_MS, caller);
+    const leftMs = askedAtMs + LATEST_TIMEOUT_MS - performance.now();
+    return this.#waitFor(current, leftMs, caller);
   }
 
   /** @throws StorageError future, abandoned */
