@@ -1,16 +1,23 @@
 import { createSplitOutput } from '../observability/log-output.ts';
-import { createLogger, type LogControl } from '../observability/logger.ts';
+import { createLogger, type LogControl, type LoggerOptions } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
+import { tellExpected } from '../storage/postgres/trouble.ts';
+import { createReminders } from '../util/now-and-then.ts';
 
 /** The log as the options want it: one stream, or errors apart from all else. */
 export function openLog({ verbosity, observability }: ServerOptions): LogControl {
   const { modules, splitStream, bufferBytes, flushEveryMs } = observability.log;
-  if (!splitStream) return createLogger({ verbosity, modules });
+  const isNews = createReminders();
+  const expected: LoggerOptions['expected'] = (error, place) => {
+    const trouble = tellExpected(error);
+    return trouble === undefined ? undefined : { trouble, isNews: isNews(place, trouble) };
+  };
+  if (!splitStream) return createLogger({ verbosity, modules, expected });
   const output = createSplitOutput({
     info: process.stdout,
     error: process.stderr,
     bufferBytes,
     flushEveryMs,
   });
-  return createLogger({ verbosity, modules, output });
+  return createLogger({ verbosity, modules, output, expected });
 }

@@ -9,6 +9,7 @@ export interface Logger {
   /** `level` is what -v, or --vmodule for the calling file, must at least be. */
   info(level: number, message: string, fields?: LogFields | (() => LogFields)): void;
   warn(message: string, fields?: LogFields): void;
+  /** With where the error comes from; what was to be expected (LoggerOptions) is a warning without, and not said every time. */
   error(message: string, error?: unknown): void;
 }
 
@@ -28,10 +29,19 @@ export interface ModuleVerbosity {
   readonly level: number;
 }
 
+export interface ExpectedTrouble {
+  /** In a few words: the database is away. */
+  readonly trouble: string;
+  /** Else it is not written. */
+  readonly isNews: boolean;
+}
+
 export interface LoggerOptions {
   readonly verbosity: number;
   readonly modules?: readonly ModuleVerbosity[];
   readonly output?: LogOutput;
+  /** What is to be said of an error that nobody need look into. Undefined: it is another one. `place` is where it is logged. */
+  readonly expected?: (error: unknown, place: string) => ExpectedTrouble | undefined;
   /** For tests; lines of every severity. */
   readonly write?: (line: string) => void;
 }
@@ -54,8 +64,14 @@ export function createLogger(options: LoggerOptions): LogControl {
     if (level <= own) line('I', caller, message, typeof fields === 'function' ? fields() : fields);
   };
   const warn: Logger['warn'] = (message, fields) => line('W', callerOf(warn), message, fields);
-  const error: Logger['error'] = (message, cause) =>
-    line('E', callerOf(error), message, cause === undefined ? {} : { err: describe(cause) });
+  const error: Logger['error'] = (message, cause) => {
+    const caller = callerOf(error);
+    const expected =
+      cause === undefined ? undefined : options.expected?.(cause, `${caller.file}:${caller.line}`);
+    if (expected === undefined)
+      line('E', caller, message, cause === undefined ? {} : { err: describe(cause) });
+    else if (expected.isNews) line('W', caller, message, { trouble: expected.trouble });
+  };
   return {
     info,
     warn,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { startCluster } from '../../kit/cluster.ts';
@@ -31,7 +33,18 @@ async function takeConnections(url: string, left: number): Promise<Disposable & 
   return { give, [Symbol.dispose]: () => void give() };
 }
 
-const STACK = /^ +at /m;
+/** The log writes a trace in one line, within quotes. */
+const STACK = /(^|\\n) +at /m;
+
+/** Resolves when so many more sessions have begun. */
+async function visited(session: Session, count: number): Promise<void> {
+  const sessions = async (): Promise<number> => {
+    const text = 'SELECT sessions FROM pg_stat_database WHERE datname = current_database()';
+    return Number((await session.query<{ sessions: string }>(text))[0]?.sessions);
+  };
+  const before = await sessions();
+  await eventually(async () => expect(await sessions()).toBeGreaterThanOrEqual(before + count), 60_000);
+}
 
 test('a server that starts while connections are out waits, says so, and starts when there are some', async () => {
   await using postgres = await startPrivatePostgres({ settings: ['max_connections=40'] });
@@ -41,7 +54,9 @@ test('a server that starts while connections are out waits, says so, and starts 
   const starting = startCluster(postgres.url).finally(() => {
     isReady = true;
   });
-  await new Promise((resolve) => setTimeout(resolve, 8000));
+  const refusals = (): number =>
+    readFileSync(join(postgres.folder, 'postgres.log'), 'utf8').split('too many clients').length - 1;
+  await eventually(() => expect(refusals()).toBeGreaterThan(10), 60_000);
   expect(isReady).toBe(false);
   await others.give();
   await using cluster = await starting;
@@ -58,9 +73,7 @@ test('a server whose database is read-only waits, says so, and starts when it is
   await session.query('SET default_transaction_read_only = off');
   await session.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
   const starting = startCluster(database.url);
-  const refused = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'pg-apiserver setup'`;
-  await eventually(async () => expect((await session.query(refused)).length).toBeGreaterThan(0), 30_000);
-  await new Promise((resolve) => setTimeout(resolve, 1000));
+  await visited(session, 2);
   await session.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
   await using cluster = await starting;
   expect(cluster.output.stdout).toMatch(/waiting for the database: \S+ is read-only\n/);
@@ -71,7 +84,10 @@ test('a server whose only host is a standby waits for its promotion', async () =
   await using primary = await startPrivatePostgres();
   await using standby = await startStandby(primary);
   const starting = startCluster(standby.url);
-  await new Promise((resolve) => setTimeout(resolve, 3000));
+  {
+    await using session = await connect(standby.url);
+    await visited(session, 2);
+  }
   await standby.promote();
   await using cluster = await starting;
   expect(cluster.output.stdout).toMatch(/waiting for the database: \S+ is a standby\n/);
