@@ -3,7 +3,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { Followed } from '../storage/follower.ts';
 import { toResourceVersion } from '../storage/revision.ts';
-import type { Entry, Store, WatchEvent } from '../storage/store.ts';
+import type { Entry, ObjectEvent, Store } from '../storage/store.ts';
 
 /** What plugins know of the cluster beside the write they look at. Nobody may change an object received from here. */
 export interface ClusterObjects {
@@ -43,7 +43,7 @@ export class FollowedObjects<T extends ApiObject = ApiObject> implements Followe
     for (const entry of entries) this.#set(entry);
   }
 
-  apply({ type, entry }: WatchEvent): void {
+  apply({ type, entry }: ObjectEvent): void {
     this.#changes += 1;
     if (type !== 'DELETED') {
       this.#set(entry);

@@ -7,7 +7,7 @@ import type { ResourceDefinition } from '../registry/definition.ts';
 import { followAnew } from '../storage/follow-anew.ts';
 import { observe } from '../storage/observe.ts';
 import { toResourceVersion } from '../storage/revision.ts';
-import type { Entry, Store, WatchEvent } from '../storage/store.ts';
+import type { Entry, ObjectEvent, Store } from '../storage/store.ts';
 import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
 import { type AlsoRun, runTogether } from '../util/run-together.ts';
@@ -171,7 +171,7 @@ function isSettled({ spec, status }: ResourceQuota): boolean {
 }
 
 /** Whether there may be less in use after this. A write that uses more is charged when it is admitted. */
-function givesBack({ type, entry }: WatchEvent, { group, resource }: ResourceDefinition): boolean {
+function givesBack({ type, entry }: ObjectEvent, { group, resource }: ResourceDefinition): boolean {
   if (type !== 'MODIFIED') return type === 'DELETED';
   if (group !== '') return false;
   if (resource === 'pods') return ['Succeeded', 'Failed'].includes(entry.fields['status.phase'] ?? '');

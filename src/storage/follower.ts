@@ -2,25 +2,19 @@ import type { GroupResource } from '../api/names.ts';
 import { aborted } from '../util/aborted.ts';
 import { runTogether } from '../util/run-together.ts';
 import { followAnew } from './follow-anew.ts';
-import type { Revision } from './revision.ts';
-import type { Entry, FrameEncoder, FrameSink, Store, WatchEvent } from './store.ts';
+import type { Entry, ObjectEvent, Store } from './store.ts';
 
 /** An index over the objects of one resource. Neither method may wait. */
 export interface Followed {
   /** All there is; what was known before is forgotten. */
   replace(entries: readonly Entry[]): void;
-  apply(event: WatchEvent): void;
+  apply(event: ObjectEvent): void;
 }
 
 interface Source {
   readonly resource: GroupResource;
   readonly index: Followed;
 }
-
-const NO_BYTES = Buffer.alloc(0);
-
-/** Distinguishes feeds to the store, which encodes an event once for all watchers with the same encoder id. */
-let feeds = 0;
 
 /**
  * Keeps indexes as new as the watch cache. A change is applied while the cache hands it out, not in a later turn, so who
@@ -59,83 +53,29 @@ export class Follower {
       const filled = (): void => {
         if (waiting.delete(source)) tellIfFilled();
       };
-      return followAnew(() => this.#watch(source.resource, new Feed(source.index, filled), either), either);
+      return followAnew(() => this.#watch(source, filled, either), either);
     });
     await runTogether([aborted, ...loops], signal);
   }
 
-  async #watch(resource: GroupResource, feed: Feed, signal: AbortSignal): Promise<void> {
-    await this.#store.watch(
-      {
-        resource,
-        scope: {},
-        start: { kind: 'state', freshness: { kind: 'latest' } },
-        encoder: feed,
-        sink: feed,
-        bookmarks: false,
-        initialEventsEnd: true,
-        deadline: Number.POSITIVE_INFINITY,
-        onStart: () => {},
-      },
-      AbortSignal.any([signal, feed.broken]),
-    );
-    if (feed.error !== undefined) throw feed.error;
-  }
-}
-
-/** A watch whose frames are empty: the event is taken on the way. */
-class Feed implements FrameEncoder, FrameSink {
-  readonly id: string;
-  readonly #index: Followed;
-  readonly #onFilled: () => void;
-  readonly #broken = new AbortController();
-  #state: Entry[] | undefined = [];
-  error: unknown;
-
-  constructor(index: Followed, onFilled: () => void) {
-    feeds += 1;
-    this.id = `follower-${feeds}`;
-    this.#index = index;
-    this.#onFilled = onFilled;
-  }
-
-  /** Aborts when the index could not take an event. */
-  get broken(): AbortSignal {
-    return this.#broken.signal;
-  }
-
-  encode(event: WatchEvent): Buffer {
-    if (this.#state === undefined) this.#take(() => this.#index.apply(event));
-    else this.#state.push(event.entry);
-    return NO_BYTES;
-  }
-
-  bookmark(_: Revision, initialEventsEnd: boolean): Buffer {
-    const state = this.#state;
-    if (!initialEventsEnd || state === undefined) return NO_BYTES;
-    this.#state = undefined;
-    this.#take(() => {
-      this.#index.replace(state);
-      this.#onFilled();
+  async #watch({ resource, index }: Source, onFilled: () => void, signal: AbortSignal): Promise<void> {
+    const start = { kind: 'state', freshness: { kind: 'latest' } } as const;
+    const stream = await this.#store.watch({ resource, scope: {}, start, bookmarks: false }, signal);
+    let state: Entry[] | undefined = [];
+    await stream.deliver((event) => {
+      switch (event.type) {
+        case 'BOOKMARK':
+          return undefined;
+        case 'INITIAL_EVENTS_END':
+          index.replace(state ?? []);
+          state = undefined;
+          onFilled();
+          return undefined;
+        default:
+          if (state === undefined) index.apply(event);
+          else state.push(event.entry);
+          return undefined;
+      }
     });
-    return NO_BYTES;
-  }
-
-  /** An error must not reach the store, which is serving everybody's watches at this moment. */
-  #take(change: () => void): void {
-    try {
-      change();
-    } catch (error) {
-      this.error = error;
-      this.#broken.abort();
-    }
-  }
-
-  write(): boolean {
-    return true;
-  }
-
-  drained(): Promise<void> {
-    return Promise.resolve();
   }
 }

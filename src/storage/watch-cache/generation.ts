@@ -2,7 +2,8 @@ import type { GroupResource } from '../../api/names.ts';
 import type { StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 import type { Change } from '../revision-log.ts';
-import type { SharedEvent } from './event.ts';
+import type { TakeEvent } from '../store.ts';
+import type { AppliedChange } from './applied-change.ts';
 import type { ResourceCache } from './resource-cache.ts';
 import type { Watcher } from './watcher.ts';
 
@@ -58,21 +59,21 @@ export class Generation {
 
   /** Applies everything first, then tells the watchers: whoever reads after an event sees at least that state. */
   apply(changes: readonly Change[]): void {
-    const events: [ResourceCache, SharedEvent][] = [];
+    const all: [ResourceCache, AppliedChange][] = [];
     for (const change of changes) {
       const cache = this.cacheOf(change.key);
-      events.push([cache, cache.apply(change)]);
+      all.push([cache, cache.apply(change)]);
     }
     this.#applied = changes.at(-1)?.revision ?? this.#applied;
-    for (const [cache, event] of events) cache.dispatch(event);
+    for (const [cache, applied] of all) cache.dispatch(applied);
   }
 
-  /** Until the watch is over or the generation is. @throws the error that it ended with */
-  async serve(watcher: Watcher, run: () => Promise<void>): Promise<void> {
+  /** Runs a watcher until its watch or the generation is over. @throws the error that it ended with */
+  async serve(watcher: Watcher, take: TakeEvent, signal: AbortSignal): Promise<void> {
     if (this.#end !== undefined) throw this.#end;
     this.#watchers.add(watcher);
     try {
-      await run();
+      await watcher.run(take, signal);
     } finally {
       this.#watchers.delete(watcher);
     }
@@ -83,7 +84,8 @@ export class Generation {
     for (const watcher of this.#watchers) watcher.end(error);
   }
 
-  bookmarkIfDue(nowMs: number): void {
-    for (const watcher of this.#watchers) watcher.bookmarkIfDue(nowMs);
+  bookmark(): void {
+    const bookmark = { type: 'BOOKMARK', revision: this.#applied } as const;
+    for (const watcher of this.#watchers) watcher.bookmark(bookmark);
   }
 }

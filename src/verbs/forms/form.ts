@@ -9,7 +9,7 @@ import { parseStored } from '../../codec/stored-object.ts';
 import type { ViewSubresource } from '../../registry/definition.ts';
 import type { ServedResource } from '../../registry/registry.ts';
 import { type Revision, toResourceVersion } from '../../storage/revision.ts';
-import type { Entry, FrameEncoder } from '../../storage/store.ts';
+import type { Encoding, Entry } from '../../storage/store.ts';
 
 /** A stored object's bytes and the revision they have. */
 export interface Stored {
@@ -25,6 +25,12 @@ export interface ListHead {
   readonly remainingItemCount: number | undefined;
 }
 
+/** What watchers are sent: an event, or a bookmark, as the bytes of one frame. */
+export interface Frames extends Encoding {
+  /** `initialEventsEnd`: this bookmark ends the initial events of a streaming list. */
+  bookmark(revision: Revision, initialEventsEnd: boolean): Buffer;
+}
+
 /**
  * How objects of one resource are shown to one kind of client. A form depends on the resource, the representation asked for
  * and the dialect only, never on the request, so watchers with the same form share frames.
@@ -34,7 +40,7 @@ export interface Form {
   object(stored: Stored): Body;
   /** Waits where making the list takes so long that others should have their turn in between. */
   list(entries: readonly Entry[], head: ListHead): Body | Promise<Body>;
-  readonly frames: FrameEncoder;
+  readonly frames: Frames;
   /** What the first frame of a watch has more than those after it, put in. */
   first?(frame: Buffer): Buffer;
 }

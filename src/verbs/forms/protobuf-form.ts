@@ -6,13 +6,14 @@ import { Kept } from '../../codec/kept.ts';
 import { encodeItem, encodeMessage } from '../../codec/protobuf/encoder.ts';
 import { encodeEnvelope, encodeWatchFrame, envelopeOf } from '../../codec/protobuf/envelope.ts';
 import { parseStoredMetadata } from '../../codec/stored-object.ts';
-import type { Entry, FrameEncoder } from '../../storage/store.ts';
+import type { Entry } from '../../storage/store.ts';
 import { Pace } from '../../util/end-turn.ts';
 import {
   bookmarkObject,
   emptyListOf,
   type Form,
   type FormOptions,
+  type Frames,
   isStored,
   type ListHead,
   metadataEndOf,
@@ -69,7 +70,7 @@ function oneOf(id: string): string {
  */
 export class ProtobufForm implements Form {
   readonly contentType: string;
-  readonly frames: FrameEncoder;
+  readonly frames: Frames;
   readonly #options: FormOptions;
   readonly #shown: Shown;
   /** IDL name of what is shown. */

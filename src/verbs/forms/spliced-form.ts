@@ -3,13 +3,14 @@ import type { Body, ItemList } from '../../codec/chunks.ts';
 import { type PackedPage, writePackable } from '../../codec/gzip/packed-pages.ts';
 import { Kept } from '../../codec/kept.ts';
 import { HeadSplicer } from '../../codec/stored-object.ts';
-import type { Entry, FrameEncoder, WatchEvent } from '../../storage/store.ts';
+import type { Entry, ObjectEvent } from '../../storage/store.ts';
 import {
   bookmarkObject,
   emptyListOf,
   encodeLine,
   type Form,
   type FormOptions,
+  type Frames,
   type ListHead,
   metadataEndOf,
   type Stored,
@@ -30,7 +31,7 @@ const LIST_END = Buffer.from(']}\n');
 /** JSON of whole objects, or of their metadata: the stored bytes with another head. Nothing is parsed. */
 export class SplicedForm implements Form {
   readonly contentType: string;
-  readonly frames: FrameEncoder;
+  readonly frames: Frames;
   readonly #splicer: HeadSplicer;
   /** Of items: a list of whole objects says once what they are, as Kubernetes' typed lists do. */
   readonly #itemSplicer: HeadSplicer;
@@ -87,7 +88,7 @@ export class SplicedForm implements Form {
     return writePackable(items, { kept, form: this.frames.id, stateOf: (entry) => entry });
   }
 
-  #frame({ type, entry, revision }: WatchEvent): Buffer {
+  #frame({ type, entry, revision }: ObjectEvent): Buffer {
     return this.#between(entry, revision, `{"type":"${type}","object":`, '}\n');
   }
 
