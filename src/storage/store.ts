@@ -17,7 +17,7 @@ export interface Store {
    * Resolves when it is known that the watch can be served from its start. After the signal has aborted, the stream is empty.
    * @throws StorageError compacted, future, unavailable
    */
-watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream>;
+  watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream>;
   /** @throws StorageError exists, not-found, conflict, taken, too-large, overloaded, unavailable, unknown, abandoned */
   commit(write: Write): Promise<Revision>;
 }
