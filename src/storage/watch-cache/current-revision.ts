@@ -17,6 +17,7 @@ const QUESTION_MS = 1500;
  */
 export class SharedCurrentRevision {
   readonly #query: () => Promise<Revision>;
+  readonly #asked: string;
   #running: Promise<Revision> | undefined;
   #next: Promise<Revision> | undefined;
   /** Reads that share the next question. */
@@ -24,8 +25,10 @@ export class SharedCurrentRevision {
   #wasBusy = false;
   #startedAt = 0;
 
-  constructor(query: () => Promise<Revision>) {
+  /** `asked`: which revision, for whoever is told that it did not come in time. */
+  constructor(query: () => Promise<Revision>, asked = 'is the newest') {
     this.#query = query;
+    this.#asked = asked;
   }
 
   get(): Promise<Revision> {
@@ -48,7 +51,7 @@ export class SharedCurrentRevision {
     this.#wasBusy = this.#waiting >= BUSY_READS;
     this.#waiting = 0;
     this.#startedAt = performance.now();
-    const running = inTime(this.#query()).finally(() => {
+    const running = inTime(this.#query(), this.#asked).finally(() => {
       if (this.#running === running) this.#running = undefined;
     });
     this.#running = running;
@@ -57,11 +60,13 @@ export class SharedCurrentRevision {
 }
 
 /** @throws StorageError unavailable when it takes too long */
-async function inTime(question: Promise<Revision>): Promise<Revision> {
+async function inTime(question: Promise<Revision>, asked: string): Promise<Revision> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const reason = `the database did not say within ${QUESTION_MS} ms which revision is the newest`;
-    timer = setTimeout(() => reject(new StorageError({ kind: 'unavailable', reason })), QUESTION_MS);
+    const reason = `the database did not say within ${QUESTION_MS} ms which revision ${asked}`;
+    const fail = (): void => reject(new StorageError({ kind: 'unavailable', reason }));
+    // An answer that has come while this process was busy is read first.
+    timer = setTimeout(() => setImmediate(fail), QUESTION_MS);
   });
   return Promise.race([question, late]).finally(() => clearTimeout(timer));
 }

@@ -57,6 +57,7 @@ export class WatchCache implements Store, ChangeSink {
   readonly #options: WatchCacheOptions;
   readonly #current: SharedCurrentRevision;
   readonly #replay: Replay;
+  readonly #compacted: SharedCurrentRevision;
   readonly #encodings = new RecentEncodings();
   /** Undefined until it is loaded, and again while it is loaded afresh. */
   #generation: Generation | undefined;
@@ -65,7 +66,8 @@ export class WatchCache implements Store, ChangeSink {
 
   constructor(options: WatchCacheOptions) {
     this.#options = options;
-    this.#replay = new Replay(options.reader);
+    this.#replay = new Replay(options.reader, this.#encodings);
+    this.#compacted = new SharedCurrentRevision(() => options.reader.compactedRevision(), 'is compacted');
     this.#current = new SharedCurrentRevision(() => options.reader.currentRevision());
   }
 
@@ -151,7 +153,7 @@ export class WatchCache implements Store, ChangeSink {
   async #watchAfter(query: WatchQuery, after: Revision, signal: AbortSignal): Promise<EventStream> {
     const generation = await this.#loaded();
     if (after < generation.cacheOf(query.resource).recent.floor) {
-      const compacted = await this.#options.reader.compactedRevision();
+      const compacted = await this.#compacted.get();
       if (after < compacted) throw new StorageError({ kind: 'compacted', requested: after, compacted });
     }
     return this.#stream(query, generation, { revision: after, state: undefined }, signal);
@@ -298,6 +300,7 @@ export class WatchCache implements Store, ChangeSink {
 
   #tick(): void {
     this.#encodings.turn();
+    this.#replay.turn();
     this.#generation?.bookmark();
   }
 }
