@@ -3,7 +3,7 @@ import { type Backoff, pauseAfter } from '../../util/backoff.ts';
 import { pause } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
-import type { ChangeFeed, ChangeSink } from '../revision-log.ts';
+import { type ChangeFeed, type ChangeSink, mayHaveMore } from '../revision-log.ts';
 import type { Condition } from './condition.ts';
 import type { KnownHistory } from './known-history.ts';
 import type { PostgresReader, TailPage } from './reader.ts';
@@ -231,7 +231,7 @@ class Position {
       this.#writeId ??= page.writeId;
       const last = this.#apply(this.#fresh(page.changes));
       if (last !== undefined) this.#history.saw(last);
-      if (page.changes.length < CATCH_UP_PAGE) return;
+      if (!mayHaveMore(page.changes, CATCH_UP_PAGE)) return;
     }
   }
 

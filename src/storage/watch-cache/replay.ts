@@ -2,7 +2,7 @@ import { endTurn } from '../../util/end-turn.ts';
 import { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
-import type { ChangeWithPrevious, RevisionReader } from '../revision-log.ts';
+import { type ChangeWithPrevious, mayHaveMore, type RevisionReader } from '../revision-log.ts';
 import { AppliedChange } from './applied-change.ts';
 import type { RecentEncodings } from './recent-encodings.ts';
 import { covers, HistoryPage, type ReplayPage, ReplayPages } from './replay-pages.ts';
@@ -63,7 +63,7 @@ export class Replay {
     const read = await this.#reader.changesBetween({ resource, scope, after, upTo: floor, limit: PAGE });
     const changes = read.map((change) => toApplied(change, cache, this.#encodings));
     const last = read.at(-1)?.revision;
-    const upTo = read.length < PAGE || last === undefined ? floor : last;
+    const upTo = last === undefined || !mayHaveMore(read, PAGE) ? floor : last;
     const page = new HistoryPage({ cache, scope, after, upTo, changes });
     this.#pages.add(page);
     return page;
