@@ -6,6 +6,8 @@ export interface BlackHole extends AsyncDisposable {
   readonly url: string;
   /** How many connections were made. */
   readonly connections: number;
+  /** How many there are. */
+  readonly open: number;
   /** From now on every byte is lost, in both directions, of connections old and new: nobody is told that anything is wrong. */
   swallow(): void;
   /** New connections reach the database again. Old ones have lost bytes, and stay silent. */
@@ -45,6 +47,9 @@ export async function startBlackHole(databaseUrl: string): Promise<BlackHole> {
     url: url.href,
     get connections() {
       return connections;
+    },
+    get open() {
+      return clients.size;
     },
     swallow: () => {
       isSwallowing = true;

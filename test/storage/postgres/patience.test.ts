@@ -113,6 +113,8 @@ test('a database that takes no writes is asked again and again, with pauses, unt
   await database.query(`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name LIKE 'pg-apiserver%' AND datname = current_database()`);
+  // A write on a connection that is about to break would be one whose answer is lost.
+  await expect.poll(() => network.open).toBe(0);
   const { connections } = network;
   const refused = answerOf(log.committer.commit(write('create', 'refused')));
   expect(await refused).toMatchObject({ kind: 'unavailable' });
