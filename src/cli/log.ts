@@ -1,12 +1,12 @@
 import { createSplitOutput } from '../observability/log-output.ts';
 import { createLogger, type LogControl, type LoggerOptions } from '../observability/logger.ts';
-import type { ServerOptions } from '../options/options.ts';
+import type { ObservabilityOptions } from '../options/observability.ts';
 import { tellExpected } from '../storage/postgres/trouble.ts';
 import { createReminders } from '../util/now-and-then.ts';
 
 /** The log as the options want it: one stream, or errors apart from all else. */
-export function openLog({ verbosity, observability }: ServerOptions): LogControl {
-  const { modules, splitStream, bufferBytes, flushEveryMs } = observability.log;
+export function openLog({ log }: ObservabilityOptions): LogControl {
+  const { verbosity, modules, splitStream, bufferBytes, flushEveryMs } = log;
   const isNews = createReminders();
   const expected: LoggerOptions['expected'] = (error, place) => {
     const trouble = tellExpected(error);

@@ -1,12 +1,12 @@
 import type { GroupResource } from '../api/names.ts';
 import { aborted } from '../util/aborted.ts';
 import { runTogether } from '../util/run-together.ts';
-import { followAnew } from './follow-anew.ts';
+import { StorageError } from './errors.ts';
 import type { Entry, ObjectEvent, Store } from './store.ts';
 
-/** An index over the objects of one resource. Neither method may wait. */
+/** An index over the objects of one resource. Its methods must not wait. */
 export interface Followed {
-  /** All there is; what was known before is forgotten. */
+  /** These are all objects; the index forgets every other one. */
   replace(entries: readonly Entry[]): void;
   apply(event: ObjectEvent): void;
 }
@@ -17,10 +17,9 @@ interface Source {
 }
 
 /**
- * Keeps indexes as new as the watch cache. A change is applied while the cache hands it out, not in a later turn, so who
- * sees a write answered by this server is decided by rules at least as new. An index begins with everything at once, and does
- * so again when its watch broke: there is no moment in which half of the bindings are known. A run that fails may be followed
- * by another one.
+ * Keeps indexes as new as the watch cache. An index gets a change in the turn in which the cache applies it, so a request that
+ * sees a write is decided by rules that are at least as new. An index is filled with all objects at once, also after its watch
+ * broke: at no moment does it know half of the bindings. A run that failed can be repeated.
  */
 export class Follower {
   readonly #store: Store;
@@ -77,5 +76,19 @@ export class Follower {
           return undefined;
       }
     });
+  }
+}
+
+/**
+ * Follows until the signal aborts. A history that is gone (410) is no failure: `follow` is called again and begins with the new
+ * state. @throws every other error of `follow`
+ */
+export async function followAnew(follow: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await follow();
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
+    }
   }
 }

@@ -2,10 +2,11 @@ import type { JsonObject } from '../api/object-meta.ts';
 import { type Status, StatusError } from '../api/status.ts';
 import { encodeFrame, streamType } from '../codec/encode.ts';
 import type { ServedResource } from '../registry/registry.ts';
-import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
+import type { Caller } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { WatchQuery } from '../storage/store.ts';
+import type { VerbCall } from './call.ts';
 import type { VerbContext } from './context.ts';
 import { Framing } from './forms/framing.ts';
 import { checkWatchOptions, type ListOptions, readListOptions, toWatchStart } from './list-options.ts';
@@ -17,18 +18,15 @@ import { toStatusError, watchExpired } from './writing/storage-status.ts';
  * A watch. What is wrong with the request itself is answered before it begins; whatever ends it later, an expired
  * resourceVersion included, is an ERROR event in a response of 200, because that is where clients look.
  */
-export function watch(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-): ApiResponse {
+export function watch(call: VerbCall): ApiResponse {
+  const { context, request, served } = call;
   const options = readListOptions(request.query);
   checkWatchOptions(options, context.watchList);
   const selection = toSelection(options, request.target, served);
   const isList = options.sendInitialEvents === true && options.allowWatchBookmarks;
   // The rows of a table are no items of a list, so clients could not put the list together from them.
   const representation = representationFor(request, { tables: !isList });
-  const form = formFor(context, request, served, undefined, representation);
+  const form = formFor(call, representation);
   const start = toWatchStart(options);
   const timeoutMs = chooseTimeout(context, options);
   const deadline = Date.now() + timeoutMs;

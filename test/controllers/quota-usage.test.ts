@@ -4,10 +4,11 @@ import { QuotaUsage } from '../../src/controllers/quota-usage.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { DeliveredEvents } from '../../src/storage/delivered-events.ts';
 import { toRevision } from '../../src/storage/revision.ts';
-import type { EventStream, Store, WatchQuery } from '../../src/storage/store.ts';
+import type { EventStream, WatchQuery } from '../../src/storage/store.ts';
 import { StateEvent } from '../../src/storage/watch-cache/applied-change.ts';
 import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
 import { aborted } from '../../src/util/aborted.ts';
+import { createTestClient } from '../kit/client.ts';
 
 const QUOTA = {
   kind: 'ResourceQuota',
@@ -40,7 +41,7 @@ test('when what a quota counts cannot be followed the run fails, and the next on
     }, signal);
   };
   const usage = new QuotaUsage({
-    store: { watch, get: async () => undefined } as unknown as Store,
+    client: createTestClient({ definitions: [], watch }).client,
     quotas: {} as StoredQuotas,
     definitions: () => BUILT_IN_RESOURCES.filter(({ resource }) => resource === 'pods'),
     now: () => new Date(),

@@ -8,14 +8,14 @@ import type { ResourceCache } from './resource-cache.ts';
 import type { Watcher } from './watcher.ts';
 
 /**
- * Everything that was loaded at one moment, and what it has become since. When the history it comes from is gone, it ends as a
- * whole, with every watch that began on it, and another takes its place. Whoever answers from one takes objects and revision
- * from it alone.
+ * The state of all resources as it was loaded at one moment, with the changes since. When its history is gone, a generation ends
+ * as a whole, with all of its watches, and another takes its place. An answer takes its objects and its revision from one
+ * generation.
  */
 export class Generation {
   readonly #caches = new Map<string, ResourceCache>();
   readonly #createCache: (resource: GroupResource, loadedAt: Revision) => ResourceCache;
-  /** Also those that still send the state they begin with, of which no resource knows yet. */
+  /** All watchers. Resources know only those that have sent their initial state. */
   readonly #watchers = new Set<Watcher>();
   readonly #loadedAt: Revision;
   #applied: Revision;
@@ -34,7 +34,7 @@ export class Generation {
     return this.#applied;
   }
 
-  /** Why it is over; undefined while it is not. */
+  /** The error that the generation ended with; undefined before that. */
   get ended(): StorageError | undefined {
     return this.#end;
   }
@@ -57,7 +57,7 @@ export class Generation {
     return cache;
   }
 
-  /** Applies everything first, then tells the watchers: whoever reads after an event sees at least that state. */
+  /** Applies all changes before it tells the watchers: a read after an event sees at least the state of that event. */
   apply(changes: readonly Change[]): void {
     const all: [ResourceCache, AppliedChange][] = [];
     for (const change of changes) {

@@ -18,7 +18,7 @@ export interface ChangeListener {
   offer(change: AppliedChange): void;
 }
 
-/** A state of a resource that does not change any more. */
+/** A state of a resource that changes no more. */
 export interface Snapshot {
   readonly revision: Revision;
   readonly tree: EntryTree;
@@ -27,7 +27,7 @@ export interface Snapshot {
 /** Chunked lists read the state they began with. So many of them are remembered; more are served from SQL. */
 const MAX_SNAPSHOTS = 16;
 
-/** One resource: its current objects in order, its recent changes, and who watches them. */
+/** One resource: its current objects in order, its recent changes, and its watchers. */
 export class ResourceCache {
   readonly resource: GroupResource;
   readonly recent: RecentChanges;
@@ -125,7 +125,7 @@ export class ResourceCache {
     return this.#snapshots.find((snapshot) => snapshot.revision === revision);
   }
 
-  /** Keeps a state for the chunks of a list that are still to be asked for. */
+  /** Keeps a state for the later chunks of a list. */
   remember(snapshot: Snapshot): void {
     if (this.#snapshots.some(({ revision }) => revision === snapshot.revision)) return;
     this.#snapshots.push({ revision: snapshot.revision, tree: snapshot.tree.clone() });
@@ -145,7 +145,7 @@ export class ResourceCache {
     else this.#byName.delete(toNameKey(watcher.scope));
   }
 
-  /** To those whose scope holds the object: a thousand watchers of one object each are not asked about every other one. */
+  /** Tells the watchers whose scope contains the object: of a thousand that watch one object each, one is called. */
   dispatch(change: AppliedChange): void {
     const object = change.entry ?? change.previous;
     if (object === undefined) return;

@@ -4,7 +4,7 @@ import { DeliveredEvents } from '../delivered-events.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
-import type { Change, ChangeFeed, ChangeSink, Committer, RevisionReader, Write } from '../revision-log.ts';
+import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import type { FieldReader } from './cached-entry.ts';
 import { SharedCurrentRevision } from './current-revision.ts';
@@ -28,10 +28,7 @@ const HISTORY_PAGE = 1000;
 /** Of a watch that was over before it could begin. */
 const NO_EVENTS = new DeliveredEvents(async () => {}, AbortSignal.abort());
 
-export interface WatchCacheOptions {
-  readonly reader: RevisionReader;
-  readonly committer: Committer;
-  readonly feed: ChangeFeed;
+export interface WatchCacheOptions extends RevisionLog {
   /** How to read the selectable fields of a resource. */
   readonly fieldsOf: (resource: GroupResource) => FieldReader;
 }

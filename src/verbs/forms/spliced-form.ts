@@ -13,12 +13,12 @@ import {
   type Frames,
   type ListHead,
   metadataEndOf,
+  type OutputType,
   type Stored,
   toListMeta,
   versionLength,
   versionText,
 } from './form.ts';
-import type { Shown } from './shown.ts';
 
 type Bytes = Pick<Stored, 'json' | 'metadataEnd'>;
 
@@ -35,24 +35,24 @@ export class SplicedForm implements Form {
   readonly #splicer: HeadSplicer;
   /** Of items: a list of whole objects says once what they are, as Kubernetes' typed lists do. */
   readonly #itemSplicer: HeadSplicer;
-  readonly #shown: Shown;
+  readonly #output: OutputType;
   /** What follows the stored bytes. */
   readonly #end: string;
 
-  constructor({ served, representation }: FormOptions, shown: Shown) {
+  constructor({ served, representation }: FormOptions, output: OutputType) {
     const { kind, storage } = served.definition;
     this.contentType = representation.contentType;
-    this.#shown = shown;
+    this.#output = output;
     const stored = { kind, apiVersion: toApiVersion(storage) };
-    this.#splicer = new HeadSplicer(stored, shown);
-    this.#itemSplicer = shown.metadataOnly ? this.#splicer : new HeadSplicer(stored, undefined);
-    this.#end = shown.metadataOnly ? '}' : '';
+    this.#splicer = new HeadSplicer(stored, output);
+    this.#itemSplicer = output.metadataOnly ? this.#splicer : new HeadSplicer(stored, undefined);
+    this.#end = output.metadataOnly ? '}' : '';
     this.frames = {
-      id: `json ${shown.kind} ${shown.apiVersion}`,
+      id: `json ${output.kind} ${output.apiVersion}`,
       encode: (event) => this.#frame(event),
       bookmark: (revision, initialEventsEnd) => {
-        const emptyList = initialEventsEnd ? encodeLine(emptyListOf(shown)) : undefined;
-        return encodeLine({ type: 'BOOKMARK', object: bookmarkObject({ ...shown, revision, emptyList }) });
+        const emptyList = initialEventsEnd ? encodeLine(emptyListOf(output)) : undefined;
+        return encodeLine({ type: 'BOOKMARK', object: bookmarkObject({ ...output, revision, emptyList }) });
       },
     };
   }
@@ -63,7 +63,7 @@ export class SplicedForm implements Form {
 
   list(entries: readonly Entry[], head: ListHead): Promise<Body> {
     const splicer = this.#itemSplicer;
-    const { listKind, apiVersion, metadataOnly } = this.#shown;
+    const { listKind, apiVersion, metadataOnly } = this.#output;
     const meta = JSON.stringify(toListMeta(head));
     const open = `{"kind":"${listKind}","apiVersion":"${apiVersion}","metadata":${meta},"items":[`;
     const end = this.#end;
@@ -107,6 +107,6 @@ export class SplicedForm implements Form {
   }
 
   #endOf(stored: Bytes): number {
-    return this.#shown.metadataOnly ? metadataEndOf(stored) : stored.json.length;
+    return this.#output.metadataOnly ? metadataEndOf(stored) : stored.json.length;
   }
 }

@@ -10,10 +10,10 @@ import {
   type FormOptions,
   type Frames,
   type ListHead,
+  metaApiVersion,
   metadataEndOf,
   type Stored,
   servedApiVersion,
-  shownApiVersion,
   toListMeta,
   toServed,
   versionText,
@@ -57,7 +57,7 @@ export class TableForm implements Form {
     const { representation, dialect, includeObject, served } = options;
     const { kind, storage } = served.definition;
     this.#options = options;
-    this.#apiVersion = shownApiVersion(options);
+    this.#apiVersion = metaApiVersion(options);
     const stored = { kind, apiVersion: toApiVersion(storage) };
     const shown = servedApiVersion(served, dialect);
     this.#metadata = new HeadSplicer(stored, { kind: 'PartialObjectMetadata', apiVersion: this.#apiVersion });

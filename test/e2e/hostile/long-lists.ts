@@ -92,6 +92,28 @@ export const LONG_LISTS: readonly HostileRequest[] = [
     codes: [201],
   },
   {
+    name: '49,000 cluster addresses of a service',
+    method: 'POST',
+    path: `${CORE}/services?dryRun=All`,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'addresses' },
+        spec: { ports: [{ port: 80 }], clusterIP: '10.0.0.0', clusterIPs: many(49_000, addressOf) },
+      }),
+    codes: [422],
+  },
+  {
+    name: '49,000 cluster addresses of a service that are none',
+    method: 'POST',
+    path: `${CORE}/services?dryRun=All`,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'addresses' },
+        spec: { ports: [{ port: 80 }], clusterIPs: many(49_000, (at) => `x${at}`) },
+      }),
+    codes: [422],
+  },
+  {
     name: 'a quota of 24,000 resources in 10,000 scopes',
     method: 'POST',
     path: `${CORE}/resourcequotas?dryRun=All`,
