@@ -222,7 +222,8 @@ export class WatchCache implements Store, ChangeSink {
     const current = await this.#current.get();
     if (caller?.aborted === true) throw new StorageError({ kind: 'abandoned' });
     const leftMs = askedAtMs + LATEST_TIMEOUT_MS - performance.now();
-    return this.#waitFor(current, leftMs, caller);
+    const reached = this.#waitFor(current, leftMs, caller);
+    return reached instanceof Promise ? reached.catch(toLagging) : reached;
   }
 
   /** @throws StorageError future, abandoned */
@@ -300,6 +301,14 @@ export class WatchCache implements Store, ChangeSink {
     this.#replay.turn();
     this.#generation?.bookmark();
   }
+}
+
+/** Who asks for what is newest has named no revision that could be from the future: the cache lags behind, and will not for long. */
+function toLagging(error: unknown): never {
+  if (!(error instanceof StorageError) || error.failure.kind !== 'future') throw error;
+  const { requested, current } = error.failure;
+  const reason = `changes arrive late: up to revision ${current}, where the database is at ${requested}`;
+  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
 }
 
 /** @throws StorageError unavailable */

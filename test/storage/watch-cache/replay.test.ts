@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
-import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
+import { NO_REVISION, type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { ChangeQuery, RevisionReader } from '../../../src/storage/revision-log.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
+import { aborted } from '../../../src/util/aborted.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from '../postgres/kit.ts';
 import { CONFIG_MAPS, Reader, readWatch, revisionsOf } from './kit.ts';
@@ -111,4 +112,21 @@ test('a watcher that takes nothing, or replays from far behind, does not hold up
   slow.drain();
   await slow.reached(1499);
   expect(revisionsOf(slow)).toEqual(revisions.slice(1));
+});
+
+test('a read of what is newest that the cache does not reach in time is unavailable, not from the future', async () => {
+  await using server = await restarted(1);
+  const { log, revisions } = server;
+  const [first = NO_REVISION] = revisions;
+  const { reader } = counting(log.reader);
+  const ahead = { ...reader, currentRevision: async () => toRevision(first + 5n) };
+  const silent = { run: (_from: Revision, _sink: unknown, signal: AbortSignal) => aborted(signal) };
+  const cache = new WatchCache({ ...log, reader: ahead, feed: silent, fieldsOf: () => () => ({}) });
+  const stop = new AbortController();
+  const running = cache.run(stop.signal);
+  await cache.ready();
+  const read = cache.get(write('create', 'w0').key, { kind: 'latest' });
+  await expect(read).rejects.toMatchObject({ failure: { kind: 'unavailable' } });
+  stop.abort();
+  await running;
 });
