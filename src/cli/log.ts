@@ -1,15 +1,27 @@
-import { createLogger, createSplitOutput, type LogControl } from '../observability/logger.ts';
+import {
+  createLogger,
+  createSplitOutput,
+  type LogControl,
+  type LoggerOptions,
+} from '../observability/logger.ts';
 import type { ObservabilityOptions } from '../options/observability.ts';
+import { tellExpected } from '../storage/postgres/trouble.ts';
+import { createReminders } from '../util/reminder.ts';
 
 /** The log as the options want it: one stream, or errors apart from all else. */
 export function openLog({ log }: ObservabilityOptions): LogControl {
   const { verbosity, modules, splitStream, bufferBytes, flushEveryMs } = log;
-  if (!splitStream) return createLogger({ verbosity, modules });
+  const isNews = createReminders();
+  const expected: LoggerOptions['expected'] = (error, place) => {
+    const trouble = tellExpected(error);
+    return trouble === undefined ? undefined : { trouble, isNews: isNews(place, trouble) };
+  };
+  if (!splitStream) return createLogger({ verbosity, modules, expected });
   const output = createSplitOutput({
     info: process.stdout,
     error: process.stderr,
     bufferBytes,
     flushEveryMs,
   });
-  return createLogger({ verbosity, modules, output });
+  return createLogger({ verbosity, modules, output, expected });
 }

@@ -8,6 +8,8 @@ export interface HealthCheck {
   readonly endpoints: readonly HealthEndpoint[];
   /** Resolves when all is well. @throws Error whose message is shown to users who may read the path of this check */
   check(): Promise<void> | void;
+  /** What is well and yet not as it should be, for everybody to read. */
+  note?(): string | undefined;
 }
 
 const ENDPOINTS = ['healthz', 'livez', 'readyz'] as const;
@@ -62,14 +64,15 @@ function warningOf(unknown: readonly string[]): string {
 }
 
 async function examine(
-  { name, check }: HealthCheck,
+  { name, check, note }: HealthCheck,
   excluded: boolean,
   onFailure: OnFailure,
 ): Promise<{ readonly well: boolean; readonly line: string }> {
   if (excluded) return { well: true, line: `[+]${name} excluded: ok` };
   try {
     await check();
-    return { well: true, line: `[+]${name} ok` };
+    const remark = note?.();
+    return { well: true, line: `[+]${name} ok${remark === undefined ? '' : `: ${remark}`}` };
   } catch (error) {
     // The reason goes to the log, because everyone may read the overall health.
     onFailure(name, error);

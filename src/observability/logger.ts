@@ -8,6 +8,7 @@ export interface Logger {
   /** Written when -v, or --vmodule for the calling file, is at least `level`. */
   info(level: number, message: string, fields?: LogFields | (() => LogFields)): void;
   warn(message: string, fields?: LogFields): void;
+  /** With the stack of the error. An expected error (LoggerOptions) is a warning without a stack, and not written every time. */
   error(message: string, error?: unknown): void;
 }
 
@@ -27,10 +28,19 @@ export interface ModuleVerbosity {
   readonly level: number;
 }
 
-interface LoggerOptions {
+export interface ExpectedTrouble {
+  /** In a few words: the database is away. */
+  readonly trouble: string;
+  /** Else it is not written. */
+  readonly isNews: boolean;
+}
+
+export interface LoggerOptions {
   readonly verbosity: number;
   readonly modules?: readonly ModuleVerbosity[];
   readonly output?: LogOutput;
+  /** Describes an error that needs no investigation; undefined for all others. `place` is the caller's file and line. */
+  readonly expected?: (error: unknown, place: string) => ExpectedTrouble | undefined;
   /** For tests; lines of every severity. */
   readonly write?: (line: string) => void;
 }
@@ -53,8 +63,14 @@ export function createLogger(options: LoggerOptions): LogControl {
     if (level <= own) line('I', caller, message, typeof fields === 'function' ? fields() : fields);
   };
   const warn: Logger['warn'] = (message, fields) => line('W', callerOf(warn), message, fields);
-  const error: Logger['error'] = (message, cause) =>
-    line('E', callerOf(error), message, cause === undefined ? {} : { err: describe(cause) });
+  const error: Logger['error'] = (message, cause) => {
+    const caller = callerOf(error);
+    const expected =
+      cause === undefined ? undefined : options.expected?.(cause, `${caller.file}:${caller.line}`);
+    if (expected === undefined)
+      line('E', caller, message, cause === undefined ? {} : { err: describe(cause) });
+    else if (expected.isNews) line('W', caller, message, { trouble: expected.trouble });
+  };
   return {
     info,
     warn,

@@ -45,12 +45,16 @@ export function createCacheChecks(
   services: readonly HealthCheck[],
 ): NamedChecks {
   const cache = services.filter(({ name }) => name === 'watch-cache');
-  // Polling is slower, not wrong: the log tells of it, and the server stays in service.
+  // Polling is slower, not wrong: the log and a note tell of it, and the server stays in service.
   const assertFollowed = (): void => {
     const { mode, stalled } = postgres.feed.state;
     if (mode === 'starting') throw new Error('the tail has not begun');
     if (stalled !== undefined) throw new Error(`changes do not arrive: ${stalled}`);
   };
+  const note = (): string | undefined =>
+    postgres.feed.state.mode === 'polling'
+      ? 'changes are polled, because they cannot be streamed'
+      : undefined;
   return {
     kubernetes: [
       {
@@ -62,7 +66,7 @@ export function createCacheChecks(
         },
       },
     ],
-    own: [{ name: 'tail', endpoints: READYZ, check: assertFollowed }, ...services],
+    own: [{ name: 'tail', endpoints: READYZ, check: assertFollowed, note }, ...services],
   };
 }
 

@@ -81,7 +81,7 @@ function addLiveMetrics({ metrics, database, cache }: StorageMetricsOptions): vo
   };
   gauge(
     'pg_apiserver_pool_connections',
-    'Connections for reads, and reads that wait for one.',
+    'Connections for reads and upkeep, and what waits for one.',
     ['state'],
     (numbers) => {
       const { total, idle, waiting } = database.pool();
@@ -92,6 +92,9 @@ function addLiveMetrics({ metrics, database, cache }: StorageMetricsOptions): vo
   );
   gauge('pg_apiserver_commit_queue', 'Writes that wait for their batch.', [], (numbers) => {
     numbers.at().value = database.committer.queued;
+  });
+  gauge('pg_apiserver_commit_open_bytes', 'Of all writes that are not answered yet.', [], (numbers) => {
+    numbers.at().value = database.committer.openBytes;
   });
   gauge(
     'pg_apiserver_tail_mode',

@@ -15,7 +15,8 @@ import { createPhase, type Phase } from './phase.ts';
 import type { Service } from './services.ts';
 import { createStorageMetrics } from './storage-metrics.ts';
 
-const POOL_SIZE = 8;
+/** For replay. Others have pools of their own. */
+const POOL_SIZE = 4;
 
 /** The first query connects. */
 export function openDatabase(

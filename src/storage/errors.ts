@@ -13,6 +13,7 @@ import type { Revision } from './revision.ts';
  * - unavailable: PostgreSQL could not be reached in time; nothing is known to be wrong with the request, and nothing was written.
  * - unknown: whether the write was made could not be found out in time. To send it again may make it twice.
  * - too-large: the object cannot be stored.
+ * - overloaded: more wait already than there is memory for; nothing was done.
  * - abandoned: nobody waits for it any more, and nothing was done.
  * - taken: another object holds a value that the write claimed.
  */
@@ -23,6 +24,7 @@ export type StorageFailure =
   | { readonly kind: 'compacted'; readonly requested: Revision; readonly compacted: Revision }
   | { readonly kind: 'future'; readonly requested: Revision; readonly current: Revision }
   | { readonly kind: 'unavailable'; readonly reason: string }
+  | { readonly kind: 'overloaded' }
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'too-large'; readonly sizeBytes: number; readonly limitBytes: number }

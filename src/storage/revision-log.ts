@@ -59,7 +59,7 @@ export interface Hold extends PoolValue {
 export interface Committer {
   /**
    * Resolves once the write is durable in PostgreSQL. An answer lost on the way is looked up by write id, never guessed.
-   * @throws StorageError exists, not-found, conflict, taken, too-large, unavailable, unknown, abandoned
+   * @throws StorageError exists, not-found, conflict, taken, too-large, overloaded, unavailable, unknown, abandoned
    */
   commit(write: Write): Promise<Revision>;
 }
@@ -105,10 +105,24 @@ export interface RevisionReader {
    */
   listAt(query: HistoricalList): Promise<{ objects: StoredObject[]; remaining: number }>;
   /**
-   * Changes of a resource with `after < revision ≤ upTo`, oldest first, at most `limit`.
+   * Changes of a resource with `after < revision ≤ upTo`, oldest first: a page, as {@link mayHaveMore} says.
    * @throws StorageError compacted when `after` is older than the history that is kept
    */
   changesBetween(query: ChangeQuery): Promise<ChangeWithPrevious[]>;
+}
+
+/** A page of changes ends with the one that makes it so large, or larger. */
+export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+
+/** Whether a page ended because of its bounds, in number or bytes, rather than for want of changes. */
+export function mayHaveMore(
+  page: readonly (StoredObject & { readonly previousJson?: Buffer | undefined })[],
+  limit: number,
+): boolean {
+  if (page.length >= limit) return true;
+  let sizeBytes = 0;
+  for (const { json, previousJson } of page) sizeBytes += json.length + (previousJson?.length ?? 0);
+  return sizeBytes >= MAX_PAGE_BYTES;
 }
 
 export interface HistoricalList {

@@ -18,7 +18,7 @@ export interface Store {
    * @throws StorageError compacted, future, unavailable
    */
   watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream>;
-  /** @throws StorageError exists, not-found, conflict, taken, too-large, unavailable, abandoned */
+  /** @throws StorageError exists, not-found, conflict, taken, too-large, overloaded, unavailable, unknown, abandoned */
   commit(write: Write): Promise<Revision>;
 }
 

@@ -1,3 +1,5 @@
+import { type Backoff, pauseAfter } from './backoff.ts';
+
 /** Resolves after `ms` milliseconds, or at once when the signal aborts. Never rejects. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -51,26 +53,23 @@ interface PersistOptions {
   readonly random?: () => number;
 }
 
-const FIRST_PAUSE_MS = 100;
-/** Also how late a recovery can be noticed. */
-const LONGEST_PAUSE_MS = 5000;
+/** The longest pause is also how late a recovery can be noticed. */
+const BACKOFF: Backoff = { firstMs: 100, longestMs: 5000 };
 
 /**
- * Tries `work` until it succeeds, each time after a longer pause. The second half of a pause is random, so that servers that
- * wait for the same thing do not all try at once.
+ * Tries `work` until it succeeds, each time after a longer pause.
  * @throws an error that does not pass, or the signal's reason
  */
 export async function persist<Result>(work: () => Promise<Result>, options: PersistOptions): Promise<Result> {
   const { signal, random = Math.random, pause: wait = pause } = options;
-  for (let attempt = 0; ; attempt += 1) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await unlessAborted(work, signal);
     } catch (error) {
       if (signal.aborted || !options.isPassing(error)) throw error;
       options.onFailure(error);
     }
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
-    await wait(pauseMs * (0.5 + random() / 2), signal);
+    await wait(pauseAfter(failures, BACKOFF, random()), signal);
   }
 }
 

@@ -17,3 +17,23 @@ export function createReminder(
     tell(trouble);
   };
 }
+
+/** For troubles that many places meet at the same time: answers whether it is time for one to tell of its own. */
+export function createReminders(
+  now: () => number = () => performance.now(),
+): (place: string, trouble: string) => boolean {
+  const reminders = new Map<string, (trouble: string) => void>();
+  let isNews = false;
+  return (place, trouble) => {
+    let remind = reminders.get(place);
+    if (remind === undefined) {
+      remind = createReminder(() => {
+        isNews = true;
+      }, now);
+      reminders.set(place, remind);
+    }
+    isNews = false;
+    remind(trouble);
+    return isNews;
+  };
+}

@@ -76,3 +76,18 @@ test('a start that takes long is alive for its grace period, and ready when it i
   expect(() => of('livez')?.check()).not.toThrow();
   expect(() => of('readyz')?.check()).not.toThrow();
 });
+
+test('what is well but not as it should be is told to whoever lists the checks', async () => {
+  const polled: HealthCheck = {
+    name: 'tail',
+    endpoints: ['readyz'],
+    check: () => {},
+    note: () => 'changes are polled',
+  };
+  const pages = createHealthPages([polled]);
+  expect(await (await pages.request('/readyz')).text()).toBe('ok');
+  expect(await (await pages.request('/readyz?verbose')).text()).toBe(
+    '[+]tail ok: changes are polled\nreadyz check passed\n',
+  );
+  expect(await (await pages.request('/readyz/tail')).text()).toBe('ok');
+});

@@ -61,6 +61,28 @@ test('buffered lines are written when the buffer is full, when time is up, and b
   vi.useRealTimers();
 });
 
+test('an error that was to be expected is one line without a trace, when it is news at its place', () => {
+  const places = new Set<string>();
+  const { lines, logger } = record({
+    expected: (error, place) => {
+      if (!(error instanceof Error) || error.message !== 'away') return undefined;
+      const isNews = !places.has(place);
+      places.add(place);
+      return { trouble: 'the database is away', isNews };
+    },
+  });
+  for (let n = 0; n < 100; n += 1) logger.error(`request ${n}`, new Error('away'));
+  logger.error('another place', new Error('away'));
+  logger.error('another error', new Error('odd'));
+  logger.error('no error at all');
+  expect(lines).toEqual([
+    expect.stringMatching(/^W.*"request 0" trouble="the database is away"\n$/),
+    expect.stringMatching(/^W.*"another place" trouble="the database is away"\n$/),
+    expect.stringMatching(/^E.*"another error" err="Error: odd\\n +at /),
+    expect.stringMatching(/^E.*"no error at all"\n$/),
+  ]);
+});
+
 test('a bundle tells which file each of its lines was', () => {
   const text = [
     'import "a";',

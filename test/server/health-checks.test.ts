@@ -44,8 +44,11 @@ test('informers are in sync when the cache works and the log is followed, by pol
   await expect(inSync?.check()).rejects.toThrow('not loaded');
   works = true;
   await expect(inSync?.check()).rejects.toThrow('the tail has not begun');
+  const [tail] = createCacheChecks({ feed: { state } }, [cache]).own;
+  expect(tail?.note?.()).toBeUndefined();
   state.mode = 'polling';
   await expect(inSync?.check()).resolves.toBeUndefined();
+  expect(tail?.note?.()).toBe('changes are polled, because they cannot be streamed');
   state.stalled = 'no connection';
   await expect(inSync?.check()).rejects.toThrow('changes do not arrive: no connection');
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { persist, unlessAborted } from '../../src/util/pause.ts';
-import { createReminder } from '../../src/util/reminder.ts';
+import { createReminder, createReminders } from '../../src/util/reminder.ts';
 
 const never = new AbortController().signal;
 
@@ -60,4 +60,19 @@ test('a trouble is told at once, again after half a minute, and another one soon
   );
   for (now = 0; now <= 61_000; now += 1000) remind(now < 40_000 ? 'refused' : now % 2000 === 0 ? 'a' : 'b');
   expect(told).toEqual(['0 refused', '30000 refused', '40000 a', '45000 b', '50000 a', '55000 b', '60000 a']);
+});
+
+test('each place tells of the same trouble once, and again after half a minute', () => {
+  let now = 0;
+  const isNews = createReminders(() => now);
+  expect(['a', 'a', 'b', 'a', 'b'].map((place) => isNews(place, 'away'))).toEqual([
+    true,
+    false,
+    true,
+    false,
+    false,
+  ]);
+  now = 31_000;
+  expect(isNews('a', 'away')).toBe(true);
+  expect(isNews('a', 'away')).toBe(false);
 });

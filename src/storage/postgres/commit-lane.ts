@@ -1,29 +1,43 @@
 import { randomBytes } from 'node:crypto';
+import { type Backoff, pauseAfter } from '../../util/backoff.ts';
+import { pause } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import { BatchCommit, type CommitOutcome, findWrites, type PendingWrite } from './commit.ts';
+import type { Condition } from './condition.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
 import { CURRENT_REVISION } from './queries.ts';
 import {
   isConnectionFailure,
   isLockTimeout,
+  isReadOnly,
   isTransient,
   UncertainCommit,
   wasNotSent,
 } from './statements.ts';
+import { describeTrouble } from './trouble.ts';
 
-const RETRY_MS = 100;
+const BACKOFF: Backoff = { firstMs: 100, longestMs: 2000 };
 /** How long a broken connection's backend may take to end. */
 const BACKEND_END_MS = 10_000;
 const BACKEND_POLL_MS = 10;
-const MIN_ANSWER_MS = 5000;
+/** As long as commit_revisions waits for the ordering lock. */
+const LOCK_WAIT_MS = 10_000;
+/** Who has less time than this left is not sent any more: nobody could tell him afterwards whether it was made. */
+const MIN_ANSWER_MS = 1000;
 
 /** What the lanes of a committer have in common. */
 export interface Progress {
   /** The newest revision that a commit of this server is known to have made, or that was there before the first. */
   seen: Revision;
-  /** Nobody waits for the database any longer. */
-  closed: boolean;
+  /** Aborted when nobody waits for the database any longer. */
+  readonly closing: AbortSignal;
+  /** What the last attempt failed with; undefined: it did not. */
+  trouble: string | undefined;
+  /** Of writes, for the log. */
+  readonly condition: Condition;
+  /** The ordering lock was not to be had in time, when it was last asked for. */
+  isLocked: boolean;
 }
 
 interface OpenLane {
@@ -40,6 +54,8 @@ export class CommitLane {
   /** Of this lane alone, so that its backends can be told from all others, also behind a pooler. */
   readonly #purpose = `commits ${randomBytes(4).toString('hex')}`;
   #open: OpenLane | undefined;
+  /** In a row. */
+  #failures = 0;
 
   /** `whenUnreachable` is told of each failed attempt to reach the database. */
   constructor(
@@ -68,9 +84,13 @@ export class CommitLane {
       let sentAfter: Revision | undefined;
       try {
         const { commits } = await this.#connect();
+        open = inTime(stillOpen(open, this.#progress), this.#progress);
+        if (open.length === 0) return;
         sentAfter = this.#progress.seen;
         const witness = { seen: this.#options.history?.seen, now: new Date(this.#now()) };
+        noteSent(open, true);
         this.#settle(open, await commits.commit(open, witness, leftMs(open)));
+        this.#worked();
         return;
       } catch (error) {
         open = await this.#afterFailure(open, error, sentAfter);
@@ -84,27 +104,50 @@ export class CommitLane {
     error: unknown,
     sentAfter: Revision | undefined,
   ): Promise<readonly PendingWrite[]> {
-    const unreachable = toUnavailable(error);
-    // The ordering lock has not come: nothing was done, and the connection is in order.
-    if (isLockTimeout(error)) return giveUpLate(batch, this.#progress, unreachable);
-    if (!isConnectionFailure(error) && !(error instanceof UncertainCommit)) {
+    const unavailable = toUnavailable(error);
+    const isUncertain = isConnectionFailure(error) || error instanceof UncertainCommit;
+    const isLost = sentAfter !== undefined && isUncertain && !isReadOnly(error) && !wasNotSent(error);
+    if (!isLost) noteSent(batch, false);
+    if (isLockTimeout(error)) {
+      // Nothing was done, and the connection is in order.
+      this.#progress.isLocked = true;
+      this.#troubled(error);
+      return stillOpen(batch, this.#progress, unavailable);
+    }
+    if (!isUncertain) {
       await this.#isolate(batch, error);
       return [];
     }
     await this.close();
-    if (sentAfter !== undefined && !wasNotSent(error)) {
-      return giveUpLate(await this.#resolveLost(batch, error, sentAfter), this.#progress, unreachable);
-    }
-    if (sentAfter === undefined) {
-      this.#whenUnreachable(unreachable);
-      await pause(RETRY_MS);
-    }
-    return giveUpLate(batch, this.#progress, unreachable);
+    if (isLost) return this.#resolveLost(batch, error, sentAfter);
+    if (sentAfter === undefined || isReadOnly(error)) await this.#failed(unavailable);
+    return stillOpen(batch, this.#progress, unavailable);
+  }
+
+  #worked(): void {
+    this.#failures = 0;
+    this.#progress.trouble = undefined;
+    this.#progress.isLocked = false;
+    this.#progress.condition.worked();
+  }
+
+  #troubled(error: unknown): void {
+    this.#progress.trouble = describeTrouble(error);
+    if (!this.#progress.closing.aborted) this.#progress.condition.failed(this.#progress.trouble);
+  }
+
+  /** Waits before another attempt, also where no write of this batch is left to wait for it. */
+  async #failed(error: StorageError): Promise<void> {
+    this.#failures += 1;
+    this.#troubled(error);
+    this.#whenUnreachable(error);
+    await pause(pauseAfter(this.#failures, BACKOFF), this.#progress.closing);
   }
 
   /** One write that PostgreSQL refuses to store must not take the batch with it. */
   async #isolate(batch: readonly PendingWrite[], error: unknown): Promise<void> {
     if (isTransient(error)) {
+      this.#troubled(error);
       for (const pending of batch) pending.reject(toUnavailable(error));
       return;
     }
@@ -118,7 +161,7 @@ export class CommitLane {
 
   /**
    * After a lost answer: asks the log which of the writes are in it, and answers those. What is left was not committed and may
-   * be sent again. Whoever cannot be told within his patience is told just that.
+   * be sent again.
    */
   async #resolveLost(
     batch: readonly PendingWrite[],
@@ -137,12 +180,13 @@ export class CommitLane {
           const revision = found.get(pending.id);
           if (revision !== undefined) this.#accept(pending, revision);
         }
-        return open.filter(({ id }) => !found.has(id));
+        const missing = open.filter(({ id }) => !found.has(id));
+        noteSent(missing, false);
+        return missing;
       } catch (error) {
         await this.close();
-        open = giveUpLate(open, this.#progress, toUnknown(cause, describe(error)));
-        this.#whenUnreachable(toUnavailable(cause, describe(error)));
-        await pause(RETRY_MS);
+        open = stillOpen(open, this.#progress, toUnknown(cause, describeTrouble(error)));
+        await this.#failed(toUnavailable(cause, describeTrouble(error)));
       }
     }
     return open;
@@ -157,8 +201,8 @@ export class CommitLane {
     do {
       const { rows } = await client.query(END_BACKENDS, [`pg-apiserver ${this.#purpose}`]);
       if (rows.length === 0) return;
-      await pause(BACKEND_POLL_MS);
-    } while (Date.now() < untilMs && !this.#progress.closed);
+      await pause(BACKEND_POLL_MS, this.#progress.closing);
+    } while (Date.now() < untilMs && !this.#progress.closing.aborted);
     throw new Error('the backend of a broken connection does not end');
   }
 
@@ -221,22 +265,36 @@ function refusal(
   return new StorageError({ kind: expected === undefined ? 'exists' : 'conflict', key, current });
 }
 
-/**
- * Answers the writes that have waited long enough or that nobody waits for, or all when the server closes; the others may be
- * tried again.
- */
-export function giveUpLate(
-  writes: readonly PendingWrite[],
-  { closed }: Progress,
-  error: StorageError,
-): readonly PendingWrite[] {
-  const isLate = ({ deadlineMs, write }: PendingWrite): boolean =>
-    closed || Date.now() > deadlineMs || write.caller?.aborted === true;
-  for (const pending of writes.filter(isLate)) pending.reject(error);
-  return writes.filter((pending) => !isLate(pending));
+function noteSent(writes: readonly PendingWrite[], isSent: boolean): void {
+  for (const pending of writes) pending.isSent = isSent;
 }
 
-const toUnavailable = (cause: unknown, reason = describe(cause)): StorageError =>
+/** Those that somebody waits for. The others are answered, and all when the server closes. */
+export function stillOpen(
+  writes: readonly PendingWrite[],
+  { closing }: Pick<Progress, 'closing'>,
+  error?: StorageError,
+): readonly PendingWrite[] {
+  const isOver = ({ write }: PendingWrite): boolean =>
+    (closing.aborted && error !== undefined) || write.caller?.aborted === true;
+  for (const pending of writes)
+    if (isOver(pending)) pending.reject(error ?? new StorageError({ kind: 'abandoned' }));
+  return writes.filter(({ isAnswered }) => !isAnswered);
+}
+
+/**
+ * Those that will be answered before their patience ends, as far as can be foreseen. The others hear for certain that they were
+ * not made, where a later attempt would leave them without knowing.
+ */
+function inTime(writes: readonly PendingWrite[], { isLocked, trouble }: Progress): readonly PendingWrite[] {
+  const untilMs = Date.now() + (isLocked ? LOCK_WAIT_MS : MIN_ANSWER_MS);
+  const late = writes.filter(({ deadlineMs }) => deadlineMs < untilMs);
+  const reason = isLocked ? 'the ordering lock is not to be had' : (trouble ?? 'the database was busy');
+  for (const pending of late) pending.reject(new StorageError({ kind: 'unavailable', reason }));
+  return late.length === 0 ? writes : writes.filter(({ isAnswered }) => !isAnswered);
+}
+
+const toUnavailable = (cause: unknown, reason = describeTrouble(cause)): StorageError =>
   new StorageError({ kind: 'unavailable', reason }, { cause });
 
 const toUnknown = (cause: unknown, reason: string): StorageError =>
@@ -245,10 +303,6 @@ const toUnknown = (cause: unknown, reason: string): StorageError =>
 const latestDeadline = (writes: readonly PendingWrite[]): number =>
   Math.max(...writes.map(({ deadlineMs }) => deadlineMs));
 
-/** How long to wait for the answer to a batch: as long as whoever is most patient, and long enough for a slow disk. */
+/** How long to wait for the answer to a batch: as long as whoever is most patient. */
 const leftMs = (writes: readonly PendingWrite[]): number =>
   Math.max(latestDeadline(writes) - Date.now(), MIN_ANSWER_MS);
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -16,8 +16,12 @@ import { withoutWarning } from './statements.ts';
 export interface PendingWrite {
   readonly id: string;
   readonly write: Write;
-  /** When to give up on a database that cannot be reached, in epoch milliseconds. */
+  /** When whoever waits is answered at the latest, in epoch milliseconds. */
   readonly deadlineMs: number;
+  /** Whether PostgreSQL may have made it, or may still make it. */
+  isSent: boolean;
+  /** Nobody waits for it any more. */
+  isAnswered: boolean;
   resolve(revision: Revision): void;
   reject(error: unknown): void;
 }
@@ -27,7 +31,8 @@ export function toPendingWrite(
   patienceMs: number,
   settle: Pick<PendingWrite, 'resolve' | 'reject'>,
 ): PendingWrite {
-  return { id: randomUUID(), write, deadlineMs: Date.now() + patienceMs, ...settle };
+  const deadlineMs = Date.now() + patienceMs;
+  return { id: randomUUID(), write, deadlineMs, isSent: false, isAnswered: false, ...settle };
 }
 
 export type CommitOutcome =

@@ -1,17 +1,20 @@
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { Committer, Write } from '../revision-log.ts';
-import { type PendingWrite, toBatchKeys, toPendingWrite } from './commit.ts';
-import { CommitLane, giveUpLate, type Progress } from './commit-lane.ts';
+import { type PendingWrite, toBatchKeys } from './commit.ts';
+import { CommitLane, type Progress, stillOpen } from './commit-lane.ts';
+import { Condition } from './condition.ts';
 import type { ConnectionOptions } from './connection.ts';
+import { OpenWrites } from './open-writes.ts';
 
 /** Bounds of one batch. Larger ones hold the ordering lock longer without saving round trips. */
 const MAX_BATCH_WRITES = 512;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-/** What waits beyond this is refused, so that a database that is gone does not fill the server's memory. */
-const MAX_QUEUED_WRITES = 20_000;
+/** What waits beyond this is refused, so that a database that is slow or gone does not fill the server's memory. */
+const MAX_OPEN_WRITES = 20_000;
+const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
-/** How long a write waits for a database that cannot be reached before it is answered with `unavailable`. */
+/** Within this time every write is answered, whatever the database does. */
 const PATIENCE_MS = 30_000;
 /**
  * One batch is committed while another is received, so that PostgreSQL has work while this process is busy with requests. More
@@ -21,19 +24,36 @@ const LANES = 2;
 /** Fewer writes wait for the batch under way: many small batches cost more than they bring. */
 const WORTH_A_LANE = 8;
 
+interface Wishes {
+  /** One line for the log. */
+  readonly onTrouble: (line: string) => void;
+  /** This server's clock, which bounds how far ahead the database's may take the log. */
+  readonly now?: () => number;
+  readonly patienceMs?: number | undefined;
+}
+
 /** Group commit: writes that arrive while batches are under way form the next one. */
 export class BatchingCommitter implements Committer {
   readonly #queue: PendingWrite[] = [];
-  readonly #progress: Progress = { seen: NO_REVISION, closed: false };
+  readonly #closing = new AbortController();
+  readonly #progress: Progress;
+  readonly #open: OpenWrites;
   readonly #idle: CommitLane[];
   readonly #busy = new Set<Promise<void>>();
   #dispatches = false;
 
-  /** `now`: this server's clock, which bounds how far ahead the database's may take the log. */
-  constructor(options: ConnectionOptions, now: () => number = Date.now) {
+  constructor(options: ConnectionOptions, { onTrouble, now = Date.now, patienceMs = PATIENCE_MS }: Wishes) {
+    this.#progress = {
+      seen: NO_REVISION,
+      closing: this.#closing.signal,
+      trouble: undefined,
+      condition: new Condition('writes', onTrouble),
+      isLocked: false,
+    };
+    this.#open = new OpenWrites(patienceMs, () => this.#progress.trouble);
     this.#idle = Array.from(
       { length: LANES },
-      () => new CommitLane(options, this.#progress, (error) => this.#giveUpLate(error), now),
+      () => new CommitLane(options, this.#progress, (error) => this.#giveUp(error), now),
     );
   }
 
@@ -42,26 +62,35 @@ export class BatchingCommitter implements Committer {
     return this.#queue.length;
   }
 
+  /** Of all writes that are not answered yet. */
+  get openBytes(): number {
+    return this.#open.sizeBytes;
+  }
+
   commit(write: Write): Promise<Revision> {
     const sizeBytes = write.json.length;
     if (sizeBytes > MAX_OBJECT_BYTES) {
       const failure = { kind: 'too-large', sizeBytes, limitBytes: MAX_OBJECT_BYTES } as const;
       return Promise.reject(new StorageError(failure));
     }
-    if (this.#progress.closed) return Promise.reject(unavailable('the server is shutting down'));
-    if (this.#queue.length >= MAX_QUEUED_WRITES)
-      return Promise.reject(unavailable('too many writes are waiting'));
+    if (this.#closing.signal.aborted) {
+      const failure = { kind: 'unavailable', reason: 'the server is shutting down' } as const;
+      return Promise.reject(new StorageError(failure));
+    }
+    if (this.#open.count >= MAX_OPEN_WRITES || this.#open.sizeBytes + sizeBytes > MAX_OPEN_BYTES)
+      return Promise.reject(new StorageError({ kind: 'overloaded' }));
     return new Promise((resolve, reject) => {
-      this.#queue.push(toPendingWrite(write, PATIENCE_MS, { resolve, reject }));
+      this.#queue.push(this.#open.add(write, { resolve, reject }));
       this.#dispatchSoon();
     });
   }
 
   /** Lets what is queued commit, then closes the connections. */
   async close(): Promise<void> {
-    this.#progress.closed = true;
+    this.#closing.abort();
     this.#dispatch();
     while (this.#busy.size > 0) await Promise.all(this.#busy);
+    this.#open.close();
     await Promise.all(this.#idle.map((lane) => lane.close()));
   }
 
@@ -100,6 +129,7 @@ export class BatchingCommitter implements Committer {
     for (const pending of this.#queue) {
       if (batch.length === MAX_BATCH_WRITES || sizeBytes > MAX_BATCH_BYTES) break;
       taken += 1;
+      if (pending.isAnswered) continue;
       if (pending.write.caller?.aborted === true) {
         pending.reject(new StorageError({ kind: 'abandoned' }));
         continue;
@@ -117,9 +147,7 @@ export class BatchingCommitter implements Committer {
     return batch;
   }
 
-  #giveUpLate(error: StorageError): void {
-    this.#queue.splice(0, this.#queue.length, ...giveUpLate(this.#queue, this.#progress, error));
+  #giveUp(error: StorageError): void {
+    this.#queue.splice(0, this.#queue.length, ...stillOpen(this.#queue, this.#progress, error));
   }
 }
-
-const unavailable = (reason: string): StorageError => new StorageError({ kind: 'unavailable', reason });

@@ -1,5 +1,4 @@
 import { Socket } from 'node:net';
-import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import {
   describeEncryption,
@@ -10,22 +9,28 @@ import {
   type TlsFiles,
   tlsConfig,
 } from './encryption.ts';
+import type { Hosts } from './hosts.ts';
 import type { KnownHistory } from './known-history.ts';
 import { Password } from './password-file.ts';
-import { TEXT_TYPES } from './statements.ts';
+import type { Queryable } from './prepared.ts';
+import { isReadOnly, TEXT_TYPES } from './statements.ts';
 import { parseTarget, type Target } from './target.ts';
 
 /** How to reach PostgreSQL. Built from --kvstore-servers and the TLS files beside it. */
 export interface ConnectionOptions extends TlsFiles {
   /** postgres:// URLs of the hosts of one database; the writable one is found. */
   readonly urls: readonly string[];
-  /** Connections of the pool for reads; the committer and the tail have one each beside it. */
+  /** Connections of the pool for replay, the largest (pools.ts has the others). */
   readonly poolSize: number;
+  /** Which host worked last. */
+  readonly hosts?: Hosts;
   /** What each connection is held against. Absent where there may be no schema yet. */
   readonly history?: KnownHistory;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
+/** All that is asked of a session before it is used, and the lock under which an epoch may begin. */
+const SESSION_TIMEOUT_MS = 15_000;
 const KEEPALIVE_DELAY_MS = 10_000;
 /** No statement of ours runs that long on purpose; one that does has met a lock or a lost network. */
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -36,12 +41,15 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 /** How PostgreSQL notices that we are gone without a goodbye: half a minute, where systems take two hours. */
 const TCP_SETTINGS =
   "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4; SET tcp_user_timeout = '30s'";
-/** When the client stops waiting for an answer that PostgreSQL should have given up on by then. */
+/** How much longer the client waits for an answer than PostgreSQL should work on it. */
+const ANSWER_MARGIN_MS = 500;
 const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
 /** A peer that is gone does not answer a goodbye. */
 const CLOSE_TIMEOUT_MS = 1000;
 /** SQLSTATE read_only_sql_transaction: what writing to a standby is answered with. */
 const READ_ONLY = '25006';
+/** What a session is begun for. */
+type Access = 'writes' | 'reads';
 
 /** SQLSTATE invalid_password. */
 const WRONG_PASSWORD = '28P01';
@@ -51,9 +59,6 @@ export interface Route {
   readonly target: Target;
   readonly handshake: Handshake;
 }
-
-/** Whether connections of the one serve for the other. */
-export const isSameRoute = (a: Route, b: Route): boolean => isDeepStrictEqual(a, b);
 
 /** Without the URL, so that what is in it is not in what the driver throws. */
 export function toClientConfig(
@@ -91,9 +96,9 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** The pool for reads and upkeep. */
+/** A pool for one purpose. */
 export interface Database {
-  readonly pool: pg.Pool;
+  readonly pool: Queryable;
   /** As {@link Connection.prepares}. */
   readonly prepares: boolean;
 }
@@ -102,47 +107,73 @@ export interface Database {
 export type DatabaseSource = () => Promise<Database>;
 
 /**
- * A connection to the host that takes writes. With several hosts each is tried in turn, so that a failover is followed by
- * the next connection.
+ * A connection to the host that takes writes. With several hosts each is tried in turn, the last good one first, so that a
+ * failover is followed by the next connection.
  * @throws the last host's error when none can be written to
  */
-export async function connectWritable(
+export function connectWritable(
   options: ConnectionOptions,
   purpose: string,
   createSocket: () => Socket = () => new Socket(),
 ): Promise<Connection> {
+  return connectToOne(options, { purpose, access: 'writes', createSocket });
+}
+
+/** As connectWritable, and where no host takes writes, to one that is no standby all the same: it has all that was committed. */
+export async function connectReadable(
+  options: ConnectionOptions,
+  purpose: string,
+  createSocket: () => Socket = () => new Socket(),
+): Promise<Connection & { readonly isReadOnly: boolean }> {
+  try {
+    return { ...(await connectWritable(options, purpose, createSocket)), isReadOnly: false };
+  } catch (error) {
+    if (!isReadOnly(error)) throw error;
+    return { ...(await connectToOne(options, { purpose, access: 'reads', createSocket })), isReadOnly: true };
+  }
+}
+
+interface Wish {
+  readonly purpose: string;
+  readonly access: Access;
+  createSocket(): Socket;
+}
+
+/** That a host takes no writes says more than that another does not answer. */
+async function connectToOne(options: ConnectionOptions, wish: Wish): Promise<Connection> {
+  const { urls, hosts } = options;
   let last: unknown = new Error('no PostgreSQL server was given');
-  for (const url of options.urls) {
+  for (const url of hosts?.order(urls) ?? urls) {
     try {
-      return await connectTo(parseTarget(url), options, purpose, createSocket);
+      const connection = await connectTo(parseTarget(url), options, wish);
+      hosts?.worked(url);
+      return connection;
     } catch (error) {
-      last = error;
+      if (!isReadOnly(last) || isReadOnly(error)) last = error;
     }
   }
   throw last;
 }
 
-/** Which host takes writes, for connections that are made elsewhere (pool, replication). @throws as connectWritable */
-export async function findWritable(
-  options: ConnectionOptions,
-): Promise<Pick<Connection, 'route' | 'prepares'>> {
-  const { route, prepares, close } = await connectWritable(options, 'probe');
+export interface FoundRoute extends Route, Pick<Connection, 'prepares'> {
+  /** No host takes writes; this one is no standby. */
+  readonly isReadOnly: boolean;
+}
+
+/** Which host can be read, for connections that are made elsewhere (pools, replication). @throws as connectReadable */
+export async function findReadable(options: ConnectionOptions): Promise<FoundRoute> {
+  const { route, prepares, isReadOnly: takesNoWrites, close } = await connectReadable(options, 'probe');
   await close();
-  return { route, prepares };
+  return { ...route, prepares, isReadOnly: takesNoWrites };
 }
 
 /** By the first kind of connection that the server takes. */
-async function connectTo(
-  target: Target,
-  options: ConnectionOptions,
-  purpose: string,
-  createSocket: () => Socket,
-): Promise<Connection> {
+async function connectTo(target: Target, options: ConnectionOptions, wish: Wish): Promise<Connection> {
   let refusal: unknown;
   for (const handshake of handshakes(target, options)) {
     const password = new Password(target);
     const attempt = (): Promise<Connection> =>
-      connectBy({ target, handshake }, options, { purpose, password, socket: createSocket() });
+      connectBy({ target, handshake }, options, { ...wish, password, socket: wish.createSocket() });
     try {
       return await attempt().catch(async (error: unknown) => {
         // It may have been rotated between its reading and the server's.
@@ -160,7 +191,7 @@ async function connectTo(
 async function connectBy(
   route: Route,
   options: ConnectionOptions,
-  { purpose, password, socket }: { purpose: string; password: Password; socket: Socket },
+  { purpose, access, password, socket }: Wish & { password: Password; socket: Socket },
 ): Promise<Connection> {
   const client = new pg.Client({
     ...toClientConfig(route, options, purpose, password),
@@ -175,10 +206,15 @@ async function connectBy(
     clearTimeout(timer);
     socket.destroy();
   };
+  const late = setTimeout(
+    () =>
+      socket.destroy(new Error(`${route.target.host}: timeout: no session within ${SESSION_TIMEOUT_MS} ms`)),
+    SESSION_TIMEOUT_MS,
+  );
   try {
     await client.connect();
     const prepares = await hasSessionOfItsOwn(client);
-    await beginSession(client, route.target.host, prepares);
+    await beginSession(client, route.target.host, { prepares, access, ...SESSION_BOUNDS });
     await options.history?.assure(client);
     const { stream } = client.connection;
     const encryption = describeEncryption(route.handshake, stream, route.target, options);
@@ -186,6 +222,8 @@ async function connectBy(
   } catch (error) {
     await close();
     throw error;
+  } finally {
+    clearTimeout(late);
   }
 }
 
@@ -198,36 +236,60 @@ async function hasSessionOfItsOwn(client: pg.Client): Promise<boolean> {
   return rows[0]?.pid === String(Reflect.get(client, 'processID'));
 }
 
+interface SessionBounds {
+  readonly statementMs: number;
+  readonly lockMs: number;
+}
+
+const SESSION_BOUNDS: SessionBounds = { statementMs: STATEMENT_TIMEOUT_MS, lockMs: LOCK_TIMEOUT_MS };
+
+interface SessionWish extends SessionBounds {
+  readonly prepares: boolean;
+  readonly access: Access;
+}
+
 /**
  * Refuses standbys and bounds what a session may hold up. Bounds are not startup parameters, which poolers refuse; where the
  * session would be handed to others, what is left are the client's own and those that functions which lock have themselves.
  */
-async function beginSession(client: pg.ClientBase, host: string, prepares: boolean): Promise<void> {
-  const { rows } = await client.query<{ standby: string }>('SELECT pg_is_in_recovery() AS standby');
-  if (rows[0]?.standby === 't') {
-    const error = new Error(`${host} is a standby`);
-    throw Object.assign(error, { code: READ_ONLY });
-  }
-  if (prepares) await client.query(SESSION_SETTINGS);
+async function beginSession(client: pg.ClientBase, host: string, wish: SessionWish): Promise<void> {
+  const { rows } = await client.query<{ standby: string; readonly: string }>(
+    "SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS readonly",
+  );
+  if (rows[0]?.standby === 't') throw readOnly(`${host} is a standby`);
+  if (wish.access === 'writes' && rows[0]?.readonly === 'on') throw readOnly(`${host} is read-only`);
+  if (wish.prepares) await client.query(sessionSettings(wish));
 }
 
-const SESSION_SETTINGS = [
-  `SET statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
-  `SET lock_timeout = ${LOCK_TIMEOUT_MS}`,
-  `SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
-  TCP_SETTINGS,
-].join('; ');
+const readOnly = (message: string): Error => Object.assign(new Error(message), { code: READ_ONLY });
 
-/** Bounded, for reads. */
-export function createPool(options: ConnectionOptions, route: Route, prepares: boolean): pg.Pool {
+const sessionSettings = ({ statementMs, lockMs }: SessionBounds): string =>
+  [
+    `SET statement_timeout = ${statementMs}`,
+    `SET lock_timeout = ${lockMs}`,
+    `SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+    TCP_SETTINGS,
+  ].join('; ');
+
+export interface PoolShape extends SessionBounds {
+  readonly purpose: string;
+  readonly size: number;
+  readonly connectMs: number;
+}
+
+/** Bounded, in connections and in time. */
+export function createPool(options: ConnectionOptions, route: FoundRoute, shape: PoolShape): pg.Pool {
+  const { purpose, size, connectMs, ...bounds } = shape;
+  const { prepares } = route;
   const pool = new pg.Pool({
-    ...toClientConfig(route, options, 'reads'),
-    max: options.poolSize,
+    ...toClientConfig(route, options, purpose),
+    max: size,
+    connectionTimeoutMillis: connectMs,
     idleTimeoutMillis: 30_000,
-    query_timeout: QUERY_TIMEOUT_MS,
+    query_timeout: bounds.statementMs + ANSWER_MARGIN_MS,
     verify: (client, done) => {
-      const begin = beginSession(client, route.target.host, prepares).then(() =>
-        options.history?.assure(client),
+      const begin = beginSession(client, route.target.host, { prepares, access: 'reads', ...bounds }).then(
+        () => options.history?.assure(client),
       );
       begin.then(
         () => done(),

@@ -1,6 +1,7 @@
 import { pause } from '../../util/pause.ts';
+import type { Condition } from './condition.ts';
 import type { DatabaseSource } from './connection.ts';
-import { isConnectionFailure } from './statements.ts';
+import { describeTrouble } from './trouble.ts';
 
 const INTERVAL_MS = 5000;
 const BATCH_OBJECTS = 500;
@@ -12,19 +13,20 @@ const BATCH_OBJECTS = 500;
  */
 export class Expirer {
   readonly #database: DatabaseSource;
-  readonly #onError: (error: unknown) => void;
+  readonly #condition: Condition;
 
-  constructor(options: { database: DatabaseSource; onError: (error: unknown) => void }) {
+  constructor(options: { database: DatabaseSource; condition: Condition }) {
     this.#database = options.database;
-    this.#onError = options.onError;
+    this.#condition = options.condition;
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         while (!signal.aborted && (await this.expire()) === BATCH_OBJECTS);
+        this.#condition.worked();
       } catch (error) {
-        if (!isConnectionFailure(error)) this.#onError(error);
+        this.#condition.failed(describeTrouble(error));
       }
       await pause(INTERVAL_MS, signal);
     }

@@ -1,13 +1,16 @@
 import type pg from 'pg';
+import { type Backoff, pauseAfter } from '../../util/backoff.ts';
 import { pause } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
-import type { ChangeFeed, ChangeSink } from '../revision-log.ts';
+import { type ChangeFeed, type ChangeSink, mayHaveMore } from '../revision-log.ts';
+import type { Condition } from './condition.ts';
 import type { KnownHistory } from './known-history.ts';
 import type { PostgresReader, TailPage } from './reader.ts';
 import { streamChanges } from './replication.ts';
 import type { LoggedChange } from './rows.ts';
 import { isTransient } from './statements.ts';
+import { describeTrouble } from './trouble.ts';
 
 /** What readiness and metrics show of the tail. */
 export interface FeedState {
@@ -24,9 +27,9 @@ export interface FeedState {
 const CATCH_UP_PAGE = 1000;
 /** Between polls while no slot can be had: watches are that much slower, and the database hears from us four times a second. */
 const POLL_MS = 250;
-const RECONNECT_MS = 500;
+const POLLS: Backoff = { firstMs: POLL_MS, longestMs: 2000 };
 /** Polling goes on between attempts, so they may be rare where there is no slot to be had at all. */
-const MAX_RECONNECT_MS = 5000;
+const RECONNECTS: Backoff = { firstMs: 500, longestMs: 5000 };
 
 /**
  * The log as a stream, each change exactly once. The slot is disposable and the table is the truth: on every connection a
@@ -41,7 +44,7 @@ const MAX_RECONNECT_MS = 5000;
 export class PostgresFeed implements ChangeFeed {
   readonly #reader: PostgresReader;
   readonly #clientConfig: () => Promise<pg.ClientConfig>;
-  readonly #onTrouble: (message: string) => void;
+  readonly #condition: Condition;
   readonly #history: KnownHistory;
   #state: FeedState = {
     mode: 'starting',
@@ -54,13 +57,13 @@ export class PostgresFeed implements ChangeFeed {
   constructor(options: {
     reader: PostgresReader;
     clientConfig: () => Promise<pg.ClientConfig>;
-    onTrouble: (message: string) => void;
+    condition: Condition;
     history: KnownHistory;
   }) {
     this.#reader = options.reader;
     this.#history = options.history;
     this.#clientConfig = options.clientConfig;
-    this.#onTrouble = options.onTrouble;
+    this.#condition = options.condition;
   }
 
   get state(): FeedState {
@@ -94,8 +97,8 @@ export class PostgresFeed implements ChangeFeed {
       } catch (error) {
         if (!signal.aborted) this.#troubled(error);
       }
-      failures = slot.signal.aborted ? 0 : failures + 1;
-      await pause(Math.min(RECONNECT_MS * 2 ** failures, MAX_RECONNECT_MS), signal);
+      failures = slot.signal.aborted ? 1 : failures + 1;
+      await pause(pauseAfter(failures, RECONNECTS), signal);
       // What was polled meanwhile must be finished before another attempt moves the position.
       slot.abort();
       await polled;
@@ -113,6 +116,7 @@ export class PostgresFeed implements ChangeFeed {
       slot.abort();
       await this.#catchUp(position, { signal, broken });
       this.#state = { ...this.#state, mode: 'streaming', reason: undefined };
+      this.#condition.worked();
     };
     try {
       const config = await this.#clientConfig();
@@ -127,11 +131,15 @@ export class PostgresFeed implements ChangeFeed {
   /** Until the slot is there, or nothing is to be had at all. */
   async #poll(position: Position, { signal, broken }: Ending): Promise<void> {
     await pause(POLL_MS, signal);
+    let failures = 0;
     while (!signal.aborted) {
       const reason = this.#state.reason ?? 'waiting for a replication slot';
       this.#state = { ...this.#state, mode: 'polling', reason };
-      await this.#catchUp(position, { signal, broken }).catch((error: unknown) => this.#troubled(error));
-      await pause(POLL_MS, signal);
+      failures = await this.#catchUp(position, { signal, broken }).then(
+        () => 0,
+        () => failures + 1,
+      );
+      await pause(failures === 0 ? POLL_MS : pauseAfter(failures, POLLS), signal);
     }
   }
 
@@ -141,17 +149,16 @@ export class PostgresFeed implements ChangeFeed {
       await position.catchUp(signal);
       this.#state = { ...this.#state, stalled: undefined };
     } catch (error) {
-      this.#state = { ...this.#state, stalled: describe(error) };
+      this.#state = { ...this.#state, stalled: describeTrouble(error) };
       if (!isWorthAnotherTry(error)) broken.abort(error);
       throw error;
     }
   }
 
   #troubled(error: unknown): void {
-    const reason = describe(error);
-    const isNews = reason !== this.#state.reason;
+    const reason = describeTrouble(error);
     this.#state = { ...this.#state, mode: 'polling', reason };
-    if (isNews) this.#onTrouble(reason);
+    this.#condition.failed(`${reason}; changes are polled`);
   }
 }
 
@@ -224,7 +231,7 @@ class Position {
       this.#writeId ??= page.writeId;
       const last = this.#apply(this.#fresh(page.changes));
       if (last !== undefined) this.#history.saw(last);
-      if (page.changes.length < CATCH_UP_PAGE) return;
+      if (!mayHaveMore(page.changes, CATCH_UP_PAGE)) return;
     }
   }
 
@@ -271,8 +278,3 @@ class Position {
 
 const isWorthAnotherTry = (error: unknown): boolean =>
   isTransient(error) || (error instanceof StorageError && error.failure.kind === 'unavailable');
-
-const describe = (error: unknown): string => {
-  if (error instanceof StorageError && error.failure.kind === 'unavailable') return error.failure.reason;
-  return error instanceof Error ? error.message : String(error);
-};

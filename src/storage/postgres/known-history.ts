@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
+import type { Queryable } from './prepared.ts';
 import { DOUBT_HISTORY, KEEP_EPOCH } from './queries.ts';
 
 /** One row of the log, which another history would have otherwise or not at all. */
@@ -7,8 +7,6 @@ export interface KnownRow {
   readonly revision: Revision;
   readonly writeId: string | undefined;
 }
-
-type Client = Pick<pg.ClientBase, 'query'> | Pick<pg.Pool, 'query'>;
 
 /**
  * What this process knows of the log, so that it notices when the database has another: after a promotion or a restore that
@@ -65,7 +63,7 @@ export class KnownHistory {
   }
 
   /** For each new connection: begins a new epoch when the database is not the one that was known. */
-  async assure(client: Client): Promise<void> {
+  async assure(client: Queryable): Promise<void> {
     const [row] = await DOUBT_HISTORY.run(client, this.#values(this.#seen));
     if (row !== undefined && row.doubt === null) this.began(toRevision(row.epoch));
     else await this.keepEpoch(client);
@@ -75,7 +73,7 @@ export class KnownHistory {
    * Finds out under the ordering lock whether the log has lost `row`; if so, a new epoch begins. Answers the present one.
    * @throws what PostgreSQL says, also when the lock is not to be had in time
    */
-  async keepEpoch(client: Client, row: KnownRow | undefined = this.#seen): Promise<Revision> {
+  async keepEpoch(client: Queryable, row: KnownRow | undefined = this.#seen): Promise<Revision> {
     const [kept] = await KEEP_EPOCH.run(client, this.#values(row));
     const epoch = toRevision(kept?.epoch ?? 0);
     this.began(epoch);

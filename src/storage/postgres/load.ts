@@ -1,7 +1,8 @@
+import { Socket } from 'node:net';
 import type pg from 'pg';
 import type { StoredObject } from '../revision-log.ts';
 import { BinaryRows } from './binary-rows.ts';
-import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
+import { type Connection, type ConnectionOptions, connectReadable } from './connection.ts';
 import { CopySocket, type TakeRow } from './copy-socket.ts';
 import { Slab } from './slab.ts';
 
@@ -20,17 +21,27 @@ export interface LoadConnection extends Connection {
   readonly socket: CopySocket;
 }
 
-/** @throws as {@link connectWritable} */
-export async function connectToLoad(options: ConnectionOptions): Promise<LoadConnection> {
+/** Longer than rows of a large cluster let wait for one another, or for the first of them. */
+const SILENT_AFTER_MS = 60_000;
+
+/** `silentMs`: how long nothing may come before the connection is given up. @throws as {@link connectReadable} */
+export async function connectToLoad(
+  options: ConnectionOptions,
+  silentMs: number = SILENT_AFTER_MS,
+): Promise<LoadConnection> {
   let socket = new CopySocket();
   const createSocket = (): CopySocket => {
     socket = new CopySocket();
     return socket;
   };
-  return { ...(await connectWritable(options, 'load', createSocket)), socket };
+  const connection = await connectReadable(options, 'load', createSocket);
+  const { stream } = connection.client.connection;
+  const reason = `the connection was silent for ${silentMs} ms while objects were loaded`;
+  if (stream instanceof Socket) stream.setTimeout(silentMs, () => stream.destroy(new Error(reason)));
+  return { ...connection, socket };
 }
 
-/** The transfer of a large cluster takes longer than any other statement may; keepalives notice a peer that is gone. */
+/** The transfer of a large cluster takes longer than any other statement may. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** To be called inside a transaction. Rejects with what PostgreSQL answers, or when the connection breaks. */

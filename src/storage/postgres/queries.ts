@@ -1,4 +1,5 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
+import { MAX_PAGE_BYTES } from '../revision-log.ts';
 import { prepare, tables } from './prepared.ts';
 
 /** What is asked of the log. Revisions and other numbers are given as text (schema.ts). */
@@ -147,18 +148,38 @@ interface ChangeValues extends ScopeValues {
   readonly limit: number;
 }
 
+/**
+ * The bytes of the rows before this one in the page. The window goes along with the index, so that LIMIT ends both: rows beyond
+ * it are not looked at.
+ */
+const bytesBefore = (size: Expression<number>) =>
+  sql<string>`sum(${size}) OVER (ORDER BY r.revision ROWS UNBOUNDED PRECEDING) - ${size}`;
+
+const CHANGE_SIZE = sql<number>`octet_length(r.object::text)`;
+const CHANGES_SIZE = sql<number>`(octet_length(r.object::text) + coalesce(octet_length(p.object::text), 0))`;
+
+const isInPage = sql<SqlBool>`page.bytes_before < ${sql.lit(MAX_PAGE_BYTES)}`;
+
 export const CHANGES = prepare((of: ChangeValues) =>
   tables
-    .selectFrom('revisions as r')
-    .leftJoin('revisions as p', 'p.revision', 'r.previous_revision')
-    .select([...CHANGE_COLUMNS, 'p.object as previous_object'])
-    .where('r.api_group', '=', of.group)
-    .where('r.resource', '=', of.resource)
-    .where('r.revision', '>', of.after)
-    .where('r.revision', '<=', of.upTo)
-    .where(isWithin(of))
-    .orderBy('r.revision')
-    .limit(of.limit),
+    .selectFrom(
+      tables
+        .selectFrom('revisions as r')
+        .leftJoin('revisions as p', 'p.revision', 'r.previous_revision')
+        .select([...CHANGE_COLUMNS, 'p.object as previous_object'])
+        .select(bytesBefore(CHANGES_SIZE).as('bytes_before'))
+        .where('r.api_group', '=', of.group)
+        .where('r.resource', '=', of.resource)
+        .where('r.revision', '>', of.after)
+        .where('r.revision', '<=', of.upTo)
+        .where(isWithin(of))
+        .orderBy('r.revision')
+        .limit(of.limit)
+        .as('page'),
+    )
+    .selectAll('page')
+    .where(isInPage)
+    .orderBy('page.revision'),
 );
 
 /** All on one snapshot. Without changes there is still one row, for what the page says besides. */
@@ -171,11 +192,12 @@ export const TAIL_PAGE = prepare(
         ({ selectFrom }) =>
           selectFrom('revisions as r')
             .select(CHANGE_COLUMNS)
+            .select(bytesBefore(CHANGE_SIZE).as('bytes_before'))
             .where('r.revision', '>', of.after)
             .orderBy('r.revision')
             .limit(of.limit)
             .as('page'),
-        (join) => join.onTrue(),
+        (join) => join.on(isInPage),
       )
       .select(['c.revision as compacted', EPOCH.as('epoch'), 'a.write_id as after_write_id'])
       .selectAll('page')

@@ -8,7 +8,7 @@ import type {
   RevisionReader,
   StoredObject,
 } from '../revision-log.ts';
-import type { Database, DatabaseSource } from './connection.ts';
+import type { DatabaseSource } from './connection.ts';
 import type { KnownHistory, KnownRow } from './known-history.ts';
 import { copyLive, type LoadConnection } from './load.ts';
 import type { Prepared } from './prepared.ts';
@@ -35,17 +35,26 @@ export interface TailPage {
   readonly writeId: string | undefined;
 }
 
+/** Each with connections of its own, so that what takes long does not hold up what must not. */
+export interface ReaderSources {
+  /** For the question where the log is. */
+  readonly fresh: DatabaseSource;
+  /** For whoever follows the log. */
+  readonly tail: DatabaseSource;
+  /** For what was before, and for single objects. */
+  readonly replay: DatabaseSource;
+  connectToLoad(): Promise<LoadConnection>;
+}
+
 const VISIBLE_TRIES = 3;
 
 export class PostgresReader implements RevisionReader {
-  readonly #database: DatabaseSource;
-  readonly #connectToLoad: () => Promise<LoadConnection>;
+  readonly #sources: ReaderSources;
   readonly #history: KnownHistory;
   #settling: Promise<void> | undefined;
 
-  constructor(database: DatabaseSource, connectToLoad: () => Promise<LoadConnection>, history: KnownHistory) {
-    this.#database = database;
-    this.#connectToLoad = connectToLoad;
+  constructor(sources: ReaderSources, history: KnownHistory) {
+    this.#sources = sources;
     this.#history = history;
   }
 
@@ -58,7 +67,7 @@ export class PostgresReader implements RevisionReader {
 
   /** A log that ends before what was seen in it has lost commits, or is another one. */
   async #readPosition(): Promise<{ revision: Revision; isDoubtful: boolean }> {
-    const [row] = await this.#run(CURRENT_REVISION, {});
+    const [row] = await this.#run(CURRENT_REVISION, {}, this.#sources.fresh);
     if (row === undefined) throw new Error('the database has no epoch: run pg-apiserver migrate');
     const revision = toRevision(row.revision);
     const isDoubtful = row.moved === 't' || revision < (this.#history.seen?.revision ?? NO_REVISION);
@@ -68,13 +77,13 @@ export class PostgresReader implements RevisionReader {
 
   /** As {@link KnownHistory.keepEpoch}. */
   async keepEpoch(row?: KnownRow): Promise<Revision> {
-    const { pool } = await this.#database().catch(rethrow);
+    const { pool } = await this.#sources.tail().catch(rethrow);
     return this.#history.keepEpoch(pool, row).catch(rethrow);
   }
 
   /** Resolves when everything committed before the call is visible; a commit may wait for a standby until then. */
   async awaitCommits(): Promise<void> {
-    await this.#run(AWAIT_COMMITS, {});
+    await this.#run(AWAIT_COMMITS, {}, this.#sources.tail);
   }
 
   async compactedRevision(): Promise<Revision> {
@@ -91,7 +100,7 @@ export class PostgresReader implements RevisionReader {
     begin: (revision: Revision) => void,
     batch: (objects: readonly StoredObject[]) => void,
   ): Promise<void> {
-    const connection = await this.#connectToLoad().catch(rethrow);
+    const connection = await this.#sources.connectToLoad().catch(rethrow);
     const { client } = connection;
     try {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -135,7 +144,7 @@ export class PostgresReader implements RevisionReader {
 
   /** Changes of all resources after a revision, oldest first, all read on one snapshot: how the tail catches up. */
   async tailPage(after: Revision, limit: number): Promise<TailPage> {
-    const rows = await this.#run(TAIL_PAGE, { after: after.toString(), limit });
+    const rows = await this.#run(TAIL_PAGE, { after: after.toString(), limit }, this.#sources.tail);
     return {
       changes: rows.filter(hasChange).map(toChange),
       compacted: toRevision(rows[0]?.compacted ?? 0),
@@ -166,9 +175,13 @@ export class PostgresReader implements RevisionReader {
     if (requested < compacted) throw new StorageError({ kind: 'compacted', requested, compacted });
   }
 
-  async #run<Values, Row>(statement: Prepared<Values, Row>, values: Values): Promise<Row[]> {
+  async #run<Values, Row>(
+    statement: Prepared<Values, Row>,
+    values: Values,
+    source: DatabaseSource = this.#sources.replay,
+  ): Promise<Row[]> {
     try {
-      const { pool, prepares }: Database = await this.#database();
+      const { pool, prepares } = await source();
       return await statement.run(pool, values, prepares);
     } catch (error) {
       rethrow(error);

@@ -40,10 +40,14 @@ export function wasNotSent(error: unknown): boolean {
   return error instanceof Error && /not queryable|client was closed/i.test(error.message);
 }
 
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;
+
 /** Whether a lock was not to be had in time. */
-export function isLockTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '55P03';
-}
+export const isLockTimeout = (error: unknown): boolean => hasCode(error, '55P03');
+
+/** Whether the host takes no writes: it is a standby, or its transactions are read-only. Nothing was done. */
+export const isReadOnly = (error: unknown): boolean => hasCode(error, '25006');
 
 /**
  * A commit that PostgreSQL warned of. When the wait for a standby ends early, because the backend is told to, it says by a

@@ -40,6 +40,13 @@ export function describeTrouble(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** For the log, of what is nobody's fault and passes by itself; undefined: this is something else. */
+export function tellExpected(error: unknown): string | undefined {
+  if (error instanceof StorageError && error.failure.kind === 'compacted')
+    return 'the history it was following is gone, and it begins anew';
+  return isPassing(error) ? describeTrouble(error) : undefined;
+}
+
 /** By SQLSTATE: what helps where waiting does not. */
 const ADVICE: Readonly<Record<string, string>> = {
   '28000': 'name a user in --kvstore-servers who may log in from here, or allow this one to (pg_hba.conf)',

@@ -1,3 +1,4 @@
+import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Encoding, Entry, ObjectEventType, SharedEvent } from '../store.ts';
 import type { RecentEncodings } from './recent-encodings.ts';
@@ -53,6 +54,15 @@ export class AppliedChange {
   #event(type: ObjectEventType, entry: Entry): ChangeEvent {
     return new ChangeEvent({ type, entry, revision: this.revision }, this.#encodings);
   }
+}
+
+export function isInScope({ entry, previous }: AppliedChange, { namespace, name }: Scope): boolean {
+  const object = entry ?? previous;
+  if (object === undefined) return false;
+  return (
+    (namespace === undefined || object.namespace === namespace) &&
+    (name === undefined || object.name === name)
+  );
 }
 
 class ChangeEvent implements SharedEvent {

@@ -1,9 +1,12 @@
+import { StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 
 /** Reads that share one question before the next waits for more of them. */
 const BUSY_READS = 4;
 /** From one question to the next while many read: as long as a read takes anyway then. */
 const BUSY_GAP_MS = 2;
+/** A question that takes longer is given up. Who came just after it was asked waits for it and for the next: twice as long. */
+const QUESTION_MS = 1500;
 
 /**
  * The newest committed revision, asked of PostgreSQL once for all reads that wait at the same moment. A read that arrives
@@ -14,6 +17,7 @@ const BUSY_GAP_MS = 2;
  */
 export class SharedCurrentRevision {
   readonly #query: () => Promise<Revision>;
+  readonly #asked: string;
   #running: Promise<Revision> | undefined;
   #next: Promise<Revision> | undefined;
   /** Reads that share the next question. */
@@ -21,8 +25,10 @@ export class SharedCurrentRevision {
   #wasBusy = false;
   #startedAt = 0;
 
-  constructor(query: () => Promise<Revision>) {
+  /** `asked`: which revision, for whoever is told that it did not come in time. */
+  constructor(query: () => Promise<Revision>, asked = 'is the newest') {
     this.#query = query;
+    this.#asked = asked;
   }
 
   get(): Promise<Revision> {
@@ -45,10 +51,22 @@ export class SharedCurrentRevision {
     this.#wasBusy = this.#waiting >= BUSY_READS;
     this.#waiting = 0;
     this.#startedAt = performance.now();
-    const running = this.#query().finally(() => {
+    const running = inTime(this.#query(), this.#asked).finally(() => {
       if (this.#running === running) this.#running = undefined;
     });
     this.#running = running;
     return running;
   }
+}
+
+/** @throws StorageError unavailable when it takes too long */
+async function inTime(question: Promise<Revision>, asked: string): Promise<Revision> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const reason = `the database did not say within ${QUESTION_MS} ms which revision ${asked}`;
+    const fail = (): void => reject(new StorageError({ kind: 'unavailable', reason }));
+    // An answer that has come while this process was busy is read first.
+    timer = setTimeout(() => setImmediate(fail), QUESTION_MS);
+  });
+  return Promise.race([question, late]).finally(() => clearTimeout(timer));
 }

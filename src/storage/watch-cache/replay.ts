@@ -1,48 +1,170 @@
+import { endTurn } from '../../util/end-turn.ts';
+import { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
-import type { ChangeWithPrevious, RevisionReader } from '../revision-log.ts';
+import { type ChangeWithPrevious, mayHaveMore, type RevisionReader } from '../revision-log.ts';
 import { AppliedChange } from './applied-change.ts';
+import type { RecentEncodings } from './recent-encodings.ts';
+import { covers, HistoryPage, type ReplayPage, ReplayPages } from './replay-pages.ts';
 import type { ResourceCache } from './resource-cache.ts';
 
 /** Changes read from SQL at a time. */
 const PAGE = 500;
+/** So many who wait for other scopes make it worth to read everything for all of them. */
+const WORTH_ALL = 8;
+/** Watchers that go on in one turn of the event loop: each has a page of changes to send. */
+const PER_TURN = 16;
 
-/** Changes of one resource, oldest first. `upTo`: there are no others in the scope after the asked revision and up to this one. */
-export interface ReplayPage {
-  readonly changes: readonly AppliedChange[];
-  readonly upTo: Revision;
-}
-
-/** What the memory of a resource has forgotten, for watchers that come from before it. */
+/**
+ * What the memory of a resource has forgotten, for watchers that come from before it. After a restart they all do, from much the
+ * same few revisions: those who wait share what is read, so that ten thousand cost the database little more than one. Who comes a
+ * moment later finds the page still there.
+ */
 export class Replay {
   readonly #reader: RevisionReader;
+  readonly #encodings: RecentEncodings;
+  readonly #pages = new ReplayPages();
+  readonly #readings = new WeakMap<ResourceCache, SharedReading>();
+  readonly #turnstile = new Turnstile();
 
-  constructor(reader: RevisionReader) {
+  /** `encodings`: where those of changes are kept that are told to many. */
+  constructor(reader: RevisionReader, encodings: RecentEncodings) {
     this.#reader = reader;
+    this.#encodings = encodings;
   }
 
   /**
    * The first changes after a revision that is below the floor of the cache's memory.
-   * @throws StorageError compacted
+   * @throws StorageError compacted, unavailable
    */
   async next(cache: ResourceCache, scope: Scope, after: Revision): Promise<ReplayPage> {
+    const page = this.#pages.find(cache, scope, after) ?? (await this.#readingOf(cache).page(scope, after));
+    await this.#turnstile.pass();
+    return page.part(scope, after);
+  }
+
+  /** To be called now and then: what nobody has asked for lately is forgotten. */
+  turn(): void {
+    this.#pages.turn();
+  }
+
+  #readingOf(cache: ResourceCache): SharedReading {
+    let reading = this.#readings.get(cache);
+    if (reading === undefined) {
+      reading = new SharedReading((scope, after) => this.#read(cache, scope, after));
+      this.#readings.set(cache, reading);
+    }
+    return reading;
+  }
+
+  async #read(cache: ResourceCache, scope: Scope, after: Revision): Promise<HistoryPage> {
     const { resource } = cache;
-    const upTo = cache.recent.floor;
-    const read = await this.#reader.changesBetween({ resource, scope, after, upTo, limit: PAGE });
-    const changes = read.map((change) => toApplied(change, cache));
+    const { floor } = cache.recent;
+    const read = await this.#reader.changesBetween({ resource, scope, after, upTo: floor, limit: PAGE });
+    const changes = read.map((change) => toApplied(change, cache, this.#encodings));
     const last = read.at(-1)?.revision;
-    return { changes, upTo: read.length < PAGE || last === undefined ? upTo : last };
+    const upTo = last === undefined || !mayHaveMore(read, PAGE) ? floor : last;
+    const page = new HistoryPage({ cache, scope, after, upTo, changes });
+    this.#pages.add(page);
+    return page;
   }
 }
 
-function toApplied(change: ChangeWithPrevious, cache: ResourceCache): AppliedChange {
+interface Request {
+  readonly scope: Scope;
+  readonly after: Revision;
+  resolve(page: HistoryPage): void;
+  reject(error: unknown): void;
+}
+
+/** Reads of the history of one resource, one after the other, each for all whom it serves. */
+class SharedReading {
+  readonly #read: (scope: Scope, after: Revision) => Promise<HistoryPage>;
+  #waiting: Request[] = [];
+  #isReading = false;
+
+  constructor(read: (scope: Scope, after: Revision) => Promise<HistoryPage>) {
+    this.#read = read;
+  }
+
+  page(scope: Scope, after: Revision): Promise<HistoryPage> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ scope, after, resolve, reject });
+      if (!this.#isReading) void this.#readAll();
+    });
+  }
+
+  /** While somebody waits. Who asks in the turn of the first is served together with it. */
+  async #readAll(): Promise<void> {
+    this.#isReading = true;
+    await endTurn();
+    for (let count = 0; ; count += 1) {
+      const [longest] = this.#waiting;
+      if (longest === undefined) break;
+      // A page that begins with the oldest revision serves most of the others; who is far behind them must not hold them up.
+      await this.#readFor(count % 2 === 0 ? this.#waiting.reduce(older, longest) : longest);
+    }
+    this.#isReading = false;
+  }
+
+  async #readFor({ scope, after }: Request): Promise<void> {
+    const others = this.#waiting.filter((one) => !covers(scope, one.scope)).length;
+    try {
+      const page = await this.#read(others < WORTH_ALL ? scope : {}, after);
+      for (const one of this.#take((request) => page.serves(request.scope, request.after))) one.resolve(page);
+    } catch (error) {
+      for (const one of this.#take((request) => request.after <= after || isBefore(request, error)))
+        one.reject(error);
+    }
+  }
+
+  #take(belongs: (request: Request) => boolean): Request[] {
+    const taken = this.#waiting.filter(belongs);
+    this.#waiting = this.#waiting.filter((request) => !belongs(request));
+    return taken;
+  }
+}
+
+const older = (one: Request, other: Request): Request => (other.after < one.after ? other : one);
+
+/** What is compacted is so for whoever comes from before it; any other failure is everybody's. */
+const isBefore = ({ after }: Request, error: unknown): boolean =>
+  !(error instanceof StorageError) || error.failure.kind !== 'compacted' || after < error.failure.compacted;
+
+/** Lets some through in each turn of the event loop, so that what all do next does not hold it. */
+class Turnstile {
+  readonly #waiting: (() => void)[] = [];
+  #isTurning = false;
+
+  pass(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (!this.#isTurning) void this.#turn();
+    });
+  }
+
+  async #turn(): Promise<void> {
+    this.#isTurning = true;
+    while (this.#waiting.length > 0) {
+      for (const pass of this.#waiting.splice(0, PER_TURN)) pass();
+      await endTurn();
+    }
+    this.#isTurning = false;
+  }
+}
+
+function toApplied(
+  change: ChangeWithPrevious,
+  cache: ResourceCache,
+  encodings: RecentEncodings,
+): AppliedChange {
   const { revision, previousJson } = change;
   const entry = cache.toEntry(change);
   if (change.verb === 'delete')
-    return new AppliedChange({ revision, entry: undefined, previous: entry }, undefined);
+    return new AppliedChange({ revision, entry: undefined, previous: entry }, encodings);
   const previous =
     previousJson === undefined
       ? undefined
       : cache.toEntry({ ...change, json: previousJson, revision: change.previous ?? revision });
-  return new AppliedChange({ revision, entry, previous }, undefined);
+  return new AppliedChange({ revision, entry, previous }, encodings);
 }

@@ -17,8 +17,10 @@ import { Watcher, type WatchStart } from './watcher.ts';
 
 /** How long a read waits for a revision that a client names, before 504 (Kubernetes: the same). */
 const NOT_OLDER_TIMEOUT_MS = 3000;
-/** How long a consistent read waits for the cache to follow the database. */
-const LATEST_TIMEOUT_MS = 20_000;
+/** How long a consistent read waits, the question to the database included, until the cache has followed it. */
+const LATEST_TIMEOUT_MS = 3000;
+/** How long reads wait for a state that is loaded afresh. */
+const LOADED_TIMEOUT_MS = 20_000;
 const TICK_MS = 1000;
 /** Objects read at a time from history, for lists of the past. */
 const HISTORY_PAGE = 1000;
@@ -52,6 +54,7 @@ export class WatchCache implements Store, ChangeSink {
   readonly #options: WatchCacheOptions;
   readonly #current: SharedCurrentRevision;
   readonly #replay: Replay;
+  readonly #compacted: SharedCurrentRevision;
   readonly #encodings = new RecentEncodings();
   /** Undefined until it is loaded, and again while it is loaded afresh. */
   #generation: Generation | undefined;
@@ -60,7 +63,8 @@ export class WatchCache implements Store, ChangeSink {
 
   constructor(options: WatchCacheOptions) {
     this.#options = options;
-    this.#replay = new Replay(options.reader);
+    this.#replay = new Replay(options.reader, this.#encodings);
+    this.#compacted = new SharedCurrentRevision(() => options.reader.compactedRevision(), 'is compacted');
     this.#current = new SharedCurrentRevision(() => options.reader.currentRevision());
   }
 
@@ -146,7 +150,7 @@ export class WatchCache implements Store, ChangeSink {
   async #watchAfter(query: WatchQuery, after: Revision, signal: AbortSignal): Promise<EventStream> {
     const generation = await this.#loaded();
     if (after < generation.cacheOf(query.resource).recent.floor) {
-      const compacted = await this.#options.reader.compactedRevision();
+      const compacted = await this.#compacted.get();
       if (after < compacted) throw new StorageError({ kind: 'compacted', requested: after, compacted });
     }
     return this.#stream(query, generation, { revision: after, state: undefined }, signal);
@@ -204,7 +208,7 @@ export class WatchCache implements Store, ChangeSink {
 
   /** @throws StorageError unavailable when it takes too long to load afresh */
   async #loaded(): Promise<Generation> {
-    while (this.#generation === undefined) await within(LATEST_TIMEOUT_MS, this.#loading.promise);
+    while (this.#generation === undefined) await within(LOADED_TIMEOUT_MS, this.#loading.promise);
     return this.#generation;
   }
 
@@ -214,9 +218,12 @@ export class WatchCache implements Store, ChangeSink {
     if (this.#generation === undefined) await this.#loaded();
     if (freshness.kind === 'not-older')
       return this.#waitFor(freshness.revision, NOT_OLDER_TIMEOUT_MS, caller);
+    const askedAtMs = performance.now();
     const current = await this.#current.get();
     if (caller?.aborted === true) throw new StorageError({ kind: 'abandoned' });
-    return this.#waitFor(current, LATEST_TIMEOUT_MS, caller);
+    const leftMs = askedAtMs + LATEST_TIMEOUT_MS - performance.now();
+    const reached = this.#waitFor(current, leftMs, caller);
+    return reached instanceof Promise ? reached.catch(toLagging) : reached;
   }
 
   /** @throws StorageError future, abandoned */
@@ -291,8 +298,17 @@ export class WatchCache implements Store, ChangeSink {
 
   #tick(): void {
     this.#encodings.turn();
+    this.#replay.turn();
     this.#generation?.bookmark();
   }
+}
+
+/** Who asks for what is newest has named no revision that could be from the future: the cache lags behind, and will not for long. */
+function toLagging(error: unknown): never {
+  if (!(error instanceof StorageError) || error.failure.kind !== 'future') throw error;
+  const { requested, current } = error.failure;
+  const reason = `changes arrive late: up to revision ${current}, where the database is at ${requested}`;
+  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
 }
 
 /** @throws StorageError unavailable */

@@ -3,7 +3,7 @@ import type { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Bookmark, Entry, TakeEvent, WatchEvent, WatchQuery } from '../store.ts';
-import { type AppliedChange, StateEvent } from './applied-change.ts';
+import { type AppliedChange, isInScope, StateEvent } from './applied-change.ts';
 import type { Replay } from './replay.ts';
 import type { ChangeListener, ResourceCache } from './resource-cache.ts';
 
@@ -196,13 +196,4 @@ export class Watcher implements ChangeListener {
     this.#live = false;
     this.#wake();
   }
-}
-
-function isInScope({ entry, previous }: AppliedChange, { namespace, name }: Scope): boolean {
-  const object = entry ?? previous;
-  if (object === undefined) return false;
-  return (
-    (namespace === undefined || object.namespace === namespace) &&
-    (name === undefined || object.name === name)
-  );
 }

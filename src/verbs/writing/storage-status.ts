@@ -32,6 +32,8 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
         // With its address, which is nothing for clients.
         { cause: new Error(failure.reason, { cause: error }) },
       );
+    case 'overloaded':
+      return status.tooManyRequests('too many writes are waiting for the database', 1);
     case 'abandoned':
       // The client has had its answer, or is gone.
       return status.timedOut();

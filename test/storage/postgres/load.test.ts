@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { CopySocket } from '../../../src/storage/postgres/copy-socket.ts';
 import { connectToLoad, copyLive, type LoadConnection } from '../../../src/storage/postgres/load.ts';
 import type { StoredObject } from '../../../src/storage/revision-log.ts';
+import { startBlackHole } from '../../kit/black-hole.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
 
@@ -54,5 +55,17 @@ test('a load that fails leaves the connection in order', async () => {
   await expect(copyLive(connection, () => {})).rejects.toThrow('heads');
   await client.query('ROLLBACK');
   expect(await load(connection)).toHaveLength(SIZES.length);
+  await connection.close();
+});
+
+test('a load that hears nothing any more ends', async () => {
+  await using database = await createTestDatabase();
+  await fill(database);
+  await using network = await startBlackHole(database.url);
+  const connection = await connectToLoad({ urls: [network.url], poolSize: 1 }, 500);
+  await connection.client.query('BEGIN');
+  network.swallow();
+  // The statement that precedes the rows goes nowhere.
+  await expect(copyLive(connection, () => {})).rejects.toThrow('silent for 500 ms');
   await connection.close();
 });

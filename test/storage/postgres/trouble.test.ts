@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { StatusError } from '../../../src/api/status.ts';
 import { StorageError } from '../../../src/storage/errors.ts';
-import { describeTrouble, explainFault, isPassing } from '../../../src/storage/postgres/trouble.ts';
+import {
+  describeTrouble,
+  explainFault,
+  isPassing,
+  tellExpected,
+} from '../../../src/storage/postgres/trouble.ts';
+import { NO_REVISION } from '../../../src/storage/revision.ts';
 
 const withCode = (code: string, message = code, more = {}): Error =>
   Object.assign(new Error(message), { code, ...more });
@@ -80,4 +86,12 @@ test('what the database refuses is told with what to change, and what says so al
   });
   const own = withCode('28P01', 'there is no password: chmod 600 the file');
   expect(explainFault(own)).toBe(own);
+});
+
+test('outages and lost histories were to be expected; mistakes were not', () => {
+  const lost = new StorageError({ kind: 'compacted', requested: NO_REVISION, compacted: NO_REVISION });
+  expect(tellExpected(lost)).toBe('the history it was following is gone, and it begins anew');
+  expect(tellExpected(unavailableStatus)).toBe('the database cannot be reached');
+  expect(tellExpected(new TypeError('x is not a function'))).toBeUndefined();
+  expect(tellExpected(withCode('42501'))).toBeUndefined();
 });

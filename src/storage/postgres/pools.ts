@@ -1,0 +1,210 @@
+import type pg from 'pg';
+import { type Backoff, pauseAfter } from '../../util/backoff.ts';
+import { Slots } from '../../util/concurrency.ts';
+import { pause } from '../../util/pause.ts';
+import type { Condition } from './condition.ts';
+import {
+  type ConnectionOptions,
+  createPool,
+  type Database,
+  type DatabaseSource,
+  type FoundRoute,
+  findReadable,
+  type PoolShape,
+} from './connection.ts';
+import type { Queryable } from './prepared.ts';
+import { isConnectionFailure, isReadOnly } from './statements.ts';
+import { describeTrouble } from './trouble.ts';
+
+/**
+ * What connections are for. Each has a pool of its own, so that none can starve another: a herd of replays does not hold up the
+ * question how fresh the cache is, nor a long compaction the tail.
+ */
+export type Purpose = 'fresh' | 'tail' | 'replay' | 'upkeep';
+
+/**
+ * Fresh reads are answered within 3 s: what takes longer is of no use to them. The tail waits for the ordering lock at times.
+ * Together with the lanes of the committer (2), the replication stream (1) and one that loads, probes or migrates, a server has
+ * 14 connections at most.
+ */
+const SHAPES = {
+  fresh: { size: 2, connectMs: 2000, statementMs: 2000, lockMs: 2000 },
+  tail: { size: 2, connectMs: 5000, statementMs: 12_000, lockMs: 10_000 },
+  upkeep: { size: 2, connectMs: 5000, statementMs: 30_000, lockMs: 10_000 },
+} as const;
+
+const BACKOFF: Backoff = { firstMs: 50, longestMs: 1000 };
+/** While the host that was found takes no writes, another may have begun to. */
+const RECHECK_MS = 5000;
+
+/** Of all purposes together. */
+export interface PoolState {
+  readonly total: number;
+  readonly idle: number;
+  /** What waits for a connection. */
+  readonly waiting: number;
+}
+
+/** Pools to the host that takes writes, or can at least be read. Where it fails, it is looked for anew, the last good one first. */
+export class Pools {
+  readonly #options: ConnectionOptions;
+  readonly #condition: Condition;
+  readonly #closing = new AbortController();
+  #current: HostPools | undefined;
+  #finding: Promise<HostPools> | undefined;
+  #foundAtMs = 0;
+  /** In a row. */
+  #failures = 0;
+  #failedAtMs = 0;
+
+  constructor(options: ConnectionOptions, condition: Condition) {
+    this.#options = options;
+    this.#condition = condition;
+  }
+
+  for(purpose: Purpose): DatabaseSource {
+    return async () => (await this.#host()).database(purpose);
+  }
+
+  state(): PoolState {
+    return this.#current?.state() ?? { total: 0, idle: 0, waiting: 0 };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#finding?.catch(() => {});
+    await this.#current?.end();
+    this.#current = undefined;
+  }
+
+  #host(): Promise<HostPools> | HostPools {
+    if (this.#current !== undefined && !this.#isDoubtful(this.#current)) return this.#current;
+    this.#finding ??= this.#find().finally(() => {
+      this.#finding = undefined;
+    });
+    return this.#finding;
+  }
+
+  #isDoubtful({ found }: HostPools): boolean {
+    return found.isReadOnly && this.#options.urls.length > 1 && Date.now() - this.#foundAtMs > RECHECK_MS;
+  }
+
+  /** All who need the database wait for the same attempt. */
+  async #find(): Promise<HostPools> {
+    // One failure is a connection's, and the next may be in order.
+    const pauseMs = this.#failures < 2 ? 0 : pauseAfter(this.#failures - 1, BACKOFF);
+    const leftMs = this.#failedAtMs + pauseMs - Date.now();
+    if (leftMs > 0) await pause(leftMs, this.#closing.signal);
+    try {
+      const found = await findReadable(this.#options);
+      this.#foundAtMs = Date.now();
+      void this.#current?.end();
+      const pools = new HostPools(this.#options, found, (error) => this.#heard(pools, error));
+      this.#current = pools;
+      return pools;
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    }
+  }
+
+  #heard(pools: HostPools, error: unknown): void {
+    if (error === undefined) {
+      this.#failures = 0;
+      this.#condition.worked();
+    } else if (pools === this.#current && !(isReadOnly(error) && pools.found.isReadOnly)) {
+      this.#current = undefined;
+      void pools.end();
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#failures += 1;
+    this.#failedAtMs = Date.now();
+    if (!this.#closing.signal.aborted) this.#condition.failed(describeTrouble(error));
+  }
+}
+
+/** Those to one host, made when they are first needed. */
+class HostPools {
+  readonly found: FoundRoute;
+  readonly #options: ConnectionOptions;
+  readonly #heard: (error: unknown) => void;
+  readonly #pools = new Map<Purpose, BoundedPool>();
+
+  /** `heard`: what became of a statement, as far as it tells of the host: undefined when it was answered. */
+  constructor(options: ConnectionOptions, found: FoundRoute, heard: (error: unknown) => void) {
+    this.#options = options;
+    this.found = found;
+    this.#heard = heard;
+  }
+
+  database(purpose: Purpose): Database {
+    let pool = this.#pools.get(purpose);
+    if (pool === undefined) {
+      pool = new BoundedPool(
+        this.#shape(purpose),
+        (shape) => createPool(this.#options, this.found, shape),
+        this.#heard,
+      );
+      this.#pools.set(purpose, pool);
+    }
+    return { pool, prepares: this.found.prepares };
+  }
+
+  #shape(purpose: Purpose): PoolShape {
+    if (purpose !== 'replay') return { purpose, ...SHAPES[purpose] };
+    return { purpose, ...SHAPES.upkeep, size: this.#options.poolSize };
+  }
+
+  state(): PoolState {
+    const states = [...this.#pools.values()].map((pool) => pool.state());
+    const sum = (of: keyof PoolState): number => states.reduce((total, state) => total + state[of], 0);
+    return { total: sum('total'), idle: sum('idle'), waiting: sum('waiting') };
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.end()));
+  }
+}
+
+/** Statements beyond its size wait here, not in the driver's pool, which cannot tell that from a host that does not answer. */
+class BoundedPool implements Queryable {
+  readonly #pool: pg.Pool;
+  readonly #slots: Slots;
+  readonly #heard: (error: unknown) => void;
+  #hasEnded = false;
+
+  constructor(shape: PoolShape, create: (shape: PoolShape) => pg.Pool, heard: (error: unknown) => void) {
+    this.#pool = create(shape);
+    this.#slots = new Slots(shape.size);
+    this.#heard = heard;
+  }
+
+  async query<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    try {
+      const result = await this.#slots.run(() => this.#query<Row>(query));
+      this.#heard(undefined);
+      return result;
+    } catch (error) {
+      if (isConnectionFailure(error)) this.#heard(error);
+      throw error;
+    }
+  }
+
+  #query<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    if (this.#hasEnded) throw new Error('the connection was given up, as were others to the same host');
+    return this.#pool.query<Row>(query);
+  }
+
+  state(): PoolState {
+    const { totalCount: total, idleCount: idle } = this.#pool;
+    return { total, idle, waiting: this.#slots.waiting };
+  }
+
+  end(): Promise<void> {
+    this.#hasEnded = true;
+    return this.#pool.end().catch(() => {});
+  }
+}
