@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import type { WindowWish } from '../../../src/storage/postgres/history-window.ts';
-import { migrate, readMigrations } from '../../../src/storage/postgres/migrate.ts';
+import { migrate } from '../../../src/storage/postgres/migrate.ts';
+import { readMigrations } from '../../../src/storage/postgres/migration.ts';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
