@@ -19,7 +19,10 @@ interface ClockOptions {
 }
 
 /** Rows from the future would end compaction: the window would not get as far for as long as they are ahead. */
-export async function correctClock({ pool }: Database, { onTrouble, now, signal }: ClockOptions): Promise<void> {
+export async function correctClock(
+  { pool }: Database,
+  { onTrouble, now, signal }: ClockOptions,
+): Promise<void> {
   let total = 0;
   for (;;) {
     const text = 'SELECT corrected, log_ahead, clock_ahead FROM correct_clock($1, $2)';

@@ -70,10 +70,14 @@ export class Compactor {
     await this.makeAhead();
     await correctClock(database, { onTrouble, now, signal });
     await call(database, 'compact_history()');
-    while (!signal.aborted && (await call(database, `forget_superseded(${BATCH_ROWS})`)) === String(BATCH_ROWS));
+    while (
+      !signal.aborted &&
+      (await call(database, `forget_superseded(${BATCH_ROWS})`)) === String(BATCH_ROWS)
+    );
     while (!signal.aborted && (await call(database, 'leave_partition()')) !== 'nothing');
     let dropped = 0;
-    while (!signal.aborted && (await call(database, `drop_partition('${settleMs} ms')`)) === 't') dropped += 1;
+    while (!signal.aborted && (await call(database, `drop_partition('${settleMs} ms')`)) === 't')
+      dropped += 1;
     return dropped;
   }
 

@@ -34,14 +34,16 @@ export async function migrate(
   options: MigrateOptions = {},
 ): Promise<string[]> {
   const { to = Number.POSITIVE_INFINITY, say = () => {} } = options;
-  await inTransaction(client, true, () => prepareNotes(client));
+  await inTransaction(client, () => prepareNotes(client));
   assertKnown(await readApplied(client), migrations);
   const done: string[] = [];
   for (const migration of migrations.filter(({ id }) => id <= to)) {
     if ((await readApplied(client)).has(migration.id)) continue;
     const older = await findOlderServers(client, migration);
     if (older > 0) {
-      say(`migration ${migration.id} (${migration.name}) waits for ${older} connections of an older version to end`);
+      say(
+        `migration ${migration.id} (${migration.name}) waits for ${older} connections of an older version to end`,
+      );
       break;
     }
     if (await applyPatiently(client, migration, options)) done.push(migration.name);
@@ -92,10 +94,7 @@ async function readApplied(client: pg.ClientBase): Promise<Map<number, AppliedMi
   );
 }
 
-function assertKnown(
-  applied: ReadonlyMap<number, AppliedMigration>,
-  migrations: readonly Migration[],
-): void {
+function assertKnown(applied: ReadonlyMap<number, AppliedMigration>, migrations: readonly Migration[]): void {
   const known = new Map(migrations.map((migration) => [migration.id, migration]));
   const newest = Math.max(0, ...known.keys());
   for (const [id, { checksum, beside }] of applied) {
@@ -136,6 +135,8 @@ async function applyPatiently(
     try {
       return await apply(client, migration);
     } catch (error) {
+      // Another server may have done it all meanwhile, so that there was nothing left to be done it to.
+      if ((await readApplied(client)).has(migration.id)) return false;
       const reason = error instanceof Error ? error.message : String(error);
       const failure = `migration ${migration.id} (${migration.name}) failed: ${reason}`;
       if (!isInTheWay(error) || Date.now() > untilMs) throw new Error(failure, { cause: error });
@@ -151,42 +152,48 @@ const isInTheWay = (error: unknown): boolean =>
 
 async function apply(client: pg.ClientBase, migration: Migration): Promise<boolean> {
   const steps = stepsOf(migration);
-  for (const [at, step] of steps.entries()) {
-    if ((await readApplied(client)).has(migration.id)) return false;
-    const isLast = at === steps.length - 1;
-    while (await runStep(client, step, isLast ? migration : undefined));
+  for (const step of steps.slice(0, -1)) {
+    for (let outcome: StepOutcome = 'more'; outcome === 'more'; ) {
+      outcome = await runStep(client, step, migration);
+      if (outcome === 'applied') return false;
+    }
   }
-  return true;
+  const last = steps.at(-1);
+  if (last?.kind === 'without transaction') await runStep(client, last, migration);
+  return inTransaction(client, async () => {
+    if ((await readApplied(client)).has(migration.id)) return false;
+    if (last?.kind === 'transaction') await run(client, last.sql);
+    await note(client, migration);
+    return true;
+  });
 }
 
-/** Answers whether there is more of the step to do. `noting`: that migration is applied with it. */
+/** 'applied': the whole migration, by another server. */
+type StepOutcome = 'done' | 'more' | 'applied';
+
 async function runStep(
   client: pg.ClientBase,
   { kind, sql }: MigrationStep,
-  noting: Migration | undefined,
-): Promise<boolean> {
+  { id }: Migration,
+): Promise<StepOutcome> {
   if (kind === 'without transaction') {
+    if ((await readApplied(client)).has(id)) return 'applied';
     await withoutTimeouts(client, () => run(client, sql));
-    return false;
+    return 'done';
   }
-  return inTransaction(client, noting !== undefined, async () => {
-    if (noting !== undefined && (await readApplied(client)).has(noting.id)) return false;
+  return inTransaction(client, async () => {
+    if ((await readApplied(client)).has(id)) return 'applied';
     const answer = await run(client, sql);
-    if (noting !== undefined) await note(client, noting);
-    return kind === 'repeated' && answer !== '0';
+    return kind === 'repeated' && answer !== '0' && answer !== 0 ? 'more' : 'done';
   });
 }
 
 /** Whoever migrates may take longer than anything else is waited for; and then nobody must wait long behind us. */
-async function inTransaction<Result>(
-  client: pg.ClientBase,
-  isExclusive: boolean,
-  work: () => Promise<Result>,
-): Promise<Result> {
+async function inTransaction<Result>(client: pg.ClientBase, work: () => Promise<Result>): Promise<Result> {
   await client.query('BEGIN');
   try {
     await client.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
-    if (isExclusive) await run(client, "SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('migrate'))");
+    await run(client, "SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('migrate'))");
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
     const result = await work();
     await client.query('COMMIT');

@@ -15,7 +15,8 @@ import { PROJECT } from '../../project.ts';
  *     -- step without transaction   one statement that PostgreSQL wants so: CREATE INDEX CONCURRENTLY
  *
  * Steps may be cut off anywhere and begun again from the first, also by two servers at a time, so each but the last must be one
- * that may be repeated. The last is noted as applied in its own transaction.
+ * that may be repeated. The last is noted as applied in its own transaction, and is
+ * not a repeated one.
  */
 export interface Migration {
   readonly id: number;
@@ -49,7 +50,10 @@ export function newestMigration(): number {
   return newest;
 }
 
-const listFiles = (folder: string): string[] => readdirSync(folder).filter((file) => FILE.test(file)).sort();
+const listFiles = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((file) => FILE.test(file))
+    .sort();
 
 /** The oldest servers that may run beside it, by the newest migration they know. */
 export function besideOf({ id, sql }: Migration): number {

@@ -29,6 +29,8 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly onTrouble: (message: string) => void;
   /** This server's clock. */
   readonly now?: () => number;
+  /** For how long a partition is asked for nothing before it is dropped. */
+  readonly settleMs?: number;
 }
 
 /** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
@@ -80,6 +82,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
       onError,
       onTrouble,
       now,
+      ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
     }),
     expirer: new Expirer({ database, onError }),
     leases: new PostgresServerLeases(database),

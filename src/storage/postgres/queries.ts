@@ -36,7 +36,9 @@ export const CURRENT_REVISION = prepare(
     tables
       .selectFrom('epochs as e')
       .select([
-        sql<string>`greatest((SELECT max(revision) FROM revisions WHERE revision >= ${of.seen}), e.epoch)`.as('revision'),
+        sql<string>`greatest((SELECT max(revision) FROM revisions WHERE revision >= ${of.seen}), e.epoch)`.as(
+          'revision',
+        ),
         'e.epoch',
         sql<string | null>`e.timeline <> database_timeline()`.as('moved'),
       ])
