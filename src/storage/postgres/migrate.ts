@@ -33,11 +33,13 @@ export async function migrate(
   migrations: readonly Migration[],
   options: MigrateOptions = {},
 ): Promise<string[]> {
-  const { to = Number.POSITIVE_INFINITY, say = () => {} } = options;
+  const { to, say = () => {} } = options;
   await inTransaction(client, () => prepareNotes(client));
-  assertKnown(await readApplied(client), migrations);
+  const applied = await readApplied(client);
+  assertKnown(applied, migrations);
+  assertAhead(to, applied, migrations);
   const done: string[] = [];
-  for (const migration of migrations.filter(({ id }) => id <= to)) {
+  for (const migration of migrations.filter(({ id }) => id <= (to ?? id))) {
     if ((await readApplied(client)).has(migration.id)) continue;
     const older = await findOlderServers(client, migration);
     if (older > 0) {
@@ -63,9 +65,11 @@ export interface ListedMigration extends Pick<Migration, 'id' | 'name'> {
 export async function listMigrations(
   client: pg.ClientBase,
   migrations: readonly Migration[],
+  to?: number,
 ): Promise<ListedMigration[]> {
   const applied = (await hasNotes(client)) ? await readApplied(client) : new Map<number, AppliedMigration>();
   assertKnown(applied, migrations);
+  assertAhead(to, applied, migrations);
   const listed: ListedMigration[] = [];
   let state: MigrationState = 'pending';
   for (const migration of migrations) {
@@ -110,6 +114,22 @@ function assertKnown(applied: ReadonlyMap<number, AppliedMigration>, migrations:
       );
     }
   }
+}
+
+function assertAhead(
+  to: number | undefined,
+  applied: ReadonlyMap<number, AppliedMigration>,
+  migrations: readonly Migration[],
+): void {
+  if (to === undefined) return;
+  const newest = migrations.at(-1)?.id ?? 0;
+  if (!migrations.some(({ id }) => id === to))
+    throw new Error(`there is no migration ${to}: the newest is ${newest}, and --list shows all of them`);
+  const present = Math.max(0, ...applied.keys());
+  if (to < present)
+    throw new Error(
+      `the database is at migration ${present} already, beyond ${to}: migrations go forward only`,
+    );
 }
 
 /** Connections of servers that may not run beside it. Ours say what they know; those of the versions before 30 do not. */

@@ -14,7 +14,7 @@ export interface DatabaseSetup {
   /** Answers the names of the migrations it applied. @throws Error, one line for a person each that is missing */
   migrate(options?: MigrateOptions): Promise<string[]>;
   /** What there is of migrations and what of it was applied. Changes nothing. */
-  listMigrations(): Promise<ListedMigration[]>;
+  listMigrations(to?: number): Promise<ListedMigration[]>;
   /** Whether history is kept as far back as is wished; see {@link keepHistoryWindow}. After `migrate`. */
   keepHistoryWindow(wish: WindowWish): Promise<KeptWindow>;
   /** What an acknowledged write has behind it, for a person. After `migrate`. */
@@ -39,7 +39,7 @@ export async function setUpDatabase<Result>(
         if (missing.length > 0) throw new Error(missing.join('\n'));
         return migrate(client, readMigrations(), migrateOptions);
       },
-      listMigrations: () => listMigrations(client, readMigrations()),
+      listMigrations: (to) => listMigrations(client, readMigrations(), to),
       keepHistoryWindow: (wish) => keepHistoryWindow(client, wish),
       describeDurability: () => describeDurability(client),
       keepKey: (name, wishes) => keepClusterKey(client, name, wishes),

@@ -163,7 +163,7 @@ async function writeByChance(
   for (let n = 0; n < count; n += 1) {
     await before(n);
     seed = (seed * 1103515245 + 12345) % 2147483648;
-    const name = `n${seed % 13}`;
+    const name = `n${10 + (seed % 13)}`;
     const current = live.get(name);
     const verb = current === undefined ? 'create' : seed % 3 === 0 ? 'delete' : 'update';
     const revision = await committer.commit(write(verb, name, current, `${n}`));
