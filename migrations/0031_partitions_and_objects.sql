@@ -279,7 +279,6 @@ $$;
 CREATE FUNCTION make_partition(needed bigint) RETURNS bigint
 LANGUAGE plpgsql
 SECURITY DEFINER
-SET search_path FROM CURRENT
 AS $$
 DECLARE
     first  bigint;

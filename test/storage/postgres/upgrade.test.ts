@@ -229,6 +229,29 @@ test('a call that waits for the lock while the tables change goes on in the func
   await Promise.all([old.end(), reader.end()]);
 });
 
+test('what a function of before writes to heads is in the objects, with its bytes', async () => {
+  await using database = await createOldDatabase();
+  const old = await connect(database, 'pg-apiserver commits');
+  const created = await commitAsBefore(old, { verb: 'create', name: 'a', expected: 0n, data: 'one' });
+  const updated = await commitAsBefore(old, { verb: 'update', name: 'a', expected: created, data: 'two' });
+  await upgrade(database);
+  const data = "SELECT object->'data'->>'data' AS data FROM objects";
+  expect(await database.query(data)).toEqual([{ data: 'two' }]);
+  await old.query(
+    'UPDATE heads h SET revision = $1 FROM (SELECT ctid AS place FROM heads) p WHERE h.ctid = p.place',
+    [String(created)],
+  );
+  expect(await database.query(data)).toEqual([{ data: 'one' }]);
+  await old.query('DELETE FROM heads h USING (SELECT ctid AS place FROM heads) p WHERE h.ctid = p.place');
+  expect(await database.query(data)).toEqual([]);
+  await old.query(
+    "INSERT INTO heads (api_group, resource, namespace, name, revision, uid) VALUES ('', 'configmaps', 'default', 'a', $1, 'uid')",
+    [String(updated)],
+  );
+  expect(await database.query(data)).toEqual([{ data: 'two' }]);
+  await old.end();
+});
+
 test('an upgrade that is cut off anywhere goes on where it is begun again', async () => {
   await using database = await createOldDatabase();
   const old = await connect(database, 'old');
