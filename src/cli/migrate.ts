@@ -1,5 +1,6 @@
 import { UsageError } from '../options/flag.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
+import { storageFlags } from '../options/storage.ts';
 import type { ListedMigration } from '../storage/postgres/migrate.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { databaseConnection, describeWindow, windowWish } from './database.ts';
@@ -23,10 +24,10 @@ const tell = (line: string): void => void process.stdout.write(`${line}\n`);
  */
 export async function runMigrations(args: readonly string[]): Promise<void> {
   const { wish, others } = parseWish(args);
-  const options = parseOptions(others);
+  const { storage: options } = parseOptions(others);
   if (options.databaseUrls.length === 0) {
     throw new UsageError(
-      'migrate needs --kvstore-servers=postgres://…; the embedded PostgreSQL is migrated when it starts',
+      `migrate needs ${storageFlags.databaseUrls.shown}=postgres://…; the embedded PostgreSQL is migrated when it starts`,
     );
   }
   const work = (): Promise<void> =>
@@ -39,7 +40,11 @@ export async function runMigrations(args: readonly string[]): Promise<void> {
   await waitForDatabase(work, { signal: stopSignal(), say });
 }
 
-async function apply(database: DatabaseSetup, { to }: MigrateWish, options: ServerOptions): Promise<void> {
+async function apply(
+  database: DatabaseSetup,
+  { to }: MigrateWish,
+  options: ServerOptions['storage'],
+): Promise<void> {
   const applied = await database.migrate({ say, ...(to === undefined ? {} : { to }) });
   const rest = to === undefined ? 'up to date' : `at migration ${to}`;
   tell(applied.length === 0 ? `the database is ${rest}` : `applied ${applied.join(', ')}`);
