@@ -2,7 +2,8 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { EmbeddedPostgres } from '../src/cli/embedded/embedded-postgres.ts';
-import { migrate, readMigrations } from '../src/storage/postgres/migrate.ts';
+import { migrate } from '../src/storage/postgres/migrate.ts';
+import { readMigrations } from '../src/storage/postgres/migration.ts';
 import { hidePasswords } from '../src/util/hidden-passwords.ts';
 import { openRunFolder, sharedRootOf } from './kit/run-folder.ts';
 

@@ -46,7 +46,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
 
 async function runCommand(args: readonly string[]): Promise<void> {
   const [name = '', ...others] = args;
-  if (name === 'migrate') return runMigrations(parseOptions(others));
+  if (name === 'migrate') return runMigrations(others);
   const command = COMMANDS.get(name);
   if (command === undefined) return serve(parseOptions(args));
   const firstFlag = others.findIndex((word) => word.startsWith('-'));

@@ -1,30 +1,101 @@
 import { UsageError } from '../options/flag.ts';
-import type { ServerOptions } from '../options/options.ts';
+import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { storageFlags } from '../options/storage.ts';
-import { setUpDatabase } from '../storage/postgres/setup.ts';
+import type { ListedMigration } from '../storage/postgres/migrate.ts';
+import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { databaseConnection, describeWindow, windowWish } from './database.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 
+/** What `migrate` is asked for besides the flags that all commands take. */
+interface MigrateWish {
+  readonly kind: 'apply' | 'list' | 'dry run';
+  /** The last migration to be applied; all unless told. */
+  readonly to: number | undefined;
+}
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+
 /**
  * `pg-apiserver migrate`: brings a database up to date without serving. With --history-window it changes that, for all servers.
+ * --list shows the migrations there are, --dry-run those that would be applied, --to=31 ends with that one.
  * @throws Error, one line for a person
  */
-export async function runMigrations({ storage: options }: ServerOptions): Promise<void> {
+export async function runMigrations(args: readonly string[]): Promise<void> {
+  const { wish, others } = parseWish(args);
+  const { storage: options } = parseOptions(others);
   if (options.databaseUrls.length === 0) {
     throw new UsageError(
       `migrate needs ${storageFlags.databaseUrls.shown}=postgres://…; the embedded PostgreSQL is migrated when it starts`,
     );
   }
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  const tell = (line: string): void => void process.stdout.write(`${line}\n`);
-  const migrate = (): Promise<void> =>
+  const work = (): Promise<void> =>
     setUpDatabase(databaseConnection(options, options.databaseUrls), async (database) => {
+      if (wish.kind === 'list') return list(await database.listMigrations());
+      if (wish.kind === 'dry run') return preview(await database.listMigrations(wish.to), wish);
       tell(database.encryption);
-      const applied = await database.migrate();
-      tell(applied.length === 0 ? 'the database is up to date' : `applied ${applied.join(', ')}`);
-      if (options.setsHistoryWindow)
-        tell(describeWindow(await database.keepHistoryWindow(windowWish(options))));
+      return apply(database, wish, options);
     });
-  await waitForDatabase(migrate, { signal: stopSignal(), say });
+  await waitForDatabase(work, { signal: stopSignal(), say });
+}
+
+async function apply(
+  database: DatabaseSetup,
+  { to }: MigrateWish,
+  options: ServerOptions['storage'],
+): Promise<void> {
+  const applied = await database.migrate({ say, ...(to === undefined ? {} : { to }) });
+  const rest = to === undefined ? 'up to date' : `at migration ${to}`;
+  tell(applied.length === 0 ? `the database is ${rest}` : `applied ${applied.join(', ')}`);
+  if (options.setsHistoryWindow) tell(describeWindow(await database.keepHistoryWindow(windowWish(options))));
+}
+
+/** `31 partitions_and_objects: pending; beside servers that know 22` */
+function list(migrations: readonly ListedMigration[]): void {
+  for (const { id, name, state, beside } of migrations)
+    tell(`${id} ${name}: ${state}${beside < id ? `; beside servers that know ${beside}` : ''}`);
+}
+
+function preview(
+  migrations: readonly ListedMigration[],
+  { to = Number.POSITIVE_INFINITY }: MigrateWish,
+): void {
+  const missing = migrations.filter(({ id, state }) => state !== 'applied' && id <= to);
+  for (const { id, name, state } of missing) {
+    const note = state === 'pending' ? '' : `, which ${state}`;
+    tell(`would apply ${id} ${name}${note}`);
+  }
+  if (missing.length === 0) tell('there is nothing to apply');
+}
+
+/** @throws UsageError */
+function parseWish(args: readonly string[]): { wish: MigrateWish; others: string[] } {
+  const others: string[] = [];
+  let to: number | undefined;
+  const asked = new Set<MigrateWish['kind']>();
+  const words = [...args];
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    const [, name = '', value] = /^--?(list|dry-run|to)(?:=(.*))?$/s.exec(word) ?? [];
+    if (name === '') others.push(word);
+    else if (name === 'to') to = parseTo(value ?? words.shift() ?? '');
+    else if (isOn(name, value)) asked.add(name === 'list' ? 'list' : 'dry run');
+  }
+  if (asked.has('list') && (asked.has('dry run') || to !== undefined))
+    throw new UsageError('--list shows all migrations: it goes with neither --dry-run nor --to');
+  const [kind = 'apply'] = asked;
+  return { wish: { kind, to }, others };
+}
+
+function parseTo(value: string): number {
+  if (/^\d{1,4}$/.test(value)) return Number(value);
+  throw new UsageError(
+    `--to: ${JSON.stringify(value)} is not the number of a migration, such as 31: --list shows them`,
+  );
+}
+
+function isOn(name: string, value: string | undefined): boolean {
+  if (value === undefined || value === 'true') return true;
+  if (value === 'false') return false;
+  throw new UsageError(`--${name}: ${JSON.stringify(value)} is neither true nor false`);
 }

@@ -94,7 +94,7 @@ test('Events have two APIs over one storage', async () => {
   );
   expect(selected.json.items).toHaveLength(1);
   const rows = await database.query<{ left: number }>(
-    "SELECT extract(epoch FROM expires_at - now())::int AS left FROM heads WHERE name = 'started'",
+    "SELECT extract(epoch FROM expires_at - now())::int AS left FROM objects WHERE name = 'started'",
   );
   expect(rows[0]?.left).toBeGreaterThan(3500);
   expect((await cluster.kubectl('get events')).stdout).toMatch(/Normal\s+Started\s+pod\/web\s+it began/);

@@ -249,7 +249,7 @@ test('a server that starts puts right what is not, and tells about what only peo
   await servers[1]?.stop();
   // As an import leaves it: `b` has the address of `a`, `c` has no record, and something that is gone has one.
   await database.query(
-    `UPDATE revisions SET object = replace(object::text, o.ip, $1)::json
+    `UPDATE objects SET object = replace(object::text, o.ip, $1)::json
      FROM (SELECT value AS ip FROM allocations WHERE namespace = 'broken' AND name = 'b') o
      WHERE namespace = 'broken' AND name = 'b'`,
     [ip],

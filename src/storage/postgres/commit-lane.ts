@@ -5,7 +5,7 @@ import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import { BatchCommit, type CommitOutcome, findWrites, type PendingWrite } from './commit.ts';
 import type { Condition } from './condition.ts';
-import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
+import { type Connection, type ConnectionOptions, connectWritable, toApplicationName } from './connection.ts';
 import { CURRENT_REVISION } from './queries.ts';
 import {
   isConnectionFailure,
@@ -199,7 +199,7 @@ export class CommitLane {
   async #endBackends({ client }: Connection, deadlineMs: number): Promise<void> {
     const untilMs = Math.min(Date.now() + BACKEND_END_MS, deadlineMs);
     do {
-      const { rows } = await client.query(END_BACKENDS, [`pg-apiserver ${this.#purpose}`]);
+      const { rows } = await client.query(END_BACKENDS, [toApplicationName(this.#purpose)]);
       if (rows.length === 0) return;
       await pause(BACKEND_POLL_MS, this.#progress.closing);
     } while (Date.now() < untilMs && !this.#progress.closing.aborted);
@@ -213,7 +213,7 @@ export class CommitLane {
     this.#open = open;
     // Before the first batch of all: what is searched for a lost write begins behind what was there.
     if (this.#progress.seen === NO_REVISION) {
-      const [row] = await CURRENT_REVISION.run(connection.client, {});
+      const [row] = await CURRENT_REVISION.run(connection.client, { seen: String(NO_REVISION) });
       this.#advance(toRevision(row?.revision ?? 0));
     }
     return open;

@@ -11,6 +11,7 @@ import {
 } from './encryption.ts';
 import type { Hosts } from './hosts.ts';
 import type { KnownHistory } from './known-history.ts';
+import { newestMigration } from './migration.ts';
 import { Password } from './password-file.ts';
 import type { Queryable } from './prepared.ts';
 import { isReadOnly, TEXT_TYPES } from './statements.ts';
@@ -73,13 +74,17 @@ export function toClientConfig(
     ...{ host, port, user, database },
     password: () => password.read(),
     ssl: tlsConfig(handshake, target, options),
-    application_name: `pg-apiserver ${purpose}`,
+    application_name: toApplicationName(purpose),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
     types: TEXT_TYPES,
   };
 }
+
+/** Who looks at a database's connections sees what they are for, and which migrations their servers know. */
+export const toApplicationName = (purpose: string): string =>
+  `pg-apiserver ${purpose} (schema ${newestMigration()})`;
 
 /** A connection of our own, for what must not wait for one of the pool. */
 export interface Connection {
@@ -270,6 +275,27 @@ const sessionSettings = ({ statementMs, lockMs }: SessionBounds): string =>
     `SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
     TCP_SETTINGS,
   ].join('; ');
+
+/** For what may take as long as it likes, outside of a transaction. */
+export async function withoutTimeouts<Result>(
+  client: pg.ClientBase,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { rows } = await client.query<{ bound: string }>(BOUNDS);
+  if (rows.length === 0) return work();
+  await client.query('SET statement_timeout = 0; SET lock_timeout = 0');
+  try {
+    return await work();
+  } finally {
+    await client.query(rows.map(({ bound }) => bound).join('; '));
+  }
+}
+
+/** What {@link beginSession} has set; nothing where the session is a pooler's. */
+const BOUNDS = `
+  SELECT format('SET %I = %L', name, setting) AS bound
+  FROM pg_settings
+  WHERE name IN ('statement_timeout', 'lock_timeout') AND source = 'session'`;
 
 export interface PoolShape extends SessionBounds {
   readonly purpose: string;

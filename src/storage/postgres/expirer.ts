@@ -8,7 +8,7 @@ const BATCH_OBJECTS = 500;
 
 /**
  * Ends objects whose time is up (Events, by --event-ttl) the way a client would: a delete revision each, through the same
- * function and lock as every write, so watchers see them go. A head that was renewed meanwhile is refused there, not
+ * function and lock as every write, so watchers see them go. An object that was renewed meanwhile is refused there, not
  * deleted. Every server runs it; the second finds nothing.
  */
 export class Expirer {
@@ -42,9 +42,7 @@ export class Expirer {
 
 const EXPIRE = `
   WITH due AS MATERIALIZED (
-    SELECT h.*, r.object
-    FROM (SELECT * FROM heads WHERE expires_at < clock_timestamp() ORDER BY expires_at LIMIT $1) h
-    JOIN revisions r ON r.revision = h.revision
+    SELECT * FROM objects WHERE expires_at < clock_timestamp() ORDER BY expires_at LIMIT $1
   ), batch AS MATERIALIZED (
     SELECT
       array_agg(object) AS objects, array_agg('delete'::text) AS verbs, array_agg(api_group) AS api_groups,

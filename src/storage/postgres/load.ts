@@ -12,9 +12,9 @@ import { Slab } from './slab.ts';
  */
 const COPY = `
   COPY (
-    SELECT r.api_group, r.resource, r.namespace, r.name, r.uid, r.revision, r.object
-    FROM heads h JOIN revisions r ON r.revision = h.revision
-    ORDER BY h.api_group, h.resource, h.namespace, h.name
+    SELECT api_group, resource, namespace, name, uid, revision, object
+    FROM objects
+    ORDER BY api_group, resource, namespace, name
   ) TO STDOUT (FORMAT binary)`;
 
 export interface LoadConnection extends Connection {

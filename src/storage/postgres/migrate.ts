@@ -1,73 +1,114 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { PROJECT } from '../../project.ts';
+import { withoutTimeouts } from './connection.ts';
+import { besideOf, type Migration, type MigrationStep, stepsOf } from './migration.ts';
 import { prepare, tables } from './prepared.ts';
 
-/**
- * Migrations are plain SQL files, `NNNN_name.sql`, forward only, all or nothing. Several servers may start at once: an
- * advisory lock lets one migrate while the others wait. The lock ends with the transaction, so this works through a pooler
- * too. A server refuses a schema newer than it knows, and files that were changed after they had been applied.
- */
-export interface Migration {
-  readonly id: number;
-  readonly name: string;
-  readonly sql: string;
-  readonly checksum: string;
+export interface MigrateOptions {
+  /** The last to be applied; all unless told. */
+  readonly to?: number;
+  /** How long locks that others hold are tried for. */
+  readonly patienceMs?: number;
+  /** One line for a person: what is waited for. */
+  readonly say?: (line: string) => void;
 }
 
-const FOLDER = fileURLToPath(new URL('migrations/', PROJECT));
-
-export function readMigrations(folder: string = FOLDER): Migration[] {
-  const files = readdirSync(folder).filter((file) => /^\d{4}_[a-z0-9_]+\.sql$/.test(file));
-  return files.sort().map((file) => {
-    const sql = readFileSync(`${folder}/${file}`, 'utf8');
-    const checksum = createHash('sha256').update(sql).digest('hex');
-    return { id: Number(file.slice(0, 4)), name: file.slice(5, -4), sql, checksum };
-  });
-}
+/** Half an hour: as long as a backup may be reading what is to change. */
+const PATIENCE_MS = 30 * 60_000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5000;
+/** Whoever comes after us in the queue for a lock waits as long as we do. */
+const LOCK_TIMEOUT = '2s';
 
 /**
  * Brings the database's schema up to date. Answers the names of the migrations it applied.
- * @throws Error with one line that says what is wrong, for a newer schema or a changed file
+ *
+ * Several servers may start at once: an advisory lock lets one migrate while the others wait. It ends with each transaction,
+ * so this works through a pooler too. A server refuses a schema newer than it knows, unless that says that it may run beside it,
+ * and files that were changed after they had been applied.
+ * @throws Error with one line that says what is wrong
  */
-export async function migrate(client: pg.ClientBase, migrations: readonly Migration[]): Promise<string[]> {
-  await client.query('BEGIN');
-  try {
-    // Whoever migrates may take longer than anything else is waited for; and then nobody must wait long behind us.
-    await client.query('SET LOCAL lock_timeout = 0');
-    await client.query("SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('migrate'))");
-    await client.query("SET LOCAL lock_timeout = '10s'");
-    await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
-      id integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
-    const applied = await readApplied(client);
-    assertKnown(applied, migrations);
-    const missing = migrations.filter(({ id }) => !applied.has(id));
-    for (const migration of missing) await apply(client, migration);
-    await client.query('COMMIT');
-    return missing.map(({ name }) => name);
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
+export async function migrate(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+  options: MigrateOptions = {},
+): Promise<string[]> {
+  const { to, say = () => {} } = options;
+  await inTransaction(client, () => prepareNotes(client));
+  const applied = await readApplied(client);
+  assertKnown(applied, migrations);
+  assertAhead(to, applied, migrations);
+  const done: string[] = [];
+  for (const migration of migrations.filter(({ id }) => id <= (to ?? id))) {
+    if ((await readApplied(client)).has(migration.id)) continue;
+    const older = await findOlderServers(client, migration);
+    if (older > 0) {
+      say(
+        `migration ${migration.id} (${migration.name}) waits for ${older} connections of an older version to end`,
+      );
+      break;
+    }
+    if (await applyPatiently(client, migration, options)) done.push(migration.name);
   }
+  return done;
 }
 
-async function readApplied(client: pg.ClientBase): Promise<Map<number, string>> {
+export type MigrationState = 'applied' | 'pending' | 'waits for servers of an older version to end';
+
+export interface ListedMigration extends Pick<Migration, 'id' | 'name'> {
+  readonly state: MigrationState;
+  /** The oldest servers that may run beside it, by the newest migration they know. */
+  readonly beside: number;
+}
+
+/** What there is and what of it was applied. Changes nothing. @throws as {@link migrate} */
+export async function listMigrations(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+  to?: number,
+): Promise<ListedMigration[]> {
+  const applied = (await hasNotes(client)) ? await readApplied(client) : new Map<number, AppliedMigration>();
+  assertKnown(applied, migrations);
+  assertAhead(to, applied, migrations);
+  const listed: ListedMigration[] = [];
+  let state: MigrationState = 'pending';
+  for (const migration of migrations) {
+    const { id, name } = migration;
+    const isApplied = applied.has(id);
+    if (!isApplied && (await findOlderServers(client, migration)) > 0)
+      state = 'waits for servers of an older version to end';
+    listed.push({ id, name, state: isApplied ? 'applied' : state, beside: besideOf(migration) });
+  }
+  return listed;
+}
+
+interface AppliedMigration {
+  readonly checksum: string;
+  /** undefined: it was applied by a version that did not say. */
+  readonly beside: number | undefined;
+}
+
+async function readApplied(client: pg.ClientBase): Promise<Map<number, AppliedMigration>> {
   const rows = await APPLIED.run(client, {});
-  return new Map(rows.map(({ id, checksum }) => [Number(id), checksum]));
+  return new Map(
+    rows.map(({ id, checksum, beside }) => [
+      Number(id),
+      { checksum, beside: beside === null ? undefined : Number(beside) },
+    ]),
+  );
 }
 
-function assertKnown(applied: ReadonlyMap<number, string>, migrations: readonly Migration[]): void {
+function assertKnown(applied: ReadonlyMap<number, AppliedMigration>, migrations: readonly Migration[]): void {
   const known = new Map(migrations.map((migration) => [migration.id, migration]));
-  for (const [id, checksum] of applied) {
+  const newest = Math.max(0, ...known.keys());
+  for (const [id, { checksum, beside }] of applied) {
     const migration = known.get(id);
-    if (migration === undefined) {
+    if (migration === undefined && (beside === undefined || beside > newest)) {
       throw new Error(
         `the database's schema is at migration ${id}, which this version does not know: run the newer pg-apiserver`,
       );
     }
-    if (migration.checksum !== checksum) {
+    if (migration !== undefined && migration.checksum !== checksum) {
       throw new Error(
         `migration ${id} (${migration.name}) differs from the one that was applied to the database`,
       );
@@ -75,18 +116,153 @@ function assertKnown(applied: ReadonlyMap<number, string>, migrations: readonly 
   }
 }
 
-async function apply(client: pg.ClientBase, { id, name, sql, checksum }: Migration): Promise<void> {
-  try {
-    await client.query(sql);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`migration ${id} (${name}) failed: ${reason}`, { cause: error });
-  }
-  await NOTE.run(client, { id: String(id), name, checksum });
+function assertAhead(
+  to: number | undefined,
+  applied: ReadonlyMap<number, AppliedMigration>,
+  migrations: readonly Migration[],
+): void {
+  if (to === undefined) return;
+  const newest = migrations.at(-1)?.id ?? 0;
+  if (!migrations.some(({ id }) => id === to))
+    throw new Error(`there is no migration ${to}: the newest is ${newest}, and --list shows all of them`);
+  const present = Math.max(0, ...applied.keys());
+  if (to < present)
+    throw new Error(
+      `the database is at migration ${present} already, beyond ${to}: migrations go forward only`,
+    );
 }
 
-const APPLIED = prepare(() => tables.selectFrom('schema_migrations').select(['id', 'checksum']));
+/** Connections of servers that may not run beside it. Ours say what they know; those of the versions before 30 do not. */
+async function findOlderServers(client: pg.ClientBase, migration: Migration): Promise<number> {
+  const { rows } = await client.query<{ older: string }>(OLDER_SERVERS, [besideOf(migration)]);
+  return Number(rows[0]?.older ?? 0);
+}
 
-const NOTE = prepare((of: { readonly id: string; readonly name: string; readonly checksum: string }) =>
-  tables.insertInto('schema_migrations').values({ id: of.id, name: of.name, checksum: of.checksum }),
+const OLDER_SERVERS = `
+  SELECT count(*) AS older
+  FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name LIKE 'pg-apiserver %' AND pid <> pg_backend_pid()
+    AND coalesce(substring(application_name FROM 'schema (\\d+)')::int, 22) < $1`;
+
+/** Answers whether it was applied here; another server may have been quicker. */
+async function applyPatiently(
+  client: pg.ClientBase,
+  migration: Migration,
+  { patienceMs = PATIENCE_MS, say = () => {} }: MigrateOptions,
+): Promise<boolean> {
+  const untilMs = Date.now() + patienceMs;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+    try {
+      return await apply(client, migration);
+    } catch (error) {
+      // Another server may have done it all meanwhile, so that there was nothing left to be done it to.
+      if ((await readApplied(client)).has(migration.id)) return false;
+      const reason = error instanceof Error ? error.message : String(error);
+      const failure = `migration ${migration.id} (${migration.name}) failed: ${reason}`;
+      if (!isInTheWay(error) || Date.now() > untilMs) throw new Error(failure, { cause: error });
+      say(`${failure}; it is tried again`);
+      await pause(pauseMs);
+    }
+  }
+}
+
+/** SQLSTATE lock_not_available, deadlock_detected, object_in_use: somebody else is at it. */
+const isInTheWay = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /^(55P03|40P01|55006)$/.test(String(error.code));
+
+async function apply(client: pg.ClientBase, migration: Migration): Promise<boolean> {
+  const steps = stepsOf(migration);
+  for (const step of steps.slice(0, -1)) {
+    for (let outcome: StepOutcome = 'more'; outcome === 'more'; ) {
+      outcome = await runStep(client, step, migration);
+      if (outcome === 'applied') return false;
+    }
+  }
+  const last = steps.at(-1);
+  if (last?.kind === 'without transaction') await runStep(client, last, migration);
+  return inTransaction(client, async () => {
+    if ((await readApplied(client)).has(migration.id)) return false;
+    if (last?.kind === 'transaction') await run(client, last.sql);
+    await note(client, migration);
+    return true;
+  });
+}
+
+/** 'applied': the whole migration, by another server. */
+type StepOutcome = 'done' | 'more' | 'applied';
+
+async function runStep(
+  client: pg.ClientBase,
+  { kind, sql }: MigrationStep,
+  { id }: Migration,
+): Promise<StepOutcome> {
+  if (kind === 'without transaction') {
+    if ((await readApplied(client)).has(id)) return 'applied';
+    await withoutTimeouts(client, () => run(client, sql));
+    return 'done';
+  }
+  return inTransaction(client, async () => {
+    if ((await readApplied(client)).has(id)) return 'applied';
+    const answer = await run(client, sql);
+    return kind === 'repeated' && answer !== '0' && answer !== 0 ? 'more' : 'done';
+  });
+}
+
+/** Whoever migrates may take longer than anything else is waited for; and then nobody must wait long behind us. */
+async function inTransaction<Result>(client: pg.ClientBase, work: () => Promise<Result>): Promise<Result> {
+  await client.query('BEGIN');
+  try {
+    await client.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
+    await run(client, "SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('migrate'))");
+    await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+    const result = await work();
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+/** As long as it takes. Answers the first value of its first row. */
+async function run(client: pg.ClientBase, text: string): Promise<unknown> {
+  const result = await client.query<unknown[]>({ text, rowMode: 'array', ...NO_TIMEOUT });
+  return result.rows?.[0]?.[0];
+}
+
+const NO_TIMEOUT = { query_timeout: 2 ** 31 - 1 };
+
+async function hasNotes(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ has: string }>(
+    `SELECT count(*) AS has FROM pg_attribute
+     WHERE attrelid = to_regclass('schema_migrations') AND attname = 'beside'`,
+  );
+  return rows[0]?.has === '1';
+}
+
+async function prepareNotes(client: pg.ClientBase): Promise<void> {
+  if (await hasNotes(client)) return;
+  await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
+    id integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
+  await client.query('ALTER TABLE schema_migrations ADD COLUMN beside integer');
+}
+
+async function note(client: pg.ClientBase, migration: Migration): Promise<void> {
+  const { id, name, checksum } = migration;
+  await NOTE.run(client, { id: String(id), name, checksum, beside: String(besideOf(migration)) });
+}
+
+const APPLIED = prepare(() => tables.selectFrom('schema_migrations').select(['id', 'checksum', 'beside']));
+
+interface NoteValues {
+  readonly id: string;
+  readonly name: string;
+  readonly checksum: string;
+  readonly beside: string;
+}
+
+const NOTE = prepare((of: NoteValues) =>
+  tables
+    .insertInto('schema_migrations')
+    .values({ id: of.id, name: of.name, checksum: of.checksum, beside: of.beside }),
 );

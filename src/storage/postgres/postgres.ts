@@ -4,7 +4,7 @@ import { PostgresAllocations } from './allocations.ts';
 import { BatchingCommitter } from './committer.ts';
 import { Compactor } from './compactor.ts';
 import { Condition } from './condition.ts';
-import { type ConnectionOptions, findReadable, toClientConfig } from './connection.ts';
+import { type ConnectionOptions, connectWritable, findReadable, toClientConfig } from './connection.ts';
 import { Expirer } from './expirer.ts';
 import { PostgresFeed } from './feed.ts';
 import { Hosts } from './hosts.ts';
@@ -25,6 +25,8 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly now?: () => number;
   /** Within this time every write is answered; 30 s unless told. */
   readonly writePatienceMs?: number;
+  /** For how long a partition is asked for nothing before it is dropped. */
+  readonly settleMs?: number;
 }
 
 /** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
@@ -71,10 +73,12 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     }),
     compactor: new Compactor({
       database: upkeep,
+      connect: () => connectWritable(options, 'migrations'),
       intervalMs: options.compactionIntervalMs,
       onError: (error) => remind(`compaction: ${describeTrouble(error)}`),
       onTrouble,
       now,
+      ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
     }),
     expirer: new Expirer({ database: upkeep, condition: new Condition('expiry', onTrouble) }),
     leases: new PostgresServerLeases(upkeep),

@@ -4,6 +4,8 @@ import { prepare, tables } from './prepared.ts';
 
 /** What is asked of the log. Revisions and other numbers are given as text (schema.ts). */
 
+const STATE_COLUMNS = ['api_group', 'resource', 'namespace', 'name', 'uid', 'revision', 'object'] as const;
+
 const OBJECT_COLUMNS = [
   'r.api_group',
   'r.resource',
@@ -26,15 +28,18 @@ const CHANGE_COLUMNS = [
 const EPOCH = sql<string>`(SELECT max(epoch) FROM epochs)`;
 
 /**
- * Where the log is: at its newest row, which compaction never deletes, or where its epoch began. `moved`: PostgreSQL is not on
- * the timeline that the epoch began on.
+ * Where the log is: at its newest row, which compaction never drops, or where its epoch began. `moved`: PostgreSQL is not on
+ * the timeline that the epoch began on. Only the partitions from `seen` on are looked at, the newest revision the caller knows of;
+ * a log that has nothing from there on, and no new epoch, has lost it.
  */
 export const CURRENT_REVISION = prepare(
-  () =>
+  (of: { readonly seen: string }) =>
     tables
       .selectFrom('epochs as e')
       .select([
-        sql<string>`greatest((SELECT max(revision) FROM revisions), e.epoch)`.as('revision'),
+        sql<string>`greatest((SELECT max(revision) FROM revisions WHERE revision >= ${of.seen}), e.epoch)`.as(
+          'revision',
+        ),
         'e.epoch',
         sql<string | null>`e.timeline <> database_timeline()`.as('moved'),
       ])
@@ -80,13 +85,12 @@ interface KeyValues {
 export const GET = prepare(
   (of: KeyValues) =>
     tables
-      .selectFrom('heads as h')
-      .innerJoin('revisions as r', 'r.revision', 'h.revision')
-      .select(OBJECT_COLUMNS)
-      .where('h.api_group', '=', of.group)
-      .where('h.resource', '=', of.resource)
-      .where('h.namespace', '=', of.namespace)
-      .where('h.name', '=', of.name),
+      .selectFrom('objects')
+      .select(STATE_COLUMNS)
+      .where('api_group', '=', of.group)
+      .where('resource', '=', of.resource)
+      .where('namespace', '=', of.namespace)
+      .where('name', '=', of.name),
   'get',
 );
 
@@ -108,15 +112,40 @@ interface AtValues extends ScopeValues {
   readonly afterName: string;
 }
 
-/** The newest row at or below the revision, for each key: the index revisions_by_object has them in this order. */
+const DELETED = sql<boolean>`verb = 'delete'`.as('is_deleted');
+const LIVE = sql<boolean>`false`.as('is_deleted');
+
+/**
+ * The states at or below a revision: those of the log, those it no longer has, and those that have not changed since, which may
+ * be older than the log.
+ */
+const statesAt = (at: AtValues) =>
+  tables
+    .selectFrom('revisions')
+    .select([...STATE_COLUMNS, DELETED])
+    .where('revision', '<=', at.revision)
+    .unionAll(
+      tables
+        .selectFrom('superseded')
+        .select([...STATE_COLUMNS, LIVE])
+        .where('revision', '<=', at.revision)
+        .where('superseded_by', '>', at.revision),
+    )
+    .unionAll(
+      tables
+        .selectFrom('objects')
+        .select([...STATE_COLUMNS, LIVE])
+        .where('revision', '<=', at.revision),
+    );
+
+/** The newest of them for each key: the indexes by object have them in this order. */
 const newestAt = (at: AtValues) =>
   tables
-    .selectFrom('revisions as r')
+    .selectFrom(statesAt(at).as('r'))
     .distinctOn(['r.namespace', 'r.name'])
     .selectAll('r')
     .where('r.api_group', '=', at.group)
     .where('r.resource', '=', at.resource)
-    .where('r.revision', '<=', at.revision)
     .where(isWithin(at))
     .where(({ eb, refTuple, tuple }) =>
       eb(refTuple('r.namespace', 'r.name'), '>', tuple(at.afterNamespace, at.afterName)),
@@ -129,7 +158,7 @@ export const LIST_AT = prepare((at: AtValues & { readonly limit: number }) =>
   tables
     .selectFrom(newestAt(at).as('r'))
     .select(OBJECT_COLUMNS)
-    .where('r.verb', '<>', 'delete')
+    .where('r.is_deleted', 'is', false)
     .orderBy('r.namespace')
     .orderBy('r.name')
     .limit(at.limit),
@@ -139,7 +168,7 @@ export const COUNT_AT = prepare((at: AtValues) =>
   tables
     .selectFrom(newestAt(at).as('r'))
     .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where('r.verb', '<>', 'delete'),
+    .where('r.is_deleted', 'is', false),
 );
 
 interface ChangeValues extends ScopeValues {
@@ -156,7 +185,7 @@ const bytesBefore = (size: Expression<number>) =>
   sql<string>`sum(${size}) OVER (ORDER BY r.revision ROWS UNBOUNDED PRECEDING) - ${size}`;
 
 const CHANGE_SIZE = sql<number>`octet_length(r.object::text)`;
-const CHANGES_SIZE = sql<number>`(octet_length(r.object::text) + coalesce(octet_length(p.object::text), 0))`;
+const CHANGES_SIZE = sql<number>`(octet_length(r.object::text) + coalesce(octet_length(coalesce(p.object, s.object)::text), 0))`;
 
 const isInPage = sql<SqlBool>`page.bytes_before < ${sql.lit(MAX_PAGE_BYTES)}`;
 
@@ -166,7 +195,8 @@ export const CHANGES = prepare((of: ChangeValues) =>
       tables
         .selectFrom('revisions as r')
         .leftJoin('revisions as p', 'p.revision', 'r.previous_revision')
-        .select([...CHANGE_COLUMNS, 'p.object as previous_object'])
+        .leftJoin('superseded as s', 's.revision', 'r.previous_revision')
+        .select(({ fn }) => [...CHANGE_COLUMNS, fn.coalesce('p.object', 's.object').as('previous_object')])
         .select(bytesBefore(CHANGES_SIZE).as('bytes_before'))
         .where('r.api_group', '=', of.group)
         .where('r.resource', '=', of.resource)

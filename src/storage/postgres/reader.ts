@@ -67,7 +67,8 @@ export class PostgresReader implements RevisionReader {
 
   /** A log that ends before what was seen in it has lost commits, or is another one. */
   async #readPosition(): Promise<{ revision: Revision; isDoubtful: boolean }> {
-    const [row] = await this.#run(CURRENT_REVISION, {}, this.#sources.fresh);
+    const seen = String(this.#history.seen?.revision ?? NO_REVISION);
+    const [row] = await this.#run(CURRENT_REVISION, { seen }, this.#sources.fresh);
     if (row === undefined) throw new Error('the database has no epoch: run pg-apiserver migrate');
     const revision = toRevision(row.revision);
     const isDoubtful = row.moved === 't' || revision < (this.#history.seen?.revision ?? NO_REVISION);
@@ -104,7 +105,7 @@ export class PostgresReader implements RevisionReader {
     const { client } = connection;
     try {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const [row] = await CURRENT_REVISION.run(client, {});
+      const [row] = await CURRENT_REVISION.run(client, { seen: String(NO_REVISION) });
       const revision = toRevision(row?.revision ?? 0);
       begin(revision);
       await copyLive(connection, batch);

@@ -6,7 +6,9 @@ import type { Generated } from 'kysely';
  */
 export interface Schema {
   readonly revisions: RevisionsTable;
-  readonly heads: HeadsTable;
+  readonly objects: ObjectsTable;
+  readonly superseded: SupersededTable;
+  readonly log_bounds: LogBoundsTable;
   readonly compaction: CompactionTable;
   readonly epochs: EpochsTable;
   readonly allocations: AllocationsTable;
@@ -43,11 +45,28 @@ interface RevisionsTable extends KeyColumns {
   readonly follows_revision: string | null;
 }
 
-/** Which row of the log is the current state of each live object. */
-interface HeadsTable extends KeyColumns {
+/** The live objects. */
+interface ObjectsTable extends KeyColumns {
   readonly revision: string;
   readonly uid: string;
   readonly expires_at: string | null;
+  readonly object: string;
+  readonly modified_at: string;
+}
+
+/** States that the log no longer has, from `revision` to before `superseded_by`. */
+interface SupersededTable extends KeyColumns {
+  readonly revision: string;
+  readonly superseded_by: string;
+  readonly uid: string;
+  readonly object: string;
+  readonly committed_at: string;
+}
+
+/** Where the log begins and ends. One row. */
+interface LogBoundsTable {
+  readonly low: string;
+  readonly high: string;
 }
 
 /** How far history has been cut off, and how far back it is kept. One row. */
@@ -98,4 +117,5 @@ interface SchemaMigrationsTable {
   readonly name: string;
   readonly checksum: string;
   readonly applied_at: Generated<string>;
+  readonly beside: string | null;
 }

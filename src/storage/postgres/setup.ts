@@ -2,7 +2,8 @@ import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
 import { describeDurability } from './durability.ts';
 import { type KeptWindow, keepHistoryWindow, type WindowWish } from './history-window.ts';
-import { migrate, readMigrations } from './migrate.ts';
+import { type ListedMigration, listMigrations, type MigrateOptions, migrate } from './migrate.ts';
+import { readMigrations } from './migration.ts';
 import { findMissingRequirements } from './requirements.ts';
 import { SigningKeyChanges } from './signing-keys.ts';
 
@@ -11,7 +12,9 @@ export interface DatabaseSetup {
   /** As {@link Connection.encryption}. */
   readonly encryption: string;
   /** Answers the names of the migrations it applied. @throws Error, one line for a person each that is missing */
-  migrate(): Promise<string[]>;
+  migrate(options?: MigrateOptions): Promise<string[]>;
+  /** What there is of migrations and what of it was applied. Changes nothing. */
+  listMigrations(to?: number): Promise<ListedMigration[]>;
   /** Whether history is kept as far back as is wished; see {@link keepHistoryWindow}. After `migrate`. */
   keepHistoryWindow(wish: WindowWish): Promise<KeptWindow>;
   /** What an acknowledged write has behind it, for a person. After `migrate`. */
@@ -31,11 +34,12 @@ export async function setUpDatabase<Result>(
   try {
     return await use({
       encryption,
-      migrate: async () => {
+      migrate: async (migrateOptions) => {
         const missing = await findMissingRequirements(client);
         if (missing.length > 0) throw new Error(missing.join('\n'));
-        return migrate(client, readMigrations());
+        return migrate(client, readMigrations(), migrateOptions);
       },
+      listMigrations: (to) => listMigrations(client, readMigrations(), to),
       keepHistoryWindow: (wish) => keepHistoryWindow(client, wish),
       describeDurability: () => describeDurability(client),
       keepKey: (name, wishes) => keepClusterKey(client, name, wishes),

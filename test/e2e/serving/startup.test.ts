@@ -37,7 +37,7 @@ test('while it starts a server is alive, not ready, and asks to come back', asyn
   const database = await createTestDatabase();
   const blocker = new pg.Client({ connectionString: database.url });
   await blocker.connect();
-  await blocker.query('BEGIN; LOCK TABLE heads IN ACCESS EXCLUSIVE MODE');
+  await blocker.query('BEGIN; LOCK TABLE objects IN ACCESS EXCLUSIVE MODE');
   const port = await freePort();
   const starting = startCluster(database.url, [
     `--secure-port=${port}`,

@@ -74,7 +74,7 @@ test('a server whose port is open, and whose start the database holds up, ends w
   await using database = await createTestDatabase();
   const blocker = new pg.Client({ connectionString: database.url });
   await blocker.connect();
-  await blocker.query('BEGIN; LOCK TABLE heads IN ACCESS EXCLUSIVE MODE');
+  await blocker.query('BEGIN; LOCK TABLE objects IN ACCESS EXCLUSIVE MODE');
   const port = await freePort();
   await using server = run(`--kvstore-servers=${database.url}`, `--secure-port=${port}`);
   await eventually(async () => {

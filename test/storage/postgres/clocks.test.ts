@@ -52,7 +52,7 @@ test('rows that a clock has dated a year ahead are given the present, and compac
   expect(troubles).toEqual(['1502 revisions were dated in the future; they have the present time now']);
   expect(await database.query(timesRise)).toEqual([{ rises: true }]);
   const last = await commit(1, pinned);
-  expect(await log.compactor.compact(never)).toBeGreaterThan(0);
+  await log.compactor.compact(never);
   expect(await log.reader.compactedRevision()).toBe(pinned);
   expect(await newestTime(database)).toBeLessThanOrEqual(Date.now());
   expect(last).toBeGreaterThan(pinned);

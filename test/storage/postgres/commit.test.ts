@@ -89,16 +89,16 @@ test('of a batch with every verb, each write does what it alone would have done'
   const kinds = outcomes.map((outcome) => (outcome.status === 'rejected' ? kindOf(outcome.reason) : 'ok'));
   expect(kinds).toEqual(['ok', 'conflict', 'ok', 'conflict', 'ok', 'exists']);
   const written = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
-  const heads = await database.query(
-    'SELECT name, revision, extract(epoch FROM expires_at) * 1000 AS ends FROM heads ORDER BY name',
+  const objects = await database.query(
+    'SELECT name, revision, extract(epoch FROM expires_at) * 1000 AS ends FROM objects ORDER BY name',
   );
-  expect(heads.map(({ name, revision }) => [name, BigInt(String(revision))])).toEqual([
+  expect(objects.map(({ name, revision }) => [name, BigInt(String(revision))])).toEqual([
     ['b', at[1]],
     ['c', written[2]],
     ['d', at[3]],
     ['e', written[4]],
   ]);
-  const ends = heads.map(({ ends }) => (ends === null ? null : Number(ends)));
+  const ends = objects.map(({ ends }) => (ends === null ? null : Number(ends)));
   expect(ends).toEqual([null, expiresAt.getTime(), null, expiresAt.getTime()]);
   const loggedRows = await database.query(
     'SELECT previous_revision FROM revisions ORDER BY revision OFFSET 4',
@@ -251,7 +251,7 @@ test('a write whose answer is lost is found, whatever another batch has committe
   const first = await log.committer.commit(write('create', 'first'));
   muffler.muteNext();
   const lost = log.committer.commit(write('create', 'lost'));
-  await expect.poll(() => database.query("SELECT FROM heads WHERE name = 'lost'")).toHaveLength(1);
+  await expect.poll(() => database.query("SELECT FROM objects WHERE name = 'lost'")).toHaveLength(1);
   const later = await Promise.all(
     Array.from({ length: 20 }, (_, n) => log.committer.commit(write('create', `later${n}`))),
   );

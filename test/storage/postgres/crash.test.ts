@@ -31,7 +31,7 @@ test('killing a server in the middle of writes loses nothing that was acknowledg
   const stored = new Set(rows.map(({ line }) => line));
   expect(acknowledged.length).toBeGreaterThan(300);
   expect(acknowledged.filter((line) => !stored.has(line))).toEqual([]);
-  const half = await database.query('SELECT revision FROM revisions EXCEPT SELECT revision FROM heads');
+  const half = await database.query('SELECT revision FROM revisions EXCEPT SELECT revision FROM objects');
   expect(half).toEqual([]);
 });
 

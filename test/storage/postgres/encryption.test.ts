@@ -114,7 +114,7 @@ test('commits, reads, the first load and the tail are all encrypted', async () =
   const look = async (): Promise<void> => {
     const client = await connectWritable({ urls: [url('?sslmode=disable')], poolSize: 1 }, 'look');
     const { rows } = await client.client.query<{ name: string; ssl: string }>(
-      "SELECT regexp_replace(application_name, ' [0-9a-f]{8}$', '') AS name, ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name LIKE 'pg-apiserver %' AND pid <> pg_backend_pid()",
+      "SELECT regexp_replace(application_name, '( [0-9a-f]{8})? \\(.*$', '') AS name, ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name LIKE 'pg-apiserver %' AND pid <> pg_backend_pid()",
     );
     for (const { name, ssl } of rows) seen.add(`${name} ${ssl}`);
     await client.close();

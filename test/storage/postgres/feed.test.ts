@@ -134,7 +134,7 @@ test.each(['gone', 'replaced'])(
     const lost = await log.committer.commit(write('create', 'lost'));
     await recorder.reached(lost);
     // What a failover to a standby that lagged behind looks like.
-    await database.query('DELETE FROM heads WHERE revision > $1', [kept.toString()]);
+    await database.query('DELETE FROM objects WHERE revision > $1', [kept.toString()]);
     await database.query('DELETE FROM revisions WHERE revision > $1', [kept.toString()]);
     await database.query("SELECT setval('revisions_revision_seq', $1)", [kept.toString()]);
     if (what === 'replaced') {

@@ -1,8 +1,10 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import type { WindowWish } from '../../../src/storage/postgres/history-window.ts';
-import { migrate, readMigrations } from '../../../src/storage/postgres/migrate.ts';
+import { migrate } from '../../../src/storage/postgres/migrate.ts';
+import { readMigrations } from '../../../src/storage/postgres/migration.ts';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
+import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
 
@@ -13,7 +15,8 @@ const MINUTES_5 = 300_000;
 const keep = ({ url }: TestDatabase, wish: WindowWish) =>
   setUpDatabase({ urls: [url], poolSize: 1 }, (database) => database.keepHistoryWindow(wish));
 
-async function writeLongAgo(database: TestDatabase): Promise<void> {
+/** Answers the newest revision that is old. */
+async function writeLongAgo(database: TestDatabase): Promise<Revision> {
   const log = openLog(database.url);
   const first = await log.committer.commit(write('create', 'a'));
   const second = await log.committer.commit(write('update', 'a', first));
@@ -23,6 +26,7 @@ async function writeLongAgo(database: TestDatabase): Promise<void> {
     second.toString(),
   ]);
   await log.close();
+  return second;
 }
 
 test('a server that is started without a window of its own deletes nothing that others keep', async () => {
@@ -31,14 +35,16 @@ test('a server that is started without a window of its own deletes nothing that 
     windowMs: DAYS_30,
     before: 'unset',
   });
-  await writeLongAgo(database);
+  const second = await writeLongAgo(database);
   expect(await keep(database, { windowMs: MINUTES_5, isGiven: false })).toEqual({ windowMs: DAYS_30 });
   const log = openLog(database.url);
-  expect(await log.compactor.compact(never)).toBe(0);
+  await log.compactor.compact(never);
+  expect(await log.reader.compactedRevision()).toBe(NO_REVISION);
   // Whoever asks for it is obeyed, by servers that run as well, and told what it was.
   const changed = await keep(database, { windowMs: MINUTES_5, isGiven: true });
   expect(changed).toEqual({ windowMs: MINUTES_5, before: DAYS_30 });
-  expect(await log.compactor.compact(never)).toBe(1);
+  await log.compactor.compact(never);
+  expect(await log.reader.compactedRevision()).toBe(second);
   await log.close();
 });
 
@@ -46,7 +52,8 @@ test('while nobody has said how far back history is kept, all of it is', async (
   await using database = await createTestDatabase();
   await writeLongAgo(database);
   const log = openLog(database.url);
-  expect(await log.compactor.compact(never)).toBe(0);
+  await log.compactor.compact(never);
+  expect(await log.reader.compactedRevision()).toBe(NO_REVISION);
   expect(await keep(database, { windowMs: MINUTES_5, isGiven: false })).toEqual({
     windowMs: MINUTES_5,
     before: 'unset',

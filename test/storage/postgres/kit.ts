@@ -13,6 +13,7 @@ export function openLog(url: string, options: Partial<PostgresOptions> = {}): Po
     urls: [url],
     poolSize: 4,
     compactionIntervalMs: 0,
+    settleMs: 0,
     onTrouble: () => {},
     ...options,
   });
@@ -21,6 +22,17 @@ export function openLog(url: string, options: Partial<PostgresOptions> = {}): Po
 /** How far back history is kept, as a server sets it. */
 export async function keepHistory(database: TestDatabase, window: string): Promise<void> {
   await database.query('UPDATE compaction SET history_window = $1', [window]);
+}
+
+/**
+ * Ends the partition that is written to and begins another, as if as much had been written as goes into one. Answers how many
+ * there are.
+ */
+export async function beginPartition(database: TestDatabase): Promise<number> {
+  await database.query(
+    "SELECT setval('revisions_revision_seq', (SELECT high - 1 FROM log_partitions() WHERE high > last_value ORDER BY high LIMIT 1)) FROM revisions_revision_seq",
+  );
+  return (await database.query('SELECT FROM log_partitions()')).length;
 }
 
 export function write(verb: WriteVerb, name: string, expected?: Revision, data = 'x'): Write {

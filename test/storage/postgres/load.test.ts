@@ -51,8 +51,8 @@ test('a load that fails leaves the connection in order', async () => {
   await expect(copyLive(connection, fail)).rejects.toThrow('no room');
   await client.query('COMMIT');
   await client.query('BEGIN');
-  await client.query('ALTER TABLE heads RENAME TO tails');
-  await expect(copyLive(connection, () => {})).rejects.toThrow('heads');
+  await client.query('ALTER TABLE objects RENAME TO tails');
+  await expect(copyLive(connection, () => {})).rejects.toThrow('objects');
   await client.query('ROLLBACK');
   expect(await load(connection)).toHaveLength(SIZES.length);
   await connection.close();

@@ -1,0 +1,44 @@
+import type { Database } from './connection.ts';
+
+/** Rows looked at in one transaction: small, so that neither locks nor WAL come in lumps. */
+const BATCH_ROWS = 1000;
+/** As far as a commit lets the log go ahead of its server's clock (commit_revisions). */
+const MAX_CLOCK_DIFFERENCE_S = 60;
+
+interface ClockRow {
+  readonly corrected: string;
+  readonly log_ahead: string | null;
+  readonly clock_ahead: string;
+}
+
+interface ClockOptions {
+  readonly onTrouble: (message: string) => void;
+  /** This server's clock. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** Rows from the future would end compaction: the window would not get as far for as long as they are ahead. */
+export async function correctClock(
+  { pool }: Database,
+  { onTrouble, now, signal }: ClockOptions,
+): Promise<void> {
+  let total = 0;
+  for (;;) {
+    const text = 'SELECT corrected, log_ahead, clock_ahead FROM correct_clock($1, $2)';
+    const values = [new Date(now()).toISOString(), BATCH_ROWS];
+    const [row] = (await pool.query<ClockRow>({ text, values })).rows;
+    const corrected = Number(row?.corrected ?? 0);
+    if (total === 0) tellOfClocks(row, onTrouble);
+    total += corrected;
+    if (corrected === 0 || signal.aborted) break;
+  }
+  if (total > 0) onTrouble(`${total} revisions were dated in the future; they have the present time now`);
+}
+
+function tellOfClocks(row: ClockRow | undefined, onTrouble: (message: string) => void): void {
+  const seconds = Math.round(Number(row?.clock_ahead ?? 0));
+  if (Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE_S) return;
+  const direction = seconds > 0 ? 'ahead of' : 'behind';
+  onTrouble(`the database's clock is ${Math.abs(seconds)} s ${direction} this server's: set them right`);
+}

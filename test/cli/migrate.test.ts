@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { createTestDatabase } from '../postgres.ts';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+interface Outcome {
+  readonly code: number;
+  readonly lines: string[];
+  readonly stderr: string;
+}
+
+/** `pg-apiserver migrate` with what is built. */
+function migrate(url: string, ...args: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [MAIN, 'migrate', `--kvstore-servers=${url}`, ...args],
+      (error, stdout, stderr) =>
+        resolve({
+          code: error === null ? 0 : Number(error.code),
+          lines: stdout.trimEnd().split('\n'),
+          stderr,
+        }),
+    );
+  });
+}
+
+test('migrate lists what there is, shows what it would do, ends where it is told, and does the rest', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  const listed = await migrate(database.url, '--list');
+  expect(listed.code).toBe(0);
+  expect(listed.lines[0]).toBe('1 revisions: pending');
+  expect(listed.lines).toContain('31 partitions_and_objects: pending; beside servers that know 22');
+  expect(await database.query("SELECT to_regclass('schema_migrations') AS notes")).toEqual([{ notes: null }]);
+
+  const part = await migrate(database.url, '--to=22');
+  expect(part.lines.at(-1)).toMatch(/^applied revisions, .*, history_window$/);
+  const preview = await migrate(database.url, '--dry-run');
+  expect(preview.lines[0]).toBe('would apply 30 indexes_of_the_log');
+  expect((await migrate(database.url, '--dry-run', '--to', '31')).lines).toEqual([
+    'would apply 30 indexes_of_the_log',
+    'would apply 31 partitions_and_objects',
+  ]);
+  expect(await database.query("SELECT relkind FROM pg_class WHERE oid = 'revisions'::regclass")).toEqual([
+    { relkind: 'r' },
+  ]);
+  expect((await migrate(database.url, '--to=22')).lines.at(-1)).toBe('the database is at migration 22');
+  expect((await migrate(database.url)).code).toBe(0);
+  expect((await migrate(database.url, '--dry-run')).lines).toEqual(['there is nothing to apply']);
+  expect((await migrate(database.url, '--list')).lines).toContain(
+    '31 partitions_and_objects: applied; beside servers that know 22',
+  );
+});
+
+test('migrate says in one line what is wrong with its flags, and changes nothing', async () => {
+  await using database = await createTestDatabase();
+  const cases: [string[], number, RegExp][] = [
+    [
+      ['--to=new'],
+      2,
+      /^pg-apiserver: --to: "new" is not the number of a migration, such as 31: --list shows them$/,
+    ],
+    [['--to'], 2, /^pg-apiserver: --to: "" is not the number/],
+    [['--to=-1'], 2, /^pg-apiserver: --to: "-1" is not the number/],
+    [
+      ['--to=29'],
+      1,
+      /^pg-apiserver: there is no migration 29: the newest is \d+, and --list shows all of them$/,
+    ],
+    [
+      ['--to=22'],
+      1,
+      /^pg-apiserver: the database is at migration \d+ already, beyond 22: migrations go forward only$/,
+    ],
+    [
+      ['--list', '--dry-run'],
+      2,
+      /^pg-apiserver: --list shows all migrations: it goes with neither --dry-run nor --to$/,
+    ],
+    [['--list=maybe'], 2, /^pg-apiserver: --list: "maybe" is neither true nor false$/],
+  ];
+  for (const [args, code, message] of cases) {
+    const outcome = await migrate(database.url, ...args);
+    expect(outcome.code).toBe(code);
+    expect(outcome.stderr.trimEnd()).toMatch(message);
+  }
+});

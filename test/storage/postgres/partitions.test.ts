@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest';
+import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
+import type { Revision } from '../../../src/storage/revision.ts';
+import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { beginPartition, keepHistory, openLog, Recorder, write } from './kit.ts';
+
+const never = new AbortController().signal;
+
+const partitions = (database: TestDatabase) =>
+  database.query<{ low: string; high: string }>('SELECT low, high FROM log_partitions()');
+
+const partitionOf = async (database: TestDatabase, revision: Revision): Promise<string | undefined> => {
+  const text = 'SELECT tableoid::regclass::text AS partition FROM revisions WHERE revision = $1';
+  return (await database.query<{ partition: string }>(text, [revision.toString()]))[0]?.partition;
+};
+
+test('writes go on across the edge of a partition, and one batch may have both sides of it', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const recorder = new Recorder();
+  const stop = new AbortController();
+  const tail = log.feed.run(await log.reader.currentRevision(), recorder, stop.signal);
+  await log.compactor.makeAhead();
+  const [first] = await partitions(database);
+  await database.query("SELECT setval('revisions_revision_seq', $1)", [Number(first?.high) - 6]);
+  const before = await log.committer.commit(write('create', 'before'));
+  const revisions = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => log.committer.commit(write('create', `n${n}`))),
+  );
+  const places = await Promise.all([before, ...revisions].map((one) => partitionOf(database, one)));
+  expect(new Set(places)).toEqual(new Set(['revisions_1', 'revisions_10001']));
+  const batches = await database.query(
+    'SELECT follows_revision FROM revisions GROUP BY 1 HAVING count(DISTINCT tableoid) = 2',
+  );
+  expect(batches).toHaveLength(1);
+  await recorder.reached(revisions.reduce((a, b) => (a > b ? a : b)));
+  expect(recorder.changes).toHaveLength(21);
+  stop.abort();
+  await tail;
+  await log.close();
+});
+
+test('a write for which no partition was made ahead makes it, and is streamed like any other', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const recorder = new Recorder();
+  const stop = new AbortController();
+  const tail = log.feed.run(await log.reader.currentRevision(), recorder, stop.signal);
+  const [{ high } = { high: '' }] = await database.query<{ high: string }>('SELECT high FROM log_bounds');
+  await database.query("SELECT setval('revisions_revision_seq', $1)", [high]);
+  const last = await log.committer.commit(write('create', 'a'));
+  expect(last).toBe(BigInt(high) + 1n);
+  expect(await partitionOf(database, last)).toBe(`revisions_${high}`);
+  await recorder.reached(last);
+  // Revisions that a new epoch has left out are no reason for more than one partition.
+  await database.query("SELECT setval('revisions_revision_seq', 1800000000000)");
+  const far = await log.committer.commit(write('create', 'b'));
+  await recorder.reached(far);
+  expect(recorder.changes.map(({ key }) => key.name)).toEqual(['a', 'b']);
+  expect(await partitions(database)).toHaveLength(3);
+  stop.abort();
+  await tail;
+  await log.close();
+});
+
+test('a partition is made ahead before it is needed, once, however many servers look after it', async () => {
+  await using database = await createTestDatabase();
+  const logs = [1, 2, 3].map(() => openLog(database.url));
+  const [log] = logs as [PostgresLog];
+  for (const name of ['a', 'b']) await log.committer.commit(write('create', name));
+  const made = await Promise.all(logs.map(({ compactor }) => compactor.makeAhead()));
+  expect(made.sort()).toEqual([0, 0, 1]);
+  const count = (await partitions(database)).length;
+  expect(await beginPartition(database)).toBe(count);
+  await log.committer.commit(write('create', 'c'));
+  expect(await partitions(database)).toHaveLength(count);
+  await Promise.all(logs.map((one) => one.close()));
+});
+
+test('a partition is as large as what was written in the last eighth of the window, within bounds', async () => {
+  await using database = await createTestDatabase();
+  await keepHistory(database, '80 minutes');
+  const log = openLog(database.url);
+  const size = async (): Promise<number> =>
+    Number((await database.query<{ size: string }>('SELECT next_partition_size() AS size'))[0]?.size);
+  expect(await size()).toBe(10_000);
+  const first = await log.committer.commit(write('create', 'a'));
+  await database.query("UPDATE revisions SET committed_at = now() - interval '11 minutes'");
+  await database.query("SELECT setval('revisions_revision_seq', $1)", [(first + 70_000n).toString()]);
+  const last = await log.committer.commit(write('create', 'b'));
+  expect(await size()).toBe(Number(last - first));
+  await database.query("UPDATE revisions SET committed_at = now() - interval '11 minutes'");
+  expect(await size()).toBe(10_000);
+  await log.close();
+});
+
+test('what every partition has: its CHECKs, its indexes, and storage that keeps objects in their rows', async () => {
+  await using database = await createTestDatabase();
+  const [options] = await database.query(
+    `SELECT c.reloptions::text AS options,
+       (SELECT array_agg(DISTINCT pg_get_indexdef(i.indexrelid)) FROM pg_index i WHERE i.indrelid = c.oid)::text AS indexes
+     FROM pg_class c WHERE oid = 'revisions_1'::regclass`,
+  );
+  expect(options?.options).toMatch(/toast_tuple_target=(4080|8160)/);
+  for (const columns of [
+    '(revision)',
+    '(api_group, resource, namespace, name, revision DESC)',
+    '(resource, revision)',
+    'brin (committed_at)',
+    '(previous_revision) WHERE (previous_revision < 1)',
+  ])
+    expect(options?.indexes).toContain(columns);
+  const insert = (verb: string, object: string): Promise<unknown> =>
+    database.query(
+      `INSERT INTO revisions (api_group, resource, namespace, name, uid, verb, object, committed_at, write_id,
+         username, user_agent, source_address, request_id, field_manager, follows_revision)
+       VALUES ('', '', '', '', '', $1, $2, now(), gen_random_uuid(), '', '', '', '', '', 0)`,
+      [verb, object],
+    );
+  await expect(insert('bind', '{}')).rejects.toMatchObject({ constraint: 'revisions_verb_check' });
+  await expect(database.query('UPDATE revisions SET object = NULL')).resolves.toEqual([]);
+  await insert('create', '{}');
+  await expect(database.query('UPDATE revisions SET object = NULL')).rejects.toMatchObject({
+    constraint: 'revisions_check',
+  });
+});
+
+test('an object that is overwritten all the time takes no more room than some states of it', async () => {
+  await using database = await createTestDatabase();
+  await keepHistory(database, '0');
+  const log = openLog(database.url);
+  let last = await log.committer.commit(write('create', 'a'));
+  for (let n = 0; n < 3000; n += 1) last = await log.committer.commit(write('update', 'a', last, `${n}`));
+  const [small] = await database.query<{ bytes: string; index: string }>(
+    "SELECT pg_relation_size('objects') AS bytes, pg_relation_size('objects_pkey') AS index",
+  );
+  expect(Number(small?.bytes)).toBeLessThan(40 * 8192);
+  expect(Number(small?.index)).toBeLessThan(5 * 8192);
+  await log.close();
+});
+
+test('the room of large objects is used again as soon as autovacuum has come by, which the table sees to', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  let last = await log.committer.commit(write('create', 'a'));
+  for (let round = 0; round < 6; round += 1) {
+    for (let n = 0; n < 100; n += 1)
+      last = await log.committer.commit(write('update', 'a', last, `${n}`.repeat(3000)));
+    await database.query('VACUUM objects');
+  }
+  const [large] = await database.query<{ bytes: string }>("SELECT pg_table_size('objects') AS bytes");
+  expect(Number(large?.bytes)).toBeLessThan(250 * 8192);
+  const [options] = await database.query<{ options: string }>(
+    "SELECT reloptions::text AS options FROM pg_class WHERE oid = 'objects'::regclass",
+  );
+  for (const option of ['fillfactor=70', 'autovacuum_vacuum_scale_factor=0.02'])
+    expect(options?.options).toContain(option);
+  await log.close();
+});
+
+test('nothing is ever deleted row by row from the log', async () => {
+  await using database = await createTestDatabase();
+  await keepHistory(database, '0');
+  const log = openLog(database.url);
+  let last = await log.committer.commit(write('create', 'a'));
+  for (let n = 0; n < 5; n += 1) {
+    await beginPartition(database);
+    last = await log.committer.commit(write('update', 'a', last));
+    last = await log.committer.commit(write('update', 'a', last));
+    await log.compactor.compact(never);
+  }
+  const [size] = await database.query<{ rows: number; bytes: string }>(
+    `SELECT count(*)::int AS rows, (SELECT sum(pg_relation_size(partition)) FROM log_partitions()) AS bytes FROM revisions`,
+  );
+  expect(size?.rows).toBe(2);
+  expect(Number(size?.bytes)).toBe(8192);
+  await log.close();
+});
