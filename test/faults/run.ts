@@ -3,6 +3,7 @@ import type { Finding, Promotion, Record } from './judge/record.ts';
 import type { Fault } from './nemesis/fault.ts';
 import { Random } from './random.ts';
 import { Client, toItem } from './workload/client.ts';
+import type { Caller } from './workload/http.ts';
 import { keysOf, PATH } from './workload/keys.ts';
 import { TokenBearer } from './workload/token-bearer.ts';
 import { Watcher } from './workload/watcher.ts';
@@ -50,7 +51,7 @@ export async function runFaults(options: RunOptions): Promise<Verdict> {
   for (const fault of options.faults) {
     if (performance.now() - begunMs > options.durationMs) break;
     const ofMs = performance.now();
-    const acknowledged = (): number => work.acknowledged();
+    const acknowledged = (server?: number): number => work.acknowledged(server);
     const found = (finding: Finding): void => void findings.push(finding);
     await fault.run({ world, random: faultsRandom.fork(), found, acknowledged }).catch((error: unknown) => {
       throw new Error(`${fault.name} could not be done`, { cause: error });
@@ -81,17 +82,20 @@ class Workload {
   constructor(world: World, random: Random) {
     this.#world = world;
     const keys = keysOf(KEYS);
+    // Some stay with their server, as a controller does; the others go from one to the other.
+    const callersOf = (n: number): Caller[] => {
+      const callers = world.callers();
+      const own = n % callers.length;
+      return n < callers.length * 2 ? callers.slice(own, own + 1) : callers;
+    };
     this.#clients = Array.from(
       { length: CLIENTS },
-      (_, n) => new Client({ name: `c${n}`, callers: world.callers(), keys, random: random.fork() }),
+      (_, n) => new Client({ name: `c${n}`, callers: callersOf(n), keys, random: random.fork() }),
     );
-    // Some stay with their server, as an informer does; the others go from one to the other.
-    this.watchers = Array.from({ length: WATCHERS }, (_, n) => {
-      const callers = world.callers();
-      const own =
-        n < callers.length * 2 ? callers.slice(n % callers.length, (n % callers.length) + 1) : callers;
-      return new Watcher({ name: `w${n}`, callers: own, random: random.fork() });
-    });
+    this.watchers = Array.from(
+      { length: WATCHERS },
+      (_, n) => new Watcher({ name: `w${n}`, callers: callersOf(n), random: random.fork() }),
+    );
     this.bearer = new TokenBearer({ callers: world.callers(), random: random.fork() });
   }
 
@@ -99,8 +103,10 @@ class Workload {
     return this.#clients.flatMap(({ operations }) => operations);
   }
 
-  acknowledged(): number {
-    return this.operations.filter(({ outcome }) => outcome.kind === 'written').length;
+  acknowledged(of?: number): number {
+    return this.operations.filter(
+      ({ outcome, server }) => outcome.kind === 'written' && (of === undefined || server === of),
+    ).length;
   }
 
   async start(): Promise<void> {

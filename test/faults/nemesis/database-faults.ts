@@ -27,9 +27,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   {
     name: 'restart-postgres',
     run: async ({ world, random, found }) => {
-      const tookMs = await world.group.primary.stop();
-      if (tookMs > SHUTDOWN_MS)
-        found({ rule: 'PostgreSQL can shut down', facts: `a fast shutdown took ${Math.round(tookMs)} ms` });
+      await stopDatabase({ world, found });
       await sleep(random.between(0, 1500));
       await world.group.primary.start();
       await world.group.waitForSync();
@@ -126,6 +124,13 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     },
   },
 ];
+
+/** A fast shutdown, which nobody may hold up. */
+export async function stopDatabase({ world, found }: Pick<Scene, 'world' | 'found'>): Promise<void> {
+  const tookMs = await world.group.primary.stop();
+  if (tookMs <= SHUTDOWN_MS) return;
+  found({ rule: 'PostgreSQL can shut down', facts: `a fast shutdown took ${Math.round(tookMs)} ms` });
+}
 
 /** Somebody who may connect and read everything, and nothing else. */
 async function withAnalyst({ world }: Scene, use: (client: pg.Client) => Promise<void>): Promise<void> {

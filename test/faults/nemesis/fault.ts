@@ -8,8 +8,8 @@ export interface Scene {
   readonly random: Random;
   /** What it found out by itself, besides what clients see. */
   found(finding: Finding): void;
-  /** Writes that have been acknowledged so far. */
-  acknowledged(): number;
+  /** Writes that have been acknowledged so far, by one server or by all. */
+  acknowledged(server?: number): number;
 }
 
 /** Something bad that happens, and ends: when it resolves the world has been put right again, or rights itself. */

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { MAIN } from '../world/api-server.ts';
-import { sleep, until } from '../world/until.ts';
+import { sleep } from '../world/until.ts';
+import { stopDatabase } from './database-faults.ts';
 import type { Fault } from './fault.ts';
 
 const run = promisify(execFile);
@@ -31,11 +32,37 @@ export const SERVER_FAULTS: readonly Fault[] = [
   },
   {
     name: 'stall-server',
+    run: async ({ world, random, found, acknowledged }) => {
+      const server = random.pick(world.servers);
+      const other = world.servers.find((one) => one !== server)?.index;
+      server.signal('SIGSTOP');
+      // Its clients wait for it, so that the other has fewer of them.
+      await sleep(500);
+      const before = acknowledged(other);
+      const lastsMs = random.between(1500, 5000);
+      await sleep(lastsMs);
+      if (acknowledged(other) === before) {
+        const facts = `server ${other} acknowledged nothing for ${lastsMs} ms while server ${server.index} stood still`;
+        found({ rule: 'one server cannot stop another', facts });
+      }
+      server.signal('SIGCONT');
+    },
+  },
+  {
+    // Commits that wait for a standby, the loss of their answers, and a server that must say what became of them before it ends.
+    name: 'stop-stalled',
     run: async ({ world, random }) => {
       const server = random.pick(world.servers);
-      server.signal('SIGSTOP');
-      await sleep(random.between(1000, 5000));
-      server.signal('SIGCONT');
+      const link = world.group.link('sync');
+      link.flow('drop', 'drop');
+      await sleep(random.between(400, 800));
+      for (const network of server.databases) network.cut('near');
+      await sleep(random.between(100, 600));
+      await Promise.all([server.stop('SIGTERM'), sleep(3000).then(() => link.heal())]);
+      // Until it hears that its peers are gone, PostgreSQL does not shut down.
+      for (const network of server.databases) network.heal();
+      await world.group.waitForSync();
+      await server.start();
     },
   },
   {
@@ -43,7 +70,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
     run: async ({ world, random, found }) => {
       const server = random.pick(world.servers);
       await server.stop('SIGKILL');
-      await world.group.primary.stop();
+      await stopDatabase({ world, found });
       server.launch();
       await sleep(random.between(500, 3000));
       if (!server.isRunning) {
@@ -68,7 +95,6 @@ export const SERVER_FAULTS: readonly Fault[] = [
       await sleep(random.between(200, 1500));
       const server = random.pick(world.servers);
       if (random.next() < 0.5) for (const network of server.databases) network.cut();
-      await until('the new key signs', () => Promise.resolve(true));
     },
   },
 ];

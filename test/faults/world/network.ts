@@ -7,6 +7,8 @@ export type Flow = 'pass' | 'drop';
 interface Line {
   readonly near: Socket;
   readonly far: Socket;
+  /** The far side is not to hear that the near one has gone. */
+  isOrphaned: boolean;
 }
 
 /** A network between clients and one server, on a port of its own, which can be made to fail in the ways that networks do. */
@@ -57,9 +59,10 @@ export class Network implements AsyncDisposable {
 
   /** Ends the connections there are: for both sides, or for one of which the other hears nothing. */
   cut(side: 'both' | 'near' = 'both'): void {
-    for (const { near, far } of this.#lines) {
-      near.destroy();
-      if (side === 'both') far.destroy();
+    for (const line of this.#lines) {
+      line.isOrphaned = side === 'near';
+      line.near.destroy();
+      if (side === 'both') line.far.destroy();
     }
   }
 
@@ -85,28 +88,20 @@ export class Network implements AsyncDisposable {
       return;
     }
     const far = connect(this.#target, '127.0.0.1');
-    const line = { near, far };
+    const line: Line = { near, far, isOrphaned: false };
     this.#lines.add(line);
-    let isHalf = false;
     near.on('error', () => {});
-    far.on('error', () => near.destroy());
+    far.on('error', () => {});
     near.setNoDelay(true);
     far.setNoDelay(true);
     near.on('data', (bytes: Buffer) => this.#send(bytes, far, () => this.#toServer));
     far.on('data', (bytes: Buffer) => this.#send(bytes, near, () => this.#toClient));
-    near.on('end', () => {
-      isHalf = true;
-      if (this.#toServer === 'pass') this.#later(() => far.end());
-    });
-    far.on('end', () => {
-      if (this.#toClient === 'pass') this.#later(() => near.end());
+    near.on('close', () => {
+      if (this.#toServer === 'pass' && !line.isOrphaned) this.#later(() => far.end());
     });
     far.on('close', () => {
       this.#lines.delete(line);
-      if (this.#toClient === 'pass') near.destroy();
-    });
-    near.on('close', () => {
-      if (isHalf && this.#toServer === 'pass') far.destroy();
+      if (this.#toClient === 'pass') this.#later(() => near.end());
     });
   }
 
