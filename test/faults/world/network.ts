@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { sleep } from './until.ts';
 
 /** What one direction does with bytes. `drop`: they go nowhere, and nobody is told, as in a network that has gone. */
 export type Flow = 'pass' | 'drop';
@@ -9,6 +10,27 @@ interface Line {
   readonly far: Socket;
   /** The far side is not to hear that the near one has gone. */
   isOrphaned: boolean;
+}
+
+/** One direction of a line. What comes later is never sent before what came first, whatever happens to the delay. */
+class Lane {
+  #last: Promise<void> = Promise.resolve();
+  #pending = 0;
+
+  send(delayMs: number, deed: () => void): void {
+    if (delayMs === 0 && this.#pending === 0) {
+      deed();
+      return;
+    }
+    this.#pending += 1;
+    const before = this.#last;
+    this.#last = sleep(delayMs)
+      .then(() => before)
+      .then(() => {
+        this.#pending -= 1;
+        deed();
+      });
+  }
 }
 
 /** A network between clients and one server, on a port of its own, which can be made to fail in the ways that networks do. */
@@ -89,32 +111,28 @@ export class Network implements AsyncDisposable {
     }
     const far = connect(this.#target, '127.0.0.1');
     const line: Line = { near, far, isOrphaned: false };
+    const [toServer, toClient] = [new Lane(), new Lane()];
     this.#lines.add(line);
     near.on('error', () => {});
     far.on('error', () => {});
     near.setNoDelay(true);
     far.setNoDelay(true);
-    near.on('data', (bytes: Buffer) => this.#send(bytes, far, () => this.#toServer));
-    far.on('data', (bytes: Buffer) => this.#send(bytes, near, () => this.#toClient));
+    near.on('data', (bytes: Buffer) => {
+      if (this.#toServer === 'pass') toServer.send(this.#delayMs, () => write(far, bytes));
+    });
+    far.on('data', (bytes: Buffer) => {
+      if (this.#toClient === 'pass') toClient.send(this.#delayMs, () => write(near, bytes));
+    });
     near.on('close', () => {
-      if (this.#toServer === 'pass' && !line.isOrphaned) this.#later(() => far.end());
+      if (this.#toServer === 'pass' && !line.isOrphaned) toServer.send(this.#delayMs, () => far.end());
     });
     far.on('close', () => {
       this.#lines.delete(line);
-      if (this.#toClient === 'pass') this.#later(() => near.end());
+      if (this.#toClient === 'pass') toClient.send(this.#delayMs, () => near.end());
     });
   }
+}
 
-  #send(bytes: Buffer, to: Socket, flow: () => Flow): void {
-    if (flow() === 'drop') return;
-    this.#later(() => {
-      if (!to.destroyed) to.write(bytes);
-    });
-  }
-
-  /** Timers of one length end in the order they began, and shorter ones would overtake: the delay changes between lines alone. */
-  #later(deed: () => void): void {
-    if (this.#delayMs === 0) deed();
-    else setTimeout(deed, this.#delayMs);
-  }
+function write(to: Socket, bytes: Buffer): void {
+  if (!to.destroyed && to.writable) to.write(bytes);
 }
