@@ -94,7 +94,11 @@ class Workload {
     );
     this.watchers = Array.from(
       { length: WATCHERS },
-      (_, n) => new Watcher({ name: `w${n}`, callers: callersOf(n), random: random.fork() }),
+      (_, n) =>
+        new Watcher({
+          ...{ name: `w${n}`, callers: callersOf(n), random: random.fork() },
+          seconds: n < world.servers.length ? [3600, 3600] : [4, 12],
+        }),
     );
     this.bearer = new TokenBearer({ callers: world.callers(), random: random.fork() });
   }

@@ -19,12 +19,20 @@ export class Watcher {
   readonly name: string;
   readonly #callers: readonly Caller[];
   readonly #random: Random;
+  readonly #seconds: readonly [from: number, to: number];
   #position: bigint | undefined;
 
-  constructor(options: { name: string; callers: readonly Caller[]; random: Random }) {
+  /** `seconds`: how long a watch lasts. One that never ends by itself shows whether it is ended when it must be. */
+  constructor(options: {
+    name: string;
+    callers: readonly Caller[];
+    random: Random;
+    seconds: readonly [from: number, to: number];
+  }) {
     this.name = options.name;
     this.#callers = options.callers;
     this.#random = options.random;
+    this.#seconds = options.seconds;
   }
 
   get position(): bigint {
@@ -49,7 +57,7 @@ export class Watcher {
       ...{ seen: [], end: 'failed', endedMs: 0 },
     };
     this.sessions.push(session);
-    const seconds = this.#random.between(4, 12);
+    const seconds = this.#random.between(...this.#seconds);
     const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${from}`;
     const read = (line: string): void => {
       const seen = toSeen(line);
