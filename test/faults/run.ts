@@ -63,7 +63,12 @@ export async function runFaults(options: RunOptions): Promise<Verdict> {
   }
   findings.push(...(await recover(world, work)));
   const record = await collect(world, work);
-  findings.push(...work.findings(), ...judge(record), ...(await judgeSettings(world)));
+  findings.push(
+    ...judgeCrashes(world),
+    ...work.findings(),
+    ...judge(record),
+    ...(await judgeSettings(world)),
+  );
   const summary = summarize(record, count, work);
   return { findings, record, summary, outputs: world.servers.map(({ output }) => output) };
 }
@@ -187,6 +192,15 @@ async function collect(world: World, work: Workload): Promise<Record> {
   };
 }
 
+/** Nothing that happens around a server ends it. */
+const judgeCrashes = ({ servers }: World): Finding[] =>
+  servers.flatMap(({ index, crashes }) =>
+    crashes.map((crash) => ({
+      rule: 'a server does not end by itself',
+      facts: `server ${index} ${crash}`,
+    })),
+  );
+
 /** What the database must still say. */
 async function judgeSettings(world: World): Promise<Finding[]> {
   const { window } = await world.compaction();
@@ -201,11 +215,15 @@ function summarize(
 ): string {
   const outcomes = Map.groupBy(operations, ({ outcome }) => outcome.kind);
   const counts = [...outcomes].map(([kind, those]) => `${those.length} ${kind}`).join(', ');
+  const reasons = Map.groupBy(operations, ({ outcome }) => (outcome.kind === 'unknown' ? outcome.why : ''));
+  reasons.delete('');
+  const unknown = [...reasons].map(([why, those]) => `${those.length} ${why}`).join(', ');
   const events = watches.reduce((sum, { seen }) => sum + seen.length, 0);
   const slowest = Math.max(0, ...operations.map(({ invokedMs, completedMs }) => completedMs - invokedMs));
   return [
     `${faults} faults, ${promotions.length} promotions, ${epochs.length} epochs`,
     `${operations.length} operations (${counts}), the slowest took ${Math.round(slowest)} ms`,
+    ...(unknown === '' ? [] : [`unknown: ${unknown}`]),
     `${log.length} rows, ${watches.length} watches, ${events} events, ${work.bearer.checked} tokens shown`,
   ].join('; ');
 }

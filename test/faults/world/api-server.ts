@@ -23,6 +23,8 @@ export class ApiServer implements AsyncDisposable {
   readonly #flags: readonly string[];
   #child: ChildProcess | undefined;
   output = '';
+  /** What it said last, of each time that it ended without being told to. */
+  readonly crashes: string[] = [];
 
   static async open(options: {
     index: number;
@@ -85,6 +87,7 @@ export class ApiServer implements AsyncDisposable {
       ),
     );
     this.#hasServed = false;
+    this.#isStopping = false;
     const collect = (chunk: Buffer): void => {
       this.output = (this.output + chunk.toString()).slice(-KEPT_OUTPUT);
       this.#hasServed ||= this.output.slice(-2000).includes('kubectl get namespaces');
@@ -94,8 +97,13 @@ export class ApiServer implements AsyncDisposable {
     child.stdout?.on('data', collect);
     child.stderr?.on('data', collect);
     this.#child = child;
+    child.once('exit', (code, signal) => {
+      if (this.#child === child && !this.#isStopping)
+        this.crashes.push(`ended with ${code ?? signal}: ${this.output.trimEnd().slice(-600)}`);
+    });
   }
 
+  #isStopping = false;
   #hasServed = false;
 
   async serves(timeoutMs = 90_000): Promise<void> {
@@ -124,6 +132,7 @@ export class ApiServer implements AsyncDisposable {
     const child = this.#child;
     if (child === undefined || !this.isRunning) return 0;
     const ended = new Promise((resolve) => child.once('exit', resolve));
+    this.#isStopping = true;
     child.kill('SIGCONT');
     child.kill(name);
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
