@@ -48,7 +48,7 @@ export const NETWORK_FAULTS: readonly Fault[] = [
     name: 'slow-standby',
     run: async ({ world, random }) => {
       const link = world.group.link('sync');
-      link.delay(random.between(5, 60));
+      link.delay(random.pick([5, 30, 120, 400]));
       for (let times = random.between(4, 10); times > 0; times -= 1) {
         await endTails(world);
         await sleep(random.between(400, 900));
