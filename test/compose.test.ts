@@ -45,9 +45,9 @@ test('the server in the composition understands its flags, and lets nobody in wh
   const options = parseOptions(apiserver.command);
   expect(apiserver.command).toContain('--authorization-mode=Node,RBAC');
   expect(apiserver.command).toContain('--enable-admission-plugins=NodeRestriction');
-  expect(options.databaseUrls).toHaveLength(1);
-  expect(apiserver.ports).toEqual([`127.0.0.1:${options.securePort}:${options.securePort}`]);
-  expect(options.dataDir).toBe('/data');
+  expect(options.storage.databaseUrls).toHaveLength(1);
+  expect(apiserver.ports).toEqual([`127.0.0.1:${options.serving.securePort}:${options.serving.securePort}`]);
+  expect(options.storage.dataDir).toBe('/data');
 });
 
 test('the image is built from what is there, and nothing else is in its context', () => {
@@ -104,7 +104,7 @@ test('the password is made once, and stands in the two files that are asked for 
   };
   const [secret = '', line] = made();
   expect(secret.length).toBeGreaterThan(24);
-  const [url = ''] = parseOptions(apiserver.command).databaseUrls;
+  const [url = ''] = parseOptions(apiserver.command).storage.databaseUrls;
   const { hostname, port, pathname, username, password: inUrl } = new URL(url);
   expect(line).toBe(`${hostname}:${port}:${pathname.slice(1)}:${username}:${secret}\n`);
   expect(inUrl).toBe('');

@@ -40,22 +40,28 @@ export interface AdmissionPlugin {
 
 /** Runs the plugins in their fixed order. Plugins that have nothing to do cost one array entry less: they are left out here. */
 export class AdmissionChain {
-  readonly #mutating: ReadonlyMap<AdmissionOperation, readonly AdmissionPlugin[]>;
-  readonly #validating: ReadonlyMap<AdmissionOperation, readonly AdmissionPlugin[]>;
+  #mutating: ReadonlyMap<AdmissionOperation, readonly AdmissionPlugin[]> | undefined;
+  #validating: ReadonlyMap<AdmissionOperation, readonly AdmissionPlugin[]> | undefined;
 
-  constructor(plugins: readonly AdmissionPlugin[]) {
+  /** Without plugins, the chain lets nothing through until it is given some. */
+  constructor(plugins?: readonly AdmissionPlugin[]) {
+    if (plugins !== undefined) this.use(plugins);
+  }
+
+  /** For plugins that need what the chain is a part of. */
+  use(plugins: readonly AdmissionPlugin[]): void {
     this.#mutating = byOperation(plugins.filter((plugin) => plugin.mutate !== undefined));
     this.#validating = byOperation(plugins.filter((plugin) => plugin.validate !== undefined));
   }
 
   /** Twice, if a plugin asks for it, and never more often (Kubernetes: apiserver/pkg/admission/reinvocation.go). */
   async mutate(attributes: AdmissionAttributes): Promise<void> {
-    const plugins = this.#mutating.get(attributes.operation) ?? [];
+    const plugins = pluginsFor(this.#mutating, attributes.operation);
     if (await mutateOnce(plugins, attributes)) await mutateOnce(plugins, attributes);
   }
 
   async validate(attributes: AdmissionAttributes): Promise<void> {
-    for (const plugin of this.#validating.get(attributes.operation) ?? []) {
+    for (const plugin of pluginsFor(this.#validating, attributes.operation)) {
       const waiting = plugin.validate?.(attributes);
       if (waiting !== undefined) await waiting;
     }
@@ -76,6 +82,14 @@ async function mutateOnce(
     if ((answer instanceof Promise ? await answer : answer) === 'reinvoke') again = true;
   }
   return again;
+}
+
+function pluginsFor(
+  plugins: ReadonlyMap<AdmissionOperation, readonly AdmissionPlugin[]> | undefined,
+  operation: AdmissionOperation,
+): readonly AdmissionPlugin[] {
+  if (plugins === undefined) throw new Error('the admission chain has no plugins yet');
+  return plugins.get(operation) ?? [];
 }
 
 function byOperation(plugins: readonly AdmissionPlugin[]): Map<AdmissionOperation, AdmissionPlugin[]> {

@@ -1,9 +1,8 @@
 import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import { parseStored } from '../codec/stored-object.ts';
 import type { Followed } from '../storage/follower.ts';
-import { toResourceVersion } from '../storage/revision.ts';
-import type { Entry, Store, WatchEvent } from '../storage/store.ts';
+import { ObjectReader, toObject } from '../storage/object-reader.ts';
+import type { Entry, ObjectEvent, Store } from '../storage/store.ts';
 
 /** What plugins know of the cluster beside the write they look at. Nobody may change an object received from here. */
 export interface ClusterObjects {
@@ -43,7 +42,7 @@ export class FollowedObjects<T extends ApiObject = ApiObject> implements Followe
     for (const entry of entries) this.#set(entry);
   }
 
-  apply({ type, entry }: WatchEvent): void {
+  apply({ type, entry }: ObjectEvent): void {
     this.#changes += 1;
     if (type !== 'DELETED') {
       this.#set(entry);
@@ -70,20 +69,17 @@ class Lazy<T extends ApiObject> {
   }
 
   get object(): T {
-    this.#object ??= parseEntry<T>(this.#entry);
+    this.#object ??= toObject<T>(this.#entry);
     return this.#object;
   }
 }
 
-const parseEntry = <T extends ApiObject>({ json, revision }: Entry): T =>
-  parseStored<T>(json, toResourceVersion(revision));
-
 export class StoredClusterObjects implements ClusterObjects {
-  readonly #store: Store;
+  readonly #reader: ObjectReader;
   readonly #followed = new Map<string, Source>();
 
   constructor(store: Store) {
-    this.#store = store;
+    this.#reader = new ObjectReader(store);
   }
 
   /** What a Follower has to feed. */
@@ -104,10 +100,7 @@ export class StoredClusterObjects implements ClusterObjects {
     namespace: string,
     name: string,
   ): Promise<T | undefined> {
-    const key = { ...resource, namespace, name };
-    const entry =
-      (await this.#store.get(key, { kind: 'any' })) ?? (await this.#store.get(key, { kind: 'latest' }));
-    return entry === undefined ? undefined : parseEntry<T>(entry);
+    return this.#reader.get(resource, { namespace, name }, 'cached-if-found');
   }
 }
 

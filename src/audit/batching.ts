@@ -56,8 +56,11 @@ export class BatchingSink implements AuditSink {
     this.#closed = true;
     this.#closing.resolve();
     this.#continue();
-    await this.#pumping;
-    await Promise.all(this.#underWay);
+    // A pump that ends may start another one, for what is left.
+    while (this.#pumping !== undefined || this.#underWay.size > 0) {
+      await this.#pumping;
+      await Promise.all(this.#underWay);
+    }
     await this.#sink.close();
   }
 

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import { parseStored } from '../codec/stored-object.ts';
+import { ObjectReader } from '../storage/object-reader.ts';
 import type { Entry, Store } from '../storage/store.ts';
 
 /** Kinds of objects that credentials are bound to or kept in. */
@@ -19,12 +20,12 @@ export interface LiveObjects {
  * object that another server has just created may not have arrived yet, so absence is asked for again.
  */
 export class StoredObjects implements LiveObjects {
-  readonly #store: Store;
+  readonly #reader: ObjectReader;
   /** An entry is parsed once, however many requests come with its token. */
   readonly #parsed = new WeakMap<Entry, ApiObject>();
 
   constructor(store: Store) {
-    this.#store = store;
+    this.#reader = new ObjectReader(store);
   }
 
   async find(
@@ -32,11 +33,8 @@ export class StoredObjects implements LiveObjects {
     { namespace, name, uid }: { namespace: string; name: string; uid?: string },
   ): Promise<ApiObject | undefined> {
     const key = { group: '', resource, namespace, name };
-    const cached = await this.#store.get(key, { kind: 'any' });
-    if (cached !== undefined && (uid === undefined || cached.uid === uid)) return this.#parse(cached);
-    if (cached === undefined && uid === undefined) return undefined;
-    const latest = await this.#store.get(key, { kind: 'latest' });
-    return latest === undefined ? undefined : this.#parse(latest);
+    const entry = await this.#reader.entry(key, uid === undefined ? 'cached' : { uid });
+    return entry === undefined ? undefined : this.#parse(entry);
   }
 
   #parse(entry: Entry): ApiObject {

@@ -4,7 +4,7 @@ import type { ResourceSlice } from '../api/types/resource/v1alpha3.ts';
 import type { VolumeAttachment } from '../api/types/storage/v1.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { Followed } from '../storage/follower.ts';
-import type { Entry, WatchEvent } from '../storage/store.ts';
+import type { Entry, ObjectEvent } from '../storage/store.ts';
 import { type NodeRelations, type Reference, type RelatedKind, toReference } from './node-relations.ts';
 import { podReferences, volumeSecrets } from './pod-references.ts';
 
@@ -74,7 +74,7 @@ export class NodeGraph implements NodeRelations {
         this.#nodesOf.clear();
         for (const entry of entries) this.#addPod(entry);
       },
-      apply: ({ type, entry }: WatchEvent) => {
+      apply: ({ type, entry }: ObjectEvent) => {
         if (type === 'DELETED') this.#removePod(podKey(entry));
         else this.#addPod(entry);
       },
@@ -110,7 +110,7 @@ export class NodeGraph implements NodeRelations {
         this.#volumesOfSecret.clear();
         for (const entry of entries) this.#addVolume(entry);
       },
-      apply: ({ type, entry }: WatchEvent) => {
+      apply: ({ type, entry }: ObjectEvent) => {
         this.#removeVolume(entry.name);
         if (type !== 'DELETED') this.#addVolume(entry);
       },
@@ -153,7 +153,7 @@ export class NodeGraph implements NodeRelations {
         for (const key of this.#owners.keys()) if (key.startsWith(`${kind}\0`)) this.#owners.delete(key);
         for (const entry of entries) set(entry);
       },
-      apply: ({ type, entry }: WatchEvent) => {
+      apply: ({ type, entry }: ObjectEvent) => {
         if (type === 'DELETED') this.#owners.delete(toReference(kind, '', entry.name));
         else set(entry);
       },

@@ -3,14 +3,14 @@ import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import type { KeyPair } from './kept-keys.ts';
 
-/** Makes certificates: apart from where they are read, because a start that has them need not load the library. */
+/** Makes certificates. It has a file of its own, because a start that finds its certificates need not load the library. */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CA_DAYS = 3650;
 const LEAF_DAYS = 365;
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
-x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
+x509.cryptoProvider.set(crypto);
 
 interface Issuer {
   readonly certificate: x509.X509Certificate;
@@ -47,7 +47,7 @@ export interface LeafOptions {
   readonly ips: readonly string[];
 }
 
-/** With names it is a server's certificate, without a client's. */
+/** A certificate with names is a server's, one without is a client's. */
 export async function createLeaf(authority: KeyPair, { subject, names, ips }: LeafOptions): Promise<KeyPair> {
   const issuer = await readIssuer(authority);
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { stringify } from 'yaml';
 import type { PairFiles } from '../http/tls/serving-tls.ts';
 import type { LeafOptions } from './certificate-authority.ts';
 import { type KeepKey, type KeyPair, keepHere, readPair, writePair } from './kept-keys.ts';
@@ -15,7 +16,7 @@ export interface ClusterCertificates {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A certificate this close to its end is made anew at the next start. */
+/** A certificate that ends sooner is replaced at the next start. */
 const RENEW_DAYS = 30;
 
 const SERVING_NAMES = [
@@ -28,15 +29,15 @@ const SERVING_NAMES = [
 const SERVING_ADDRESSES = ['127.0.0.1', '::1'];
 
 export interface ServingWishes {
-  /** What clients may call the server, beside what every server is called. */
+  /** Names of the server beside those that every server has. */
   readonly names?: readonly string[];
-  /** --cert-dir: where the serving pair is kept; else with the others. */
+  /** Holds the serving pair; absent: the folder of the others. */
   readonly folder?: string;
 }
 
 /**
  * Reads them from `folder`, making what is missing, about to expire, or not for the addresses. The authority is the cluster's:
- * `keep` says which, and who comes first brings the one of his folder. Keys are for their owner alone.
+ * `keep` finds it; the first server brings the one of its folder. Keys are readable by their owner alone.
  */
 export async function ensureCertificates(
   folder: string,
@@ -85,7 +86,7 @@ async function ensureAuthority(folder: string, keep: KeepKey): Promise<KeyPair> 
   return authority;
 }
 
-/** One of this server alone. */
+/** A certificate of this server alone. */
 async function ensure(
   folder: string,
   name: string,
@@ -111,4 +112,24 @@ function covers(certificate: X509Certificate, names: readonly string[], ips: rea
     names.every((name) => present.has(`DNS:${name}`)) &&
     ips.every((ip) => certificate.checkIP(ip) !== undefined)
   );
+}
+
+/** Writes the administrator's kubeconfig, everything embedded, readable by its owner alone. */
+export function writeKubeconfig(path: string, server: string, { ca, admin }: ClusterCertificates): void {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const name = 'pg-apiserver';
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server, 'certificate-authority-data': base64(ca) } }],
+    users: [
+      {
+        name: 'kubernetes-admin',
+        user: { 'client-certificate-data': base64(admin.certificate), 'client-key-data': base64(admin.key) },
+      },
+    ],
+    contexts: [{ name, context: { cluster: name, user: 'kubernetes-admin' } }],
+    'current-context': name,
+  };
+  writeFileSync(path, stringify(config), { mode: 0o600 });
 }

@@ -1,6 +1,7 @@
-import { ALL_FLAGS } from '../options/all-flags.ts';
+import { SECTIONS } from '../options/all-flags.ts';
 import { UsageError } from '../options/flag.ts';
 import { formatHelp } from '../options/help.ts';
+import { loggingFlags } from '../options/observability.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { VERSION } from '../version.ts';
@@ -8,16 +9,18 @@ import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
 
-/** Arguments → command → exit code. 2: the command line is wrong. 1: it could not be done. */
+/** Arguments → command → exit code. 2: the command line is wrong. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(formatHelp(ALL_FLAGS));
+  const { help, reportedVersion } = loggingFlags;
+  if (args.includes(help.shown) || args.includes('-h')) {
+    process.stdout.write(formatHelp(SECTIONS));
     return 0;
   }
-  const version = args.find((argument) => /^--version(=(true|raw))?$/.test(argument));
+  const { shown } = reportedVersion;
+  const version = args.find((argument) => [shown, `${shown}=true`, `${shown}=raw`].includes(argument));
   if (version !== undefined) {
     process.stdout.write(
-      version === '--version=raw' ? `${JSON.stringify(VERSION)}\n` : `pg-apiserver ${VERSION.gitVersion}\n`,
+      version === `${shown}=raw` ? `${JSON.stringify(VERSION)}\n` : `pg-apiserver ${VERSION.gitVersion}\n`,
     );
     return 0;
   }

@@ -1,19 +1,22 @@
-import type { ServerOptions } from '../options/options.ts';
+import type { StorageOptions } from '../options/storage.ts';
 import type { ConnectionOptions } from '../storage/postgres/connection.ts';
 import type { KeptWindow, WindowWish } from '../storage/postgres/history-window.ts';
 
 /** How commands other than serving reach the database. */
-export function databaseConnection(options: ServerOptions, urls: readonly string[]): ConnectionOptions {
+export function databaseConnection(
+  { caFile, certFile, keyFile }: StorageOptions,
+  urls: readonly string[],
+): ConnectionOptions {
   return {
     urls,
     poolSize: 2,
-    ...(options.databaseCaFile === '' ? {} : { caFile: options.databaseCaFile }),
-    ...(options.databaseCertFile === '' ? {} : { certFile: options.databaseCertFile }),
-    ...(options.databaseKeyFile === '' ? {} : { keyFile: options.databaseKeyFile }),
+    ...(caFile === '' ? {} : { caFile }),
+    ...(certFile === '' ? {} : { certFile }),
+    ...(keyFile === '' ? {} : { keyFile }),
   };
 }
 
-export const windowWish = ({ historyWindowMs, setsHistoryWindow }: ServerOptions): WindowWish => ({
+export const windowWish = ({ historyWindowMs, setsHistoryWindow }: StorageOptions): WindowWish => ({
   windowMs: historyWindowMs,
   isGiven: setsHistoryWindow,
 });

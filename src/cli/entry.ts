@@ -12,14 +12,14 @@ const BUNDLE = new URL('../pg-apiserver.js', import.meta.url);
  */
 async function load(): Promise<typeof command> {
   if (!existsSync(BUNDLE)) return import('./command.ts');
-  // Where it cannot be written it is done without.
+  // A cache that cannot be written is ignored.
   enableCompileCache(CACHE);
-  return (await import(BUNDLE.href)) as typeof command;
+  return import(BUNDLE.href);
 }
 
 // A stray rejection is a mistake of ours, not a reason to drop everybody's requests.
 process.on('unhandledRejection', (error) => process.stderr.write(`unhandled rejection: ${String(error)}\n`));
 
 process.exitCode = await (await load()).run(process.argv.slice(2));
-// Whatever still holds the event loop (a half-closed connection to a database that is gone) must not hold the process.
+// The process must not wait for anything that still holds the event loop, such as a half-closed connection to a lost database.
 setTimeout(() => process.exit(), 500).unref();

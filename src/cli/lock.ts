@@ -1,8 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ownFlags } from '../options/storage.ts';
 
 /**
- * One server a data directory. The file holds the owner's process id; one whose process is gone is taken over.
+ * Allows one server for each data directory. The file holds the owner's process id; a lock whose process is gone is taken over.
  * @throws Error, one line for a person
  */
 export function lockDataDir(folder: string): { release(): void } {
@@ -15,7 +16,9 @@ export function lockDataDir(folder: string): { release(): void } {
       if (!isExists(error)) throw error;
       const owner = Number(readFileSync(path, 'utf8'));
       if (isServer(owner)) {
-        throw new Error(`${folder} is in use by process ${owner}: stop it, or give another --data-dir`);
+        throw new Error(
+          `${folder} is in use by process ${owner}: stop it, or give another ${ownFlags.dataDir.shown}`,
+        );
       }
       rmSync(path, { force: true });
     }
@@ -26,7 +29,7 @@ export function lockDataDir(folder: string): { release(): void } {
 const isExists = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST';
 
-/** Process ids are used again, after a restart of the machine above all: where /proc tells, only a Node process counts. */
+/** Process ids are reused, above all after a restart of the machine: where there is /proc, only a Node process counts. */
 function isServer(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {

@@ -1,10 +1,10 @@
 import { createSplitOutput } from '../observability/log-output.ts';
 import { createLogger, type LogControl } from '../observability/logger.ts';
-import type { ServerOptions } from '../options/options.ts';
+import type { ObservabilityOptions } from '../options/observability.ts';
 
 /** The log as the options want it: one stream, or errors apart from all else. */
-export function openLog({ verbosity, observability }: ServerOptions): LogControl {
-  const { modules, splitStream, bufferBytes, flushEveryMs } = observability.log;
+export function openLog({ log }: ObservabilityOptions): LogControl {
+  const { verbosity, modules, splitStream, bufferBytes, flushEveryMs } = log;
   if (!splitStream) return createLogger({ verbosity, modules });
   const output = createSplitOutput({
     info: process.stdout,

@@ -1,5 +1,6 @@
 import { UsageError } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
+import { storageFlags } from '../options/storage.ts';
 import { setUpDatabase } from '../storage/postgres/setup.ts';
 import { databaseConnection, describeWindow, windowWish } from './database.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -9,10 +10,10 @@ import { waitForDatabase } from './wait-for-database.ts';
  * `pg-apiserver migrate`: brings a database up to date without serving. With --history-window it changes that, for all servers.
  * @throws Error, one line for a person
  */
-export async function runMigrations(options: ServerOptions): Promise<void> {
+export async function runMigrations({ storage: options }: ServerOptions): Promise<void> {
   if (options.databaseUrls.length === 0) {
     throw new UsageError(
-      'migrate needs --kvstore-servers=postgres://…; the embedded PostgreSQL is migrated when it starts',
+      `migrate needs ${storageFlags.databaseUrls.shown}=postgres://…; the embedded PostgreSQL is migrated when it starts`,
     );
   }
   const say = (line: string): void => void process.stderr.write(`${line}\n`);

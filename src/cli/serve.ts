@@ -1,18 +1,23 @@
 import { mkdirSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
-import { checkExposure } from '../options/exposure.ts';
+import { checkExposure } from '../options/authorization.ts';
 import type { ServerOptions } from '../options/options.ts';
+import type { ServingOptions } from '../options/serving.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { aborted } from '../util/aborted.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
-import { type ClusterCertificates, ensureCertificates, type ServingWishes } from './certificates.ts';
+import {
+  type ClusterCertificates,
+  ensureCertificates,
+  type ServingWishes,
+  writeKubeconfig,
+} from './certificates.ts';
 import { databaseConnection, describeWindow, windowWish } from './database.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import type { KeepKey } from './kept-keys.ts';
-import { writeKubeconfig } from './kubeconfig.ts';
 import { lockDataDir } from './lock.ts';
 import { openLog } from './log.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
@@ -20,7 +25,7 @@ import { chooseServingPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 
-/** What has been begun and must be ended, last first. */
+/** Ends something that was begun. The steps run in reverse order. */
 type Undo = () => Promise<void> | void;
 
 /** Runs the server until a signal ends it. @throws Error, one line for a person, when it cannot begin or go on */
@@ -33,7 +38,7 @@ export async function serve(options: ServerOptions): Promise<void> {
     await Promise.race([aborted(stop), server.failed.catch(endInTime)]);
     process.stderr.write('stopping\n');
   } catch (error) {
-    // Nothing was begun that somebody waits for: a start that is stopped has ended as it should.
+    // A start that is stopped ends without an error: nobody was served yet.
     if (!stop.aborted || error !== stop.reason) throw error;
     process.stderr.write('stopping before the start was finished\n');
   } finally {
@@ -41,7 +46,7 @@ export async function serve(options: ServerOptions): Promise<void> {
   }
 }
 
-/** What is broken may not even end: nobody is to be served by it for longer than this. */
+/** A broken server may hang while it ends. It must not serve for longer than this. */
 const ENDING_MS = 10_000;
 
 function endInTime(reason: unknown): never {
@@ -53,19 +58,20 @@ function endInTime(reason: unknown): never {
 }
 
 async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): Promise<RunningServer> {
-  checkExposure(options);
+  const { authentication, authorization, serving, storage, tls } = options;
+  checkExposure(serving, authorization);
   const progress = createProgress();
-  const dataDir = resolve(options.dataDir);
+  const dataDir = resolve(storage.dataDir);
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
-  const databaseUrls = await findDatabase(options, dataDir, { undo, progress });
+  const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
   const setUp = (): ReturnType<typeof ensureKeys> =>
-    setUpDatabase(databaseConnection(options, databaseUrls), async (database) => {
+    setUpDatabase(databaseConnection(storage, databaseUrls), async (database) => {
       progress(database.encryption);
       const applied = await database.migrate();
       if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
-      progress(describeWindow(await database.keepHistoryWindow(windowWish(options))));
+      progress(describeWindow(await database.keepHistoryWindow(windowWish(storage))));
       progress(`an acknowledged write is ${await database.describeDurability()}`);
       return ensureKeys(options, dataDir, database);
     });
@@ -74,39 +80,44 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const server = await startServer({
     options,
     databaseUrls,
-    serving: chooseServingPair(options, certificates.serving),
-    servingCa: readServingCa(options, certificates),
-    // With --client-ca-file given, only its authorities are trusted, and the one made here is not.
-    clientCaFiles: [options.clientCaFile || certificates.caFile],
+    serving: chooseServingPair(tls, certificates.serving),
+    servingCa: readServingCa(tls, certificates),
+    // Authorities that are given replace the one that was made here.
+    clientCaFiles: [authentication.clientCaFile || certificates.caFile],
     serviceAccountKeyFile,
-    logger: openLog(options),
+    logger: openLog(options.observability),
     stop,
   });
   giveBackMemory();
-  announce(options, dataDir, certificates, progress);
+  announce(options, { dataDir, certificates, progress });
   return server;
 }
 
-/** What other servers of this database have made is taken over, so that all are one cluster to their clients. */
+/** Takes over the keys that other servers of this database made, so that clients see one cluster. */
 async function ensureKeys(
-  options: ServerOptions,
+  { authentication, serving, services }: ServerOptions,
   dataDir: string,
   database: DatabaseSetup,
 ): Promise<{ certificates: ClusterCertificates; serviceAccountKeyFile: string }> {
   const folder = join(dataDir, 'certificates');
   const keep: KeepKey = (name, wishes) => database.keepKey(name, wishes);
-  const certificates = await ensureCertificates(folder, addressesOf(options), wishesOf(options), keep);
-  const given = options.authentication.serviceAccounts.signingKeyFile;
+  const certificates = await ensureCertificates(
+    folder,
+    addressesOf(serving, firstServiceAddress(services.clusterIpRanges)),
+    wishesOf(serving),
+    keep,
+  );
+  const given = authentication.serviceAccounts.signingKeyFile;
   if (given === '') await ensureServiceAccountKey(folder, database.signingKeys);
   return { certificates, serviceAccountKeyFile: given };
 }
 
 async function findDatabase(
-  options: ServerOptions,
+  given: readonly string[],
   dataDir: string,
   { undo, progress }: { undo: Undo[]; progress: (message: string) => void },
 ): Promise<readonly string[]> {
-  if (options.databaseUrls.length > 0) return options.databaseUrls;
+  if (given.length > 0) return given;
   const folder = join(dataDir, 'postgres');
   const postgres = new EmbeddedPostgres({ folder, port: 0, settings: [], onProgress: progress });
   await postgres.start();
@@ -119,38 +130,42 @@ async function findDatabase(
 const isUnspecified = (address: string): boolean =>
   address === '' || address === '0.0.0.0' || address === '::';
 
-function addressesOf({ bindAddress, serving }: ServerOptions): string[] {
+function addressesOf({ bindAddress, advertiseAddress }: ServingOptions, service: string): string[] {
   const addresses = [
     isUnspecified(bindAddress) ? '' : bindAddress,
-    findAdvertisedAddress(serving.advertiseAddress, bindAddress) ?? '',
-    firstServiceAddress(serving.serviceRanges),
+    findAdvertisedAddress(advertiseAddress, bindAddress) ?? '',
+    service,
   ];
   return addresses.filter((address) => address !== '');
 }
 
-function wishesOf({ serving: { externalHostname, certDir } }: ServerOptions): ServingWishes {
+function wishesOf({ externalHostname, certDir }: ServingOptions): ServingWishes {
   return {
     names: externalHostname === '' ? [] : [externalHostname],
     ...(certDir === '' ? {} : { folder: resolve(certDir) }),
   };
 }
 
+interface Announcement {
+  readonly dataDir: string;
+  readonly certificates: ClusterCertificates;
+  readonly progress: (message: string) => void;
+}
+
 function announce(
-  options: ServerOptions,
-  dataDir: string,
-  certificates: ClusterCertificates,
-  progress: (message: string) => void,
+  { serving: { bindAddress, securePort }, authentication: { clientCaFile } }: ServerOptions,
+  { dataDir, certificates, progress }: Announcement,
 ): void {
-  const address = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
-  const url = `https://${isIPv6(address) ? `[${address}]` : address}:${options.securePort}`;
+  const address = isUnspecified(bindAddress) ? '127.0.0.1' : bindAddress;
+  const url = `https://${isIPv6(address) ? `[${address}]` : address}:${securePort}`;
   const kubeconfig = join(dataDir, 'admin.kubeconfig');
-  // An administrator of the authority that was made here is nobody to a server that trusts another one.
-  if (options.clientCaFile === '') writeKubeconfig(kubeconfig, url, certificates);
+  // A server that trusts another authority does not know the administrator of the one that was made here.
+  if (clientCaFile === '') writeKubeconfig(kubeconfig, url, certificates);
   progress(`serving on ${url}`);
   process.stdout.write(
-    options.clientCaFile === ''
+    clientCaFile === ''
       ? `\n  export KUBECONFIG=${kubeconfig} && kubectl get namespaces\n\n`
-      : `\n  Clients need certificates signed by ${options.clientCaFile}; ${certificates.caFile} verifies this server.\n\n`,
+      : `\n  Clients need certificates signed by ${clientCaFile}; ${certificates.caFile} verifies this server.\n\n`,
   );
 }
 

@@ -13,8 +13,8 @@ interface SigningKeys {
 
 /**
  * The key that signs service account tokens when no other is given: made once for the cluster, so that a token of one server is
- * good at every other. Who comes first brings the one of his folder, where each has what signed when it started, for its owner
- * alone.
+ * good at every other. The first server brings the key of its folder. Each server keeps the key that signed when it started in
+ * its folder, readable by its owner alone.
  */
 export async function ensureServiceAccountKey(folder: string, keys: SigningKeys): Promise<void> {
   const path = join(folder, 'service-account.key');

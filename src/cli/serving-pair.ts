@@ -1,23 +1,22 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { PairFiles } from '../http/tls/serving-tls.ts';
-import type { ServerOptions } from '../options/options.ts';
+import type { TlsOptions } from '../options/tls.ts';
 import { certificatesIn } from '../x509/pem.ts';
 import type { ClusterCertificates } from './certificates.ts';
 
-/** --tls-cert-file and --tls-private-key-file, or else the pair made for this server. */
-export const chooseServingPair = (options: ServerOptions, own: PairFiles): PairFiles =>
-  options.tlsCertFile === '' ? own : { certFile: options.tlsCertFile, keyFile: options.tlsKeyFile };
+/** The pair that flags name, or else the one made for this server. */
+export const chooseServingPair = ({ certFile, keyFile }: TlsOptions, own: PairFiles): PairFiles =>
+  certFile === '' ? own : { certFile, keyFile };
 
-/** What verifies the certificate of --tls-cert-file, or else of the pair made for this server, in PEM form. @throws Error */
-export function readServingCa({ tlsCertFile }: ServerOptions, { ca }: ClusterCertificates): string {
-  return tlsCertFile === '' ? ca : findAuthority(readFileSync(tlsCertFile, 'utf8'), ca);
+/** What verifies the certificate of that pair, in PEM form. @throws Error */
+export function readServingCa({ certFile }: TlsOptions, { ca }: ClusterCertificates): string {
+  return certFile === '' ? ca : findAuthority(readFileSync(certFile, 'utf8'), ca);
 }
 
 /**
- * The cluster's own authority where it signed the certificate. Else the chain is all that is known of whoever did: its root
- * where it has one; without, the certificates between, and without those the certificate itself, which many clients trust as
- * they trust an authority.
+ * The cluster's own authority where it signed the certificate. Otherwise only the chain tells about the signer: its root if it
+ * has one, else the certificates between, else the certificate itself, which many clients trust like an authority.
  */
 export function findAuthority(chain: string, own: string): string {
   const [leaf, ...others] = certificatesIn(chain).map((der) => new X509Certificate(der));

@@ -1,11 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSigningKey } from '../authn/service-account/keys.ts';
-import { parseDuration, UsageError } from '../options/flag.ts';
+import { UsageError } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
+import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.ts';
 import { setUpDatabase } from '../storage/postgres/setup.ts';
 import type { SigningKeyChanges } from '../storage/postgres/signing-keys.ts';
 import type { StoredSigningKey } from '../storage/signing-keys.ts';
+import { parseDuration } from '../util/duration.ts';
 import { databaseConnection } from './database.ts';
 import { createServiceAccountKey } from './service-account-key.ts';
 
@@ -16,7 +18,7 @@ import { createServiceAccountKey } from './service-account-key.ts';
 
 /** Long enough for every server to know a key before one signs with it. */
 const SIGN_AFTER = '5s';
-/** No shorter prefix of a key's id names it. */
+/** The shortest prefix that may name a key. */
 const MIN_PREFIX = 6;
 
 /**
@@ -63,14 +65,14 @@ function choose(stored: readonly StoredSigningKey[], prefix: string): StoredSign
   return found;
 }
 
-/** What stands as `kid` in tokens. */
+/** The `kid` of tokens. */
 const idOf = ({ id, pem }: StoredSigningKey): string => parseSigningKey(pem, `signing key ${id}`).id;
 
 async function change(
-  options: ServerOptions,
+  { storage }: ServerOptions,
   work: (keys: SigningKeyChanges) => Promise<void>,
 ): Promise<void> {
-  await setUpDatabase(databaseConnection(options, databaseOf(options)), async ({ signingKeys }) => {
+  await setUpDatabase(databaseConnection(storage, databaseOf(storage)), async ({ signingKeys }) => {
     try {
       await work(signingKeys);
       process.stdout.write(describe(await signingKeys.list()));
@@ -80,13 +82,13 @@ async function change(
   });
 }
 
-/** With the embedded PostgreSQL there is one to talk to only while it runs. */
-function databaseOf({ databaseUrls, dataDir }: ServerOptions): readonly string[] {
+/** The embedded PostgreSQL can be reached only while its server runs. */
+function databaseOf({ databaseUrls, dataDir }: StorageOptions): readonly string[] {
   if (databaseUrls.length > 0) return databaseUrls;
   const path = join(dataDir, 'postgres.url');
   if (existsSync(path)) return [readFileSync(path, 'utf8').trim()];
   throw new UsageError(
-    `this needs --kvstore-servers=postgres://…, or --data-dir with an embedded PostgreSQL that runs (there is no ${path})`,
+    `this needs ${storageFlags.databaseUrls.shown}=postgres://…, or ${ownFlags.dataDir.shown} with an embedded PostgreSQL that runs (there is no ${path})`,
   );
 }
 

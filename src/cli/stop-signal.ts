@@ -1,4 +1,4 @@
-/** What a start that was told to stop ends with. */
+/** The error that ends a start which was told to stop. */
 export class Stopped extends Error {
   constructor(signal: NodeJS.Signals) {
     super(`stopped by ${signal}`);
@@ -6,7 +6,7 @@ export class Stopped extends Error {
   }
 }
 
-/** Aborts at the first SIGINT or SIGTERM. A second one ends the process at once, for whoever is tired of waiting. */
+/** Aborts at the first SIGINT or SIGTERM. A second one ends the process at once. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
   const onSignal = (signal: NodeJS.Signals): void => {

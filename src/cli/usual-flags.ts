@@ -1,10 +1,10 @@
-/** What `npm start` adds to the flags that it is given: a laptop's server is for its owner, and as strict as a cluster's. */
+/** Flags that `npm start` adds: the server of a laptop serves its owner only, and is as strict as a cluster's. */
 export function usualFlags(given: readonly string[]): string[] {
   const isGiven = (...names: readonly string[]): boolean =>
     given.some((argument) => names.includes(argument.replace(/^--?/, '').replace(/=.*$/s, '')));
   return [
     ...(isGiven('bind-address') ? [] : ['--bind-address=127.0.0.1']),
-    // The two that say who authorizes. Any other flag of authorization goes with a mode, and changes none.
+    // These two choose the authorizers. The other flags of authorization only configure them.
     ...(isGiven('authorization-mode', 'authorization-config') ? [] : ['--authorization-mode=Node,RBAC']),
     // Lists add up: plugins that were enabled by flags stay enabled.
     ...(disables(given, 'NodeRestriction') ? [] : ['--enable-admission-plugins=NodeRestriction']),

@@ -10,7 +10,7 @@ export interface WaitOptions {
 
 /**
  * Does something with the database as soon as there is one: one that starts, fails over or is full of connections is waited
- * for without end, because whoever starts both has nothing better to do.
+ * for without end, because server and database may be started together.
  * @throws the signal's reason, and Error that says in one line what to change where waiting does not help
  */
 export async function waitForDatabase<Result>(

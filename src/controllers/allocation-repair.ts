@@ -1,21 +1,20 @@
+import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
-import { parseStored } from '../codec/stored-object.ts';
+import type { Event } from '../api/types/core/v1.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
 import { NODE_PORTS, type ValuePool } from '../registry/value-pool.ts';
 import type { Allocation, Allocations, Holder } from '../storage/allocations.ts';
-import { toResourceVersion } from '../storage/revision.ts';
-import type { Store } from '../storage/store.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
-import { ControllerIdentity } from './identity.ts';
+import { toObject } from '../storage/object-reader.ts';
+import type { Client } from '../verbs/client/client.ts';
 
-const EVENTS = { group: '', resource: 'events' };
+const AUTHOR = 'allocation-repair';
+const EVENTS: ResourceOf<Event> = { group: '', resource: 'events' };
 
 export interface AllocationRepairOptions {
-  readonly store: Store;
+  readonly client: Client;
   readonly registry: Registry;
-  readonly writer: ObjectWriter;
   readonly allocations: Allocations;
   readonly pools: readonly ValuePool[];
   readonly now: () => Date;
@@ -38,13 +37,12 @@ async function repairResource(
   options: AllocationRepairOptions,
   definition: ResourceDefinition,
 ): Promise<void> {
-  const { store, allocations, onTrouble } = options;
-  const query = { resource: definition.storage, scope: {}, freshness: { kind: 'latest' }, limit: 0 } as const;
-  const { entries } = await store.list(query);
+  const { client, allocations, onTrouble } = options;
+  const entries = await client.entries(definition.storage);
   const objects = new Map<string, ApiObject>();
   const holders = entries.map((entry): Holder => {
     const { namespace, name, revision } = entry;
-    const object = parseStored(entry.json, toResourceVersion(revision));
+    const object = toObject(entry);
     objects.set(`${namespace}/${name}`, object);
     return { namespace, name, revision, values: definition.strategy.assigned?.valuesOf(object) ?? [] };
   });
@@ -107,18 +105,15 @@ function outsideProblem({ pool, value }: Allocation, pools: readonly ValuePool[]
 }
 
 async function tell(
-  { registry, writer, now, onTrouble }: AllocationRepairOptions,
+  { client, now, onTrouble }: AllocationRepairOptions,
   object: ApiObject,
   problem: Problem,
 ): Promise<void> {
-  const definition = registry.findStorage(EVENTS);
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = object.metadata;
-  if (definition === undefined) return;
   const at = now()
     .toISOString()
     .replace(/\.\d+Z$/, 'Z');
-  const context = new ControllerIdentity('allocation-repair').context(definition, namespace);
-  const event = {
+  const event: Event = {
     kind: 'Event',
     apiVersion: 'v1',
     metadata: { generateName: `${name}.`, namespace },
@@ -132,15 +127,18 @@ async function tell(
     },
     ...problem,
     type: 'Warning',
-    source: { component: 'allocation-repair' },
+    source: { component: AUTHOR },
     firstTimestamp: at,
     lastTimestamp: at,
     count: 1,
   };
+  const failed = (why: string): void =>
+    onTrouble(`the event about ${namespace}/${name} could not be written: ${why}`);
   try {
-    await writer.create(context, event);
+    const written = await client.as(AUTHOR).create(EVENTS, event);
+    if (typeof written === 'string') failed(written);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    onTrouble(`the event about ${namespace}/${name} could not be written: ${error.message}`);
+    failed(error.message);
   }
 }

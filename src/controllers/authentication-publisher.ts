@@ -1,14 +1,11 @@
-import type { ApiObject } from '../api/object-meta.ts';
-import { StatusError } from '../api/status.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
+import type { ResourceOf } from '../api/names.ts';
+import type { ConfigMap } from '../api/types/core/v1.ts';
+import type { Client } from '../verbs/client/client.ts';
 import { certificatesIn, toPem } from '../x509/pem.ts';
-import { ControllerIdentity } from './identity.ts';
 
-const CONFIG_MAPS = { group: '', resource: 'configmaps' };
+const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', resource: 'configmaps' };
 const NAMESPACE = 'kube-system';
 const NAME = 'extension-apiserver-authentication';
-const ATTEMPTS = 5;
 
 /** What servers behind this one must know to believe it, as config map data. */
 export interface PublishedAuthentication {
@@ -21,37 +18,23 @@ export interface PublishedAuthentication {
 /**
  * Keeps kube-system/extension-apiserver-authentication, from which API servers behind the aggregator learn whose certificates
  * and headers to believe. Servers of one cluster may have authorities of their own: each adds its own to what is there.
- * @throws StatusError
+ * @throws StatusError, StorageError
  */
 export async function publishAuthentication(
-  registry: Registry,
-  writer: ObjectWriter,
+  client: Client,
   published: PublishedAuthentication,
 ): Promise<void> {
-  const definition = registry.findStorage(CONFIG_MAPS);
-  if (definition === undefined) throw new Error('the registry has no config maps');
-  const context = new ControllerIdentity('pg-apiserver').context(definition, NAMESPACE);
-  const merge = (object: ApiObject): ApiObject => ({ ...object, data: mergeData(object.data, published) });
-  const create = (): ApiObject =>
-    merge({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE } });
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await writer.update(context, NAME, { apply: merge, create });
-      return;
-    } catch (error) {
-      const raced = error instanceof StatusError && error.status.code === 409;
-      if (!raced || attempt === ATTEMPTS) throw error;
-    }
-  }
+  const merge = (map: ConfigMap): ConfigMap => ({ ...map, data: mergeData(map.data, published) });
+  const metadata = { name: NAME, namespace: NAMESPACE };
+  await client.ensure(CONFIG_MAPS, merge({ kind: 'ConfigMap', apiVersion: 'v1', metadata }), { mend: merge });
 }
 
 function mergeData(
-  data: ApiObject['data'],
+  data: ConfigMap['data'] = {},
   { bundles, lists }: PublishedAuthentication,
 ): Record<string, string> {
-  const old = typeof data === 'object' && data !== null && !Array.isArray(data) ? data : {};
-  const before = (key: string): string => (typeof old[key] === 'string' ? old[key] : '');
-  const merged = new Map(Object.keys(old).map((key) => [key, before(key)]));
+  const merged = new Map(Object.entries(data));
+  const before = (key: string): string => data[key] ?? '';
   for (const [key, bundle] of Object.entries(bundles)) merged.set(key, mergeBundles(before(key), bundle));
   for (const [key, list] of Object.entries(lists)) merged.set(key, mergeLists(before(key), list));
   return Object.fromEntries(merged);

@@ -1,19 +1,14 @@
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import { StatusError } from '../api/status.ts';
-import { parseStored } from '../codec/stored-object.ts';
-import type { Registry } from '../registry/registry.ts';
-import { observe } from '../storage/observe.ts';
-import { toResourceVersion } from '../storage/revision.ts';
-import type { Entry, Freshness, Store } from '../storage/store.ts';
+import type { Namespace } from '../api/types/core/v1.ts';
+import type { Entry } from '../storage/store.ts';
 import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
 import { Slots } from '../util/slots.ts';
-import type { WriteContext } from '../verbs/writing/change.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
-import { ControllerIdentity } from './identity.ts';
+import type { Client } from '../verbs/client/client.ts';
+import { orNamespaceGone } from '../verbs/writing/outcome.ts';
 
-const NAMESPACES = { group: '', resource: 'namespaces' };
+const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 300_000;
 /** How many namespaces are looked at at once: a cluster may come with thousands that lack the object. */
@@ -42,46 +37,35 @@ interface Task {
  */
 export class EveryNamespace {
   readonly #object: NamespaceObject;
-  readonly #store: Store;
-  readonly #writer: ObjectWriter;
+  readonly #client: Client;
   readonly #onError: (error: unknown) => void;
-  readonly #context: (namespace: string) => WriteContext;
   readonly #slots = new Slots(AT_ONCE);
   readonly #tasks = new Map<string, Task>();
 
   constructor(options: {
     object: NamespaceObject;
-    /** Who writes, as managed fields name it. */
+    /** The author, as managed fields name it. */
     manager: string;
-    store: Store;
-    registry: Registry;
-    writer: ObjectWriter;
+    client: Client;
     onError: (error: unknown) => void;
   }) {
-    const { object, store, registry, writer, onError } = options;
-    const definition = registry.findStorage(object.resource);
-    if (definition === undefined) throw new Error(`the registry has no ${object.resource.resource}`);
-    const identity = new ControllerIdentity(options.manager);
+    const { object, manager, client, onError } = options;
     this.#object = object;
-    this.#store = store;
-    this.#writer = writer;
+    this.#client = client.as(manager, 'track');
     this.#onError = onError;
-    this.#context = (namespace) => ({ ...identity.context(definition, namespace), ownership: 'track' });
   }
 
   /** Of one namespace, at once. @throws StatusError, StorageError */
   async ensure(namespace: string, fully = true): Promise<void> {
     if (!(await this.#isActive(namespace))) return;
-    const current = await this.#read(namespace);
-    if (current !== undefined) return this.#mend(current, fully);
-    try {
-      await this.#writer.create(this.#context(namespace), this.#object.create());
-    } catch (error) {
-      if (!isSettled(error)) throw error;
-      // Whoever came first may have made it wrong; as nothing happens to it after that, nobody would look at it again.
-      const theirs = await this.#read(namespace, { kind: 'latest' });
-      if (theirs !== undefined) await this.#mend(theirs, fully);
-    }
+    const { resource, create, mend } = this.#object;
+    const object = create();
+    const ensured = this.#client.ensure(
+      resource,
+      { ...object, metadata: { ...object.metadata, namespace } },
+      { mend: (current) => mend(current, fully), trust: 'cached-if-found' },
+    );
+    await orNamespaceGone(ensured);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -93,14 +77,14 @@ export class EveryNamespace {
   }
 
   async #followNamespaces(signal: AbortSignal): Promise<void> {
-    for await (const { type, entry } of observe(this.#store, NAMESPACES, signal)) {
+    for await (const { type, entry } of this.#client.watch(NAMESPACES, signal)) {
       if (type !== 'DELETED' && isActive(entry)) this.#begin(entry.name, type === 'ADDED', signal);
     }
   }
 
   async #followObjects(signal: AbortSignal): Promise<void> {
     const isIt = ({ name }: Entry): boolean => name === this.#object.name;
-    for await (const { type, entry } of observe(this.#store, this.#object.resource, signal, isIt)) {
+    for await (const { type, entry } of this.#client.watch(this.#object.resource, signal, isIt)) {
       if (type !== 'ADDED') this.#begin(entry.namespace, false, signal);
     }
   }
@@ -136,40 +120,16 @@ export class EveryNamespace {
 
   async #look(namespace: string, fully: boolean, signal: AbortSignal): Promise<void> {
     if (!(await this.#isActive(namespace))) return;
-    if ((await this.#read(namespace)) === undefined) await pause(Math.random() * SPREAD_MS, signal);
+    const { resource, name } = this.#object;
+    const current = await this.#client.get(resource, { namespace, name }, 'cached');
+    if (current === undefined) await pause(Math.random() * SPREAD_MS, signal);
     if (!signal.aborted) await this.ensure(namespace, fully);
   }
 
-  async #mend(current: ApiObject, fully: boolean): Promise<void> {
-    if (this.#object.mend(current, fully) === undefined) return;
-    const context = this.#context(current.metadata.namespace ?? '');
-    try {
-      await this.#writer.update(context, this.#object.name, {
-        apply: (copy) => this.#object.mend(copy, fully) ?? copy,
-      });
-    } catch (error) {
-      if (!isSettled(error)) throw error;
-    }
-  }
-
   async #isActive(name: string): Promise<boolean> {
-    const entry = await this.#store.get({ ...NAMESPACES, namespace: '', name }, { kind: 'any' });
-    return entry !== undefined && isActive(entry);
-  }
-
-  async #read(namespace: string, freshness: Freshness = { kind: 'any' }): Promise<ApiObject | undefined> {
-    const { resource, name } = this.#object;
-    const entry = await this.#store.get({ ...resource, namespace, name }, freshness);
-    return entry === undefined ? undefined : parseStored(entry.json, toResourceVersion(entry.revision));
+    const namespace = await this.#client.get(NAMESPACES, { name }, 'cached');
+    return namespace?.status?.phase === 'Active';
   }
 }
 
 const isActive = ({ fields }: Entry): boolean => fields['status.phase'] === 'Active';
-
-/** Somebody else made it meanwhile, or the namespace is going or gone. */
-function isSettled(error: unknown): boolean {
-  if (!(error instanceof StatusError)) return false;
-  const { reason, details } = error.status;
-  const isEnding = details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true;
-  return reason === 'AlreadyExists' || reason === 'NotFound' || isEnding;
-}

@@ -1,19 +1,13 @@
+import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import { StatusError } from '../api/status.ts';
-import { parseStored } from '../codec/stored-object.ts';
 import { type BootstrapObjects, MANDATORY, SUGGESTED } from '../flow-control/bootstrap/objects.ts';
 import { isAbandoned, revise } from '../flow-control/bootstrap/revise.ts';
 import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap/shape.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
-import type { Registry } from '../registry/registry.ts';
-import { toResourceVersion } from '../storage/revision.ts';
-import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { WriteContext } from '../verbs/writing/change.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
-import { DELETE_NOW } from './delete-now.ts';
-import { ControllerIdentity } from './identity.ts';
+import type { Client } from '../verbs/client/client.ts';
 
+const LEVELS: ResourceOf<ApiObject> = { group: FLOW_CONTROL_GROUP, resource: 'prioritylevelconfigurations' };
+const SCHEMAS: ResourceOf<ApiObject> = { group: FLOW_CONTROL_GROUP, resource: 'flowschemas' };
 /** The field manager under which Kubernetes' own servers keep these objects. */
 const MANAGER = 'api-priority-and-fairness-config-producer-v1';
 const PERIOD_MS = 60_000;
@@ -23,24 +17,12 @@ const PERIOD_MS = 60_000;
  * is created again, and what nobody has taken over is brought up to date. Several servers may do so at once.
  */
 export class FlowControlBootstrap {
-  readonly #store: Store;
-  readonly #writer: ObjectWriter;
+  readonly #client: Client;
   readonly #onError: (error: unknown) => void;
-  readonly #identity = new ControllerIdentity(MANAGER);
-  readonly #levels: ResourceDefinition;
-  readonly #schemas: ResourceDefinition;
 
-  constructor(options: {
-    store: Store;
-    registry: Registry;
-    writer: ObjectWriter;
-    onError: (error: unknown) => void;
-  }) {
-    this.#store = options.store;
-    this.#writer = options.writer;
+  constructor(options: { client: Client; onError: (error: unknown) => void }) {
+    this.#client = options.client.as(MANAGER, 'track');
     this.#onError = options.onError;
-    this.#levels = find(options.registry, 'prioritylevelconfigurations');
-    this.#schemas = find(options.registry, 'flowschemas');
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -54,57 +36,26 @@ export class FlowControlBootstrap {
   async ensure(): Promise<void> {
     await this.#ensureAll(SUGGESTED, false);
     await this.#ensureAll(MANDATORY, true);
-    await this.#removeAbandoned(this.#schemas, [...SUGGESTED.schemas, ...MANDATORY.schemas]);
-    await this.#removeAbandoned(this.#levels, [...SUGGESTED.levels, ...MANDATORY.levels]);
+    await this.#removeAbandoned(SCHEMAS, [...SUGGESTED.schemas, ...MANDATORY.schemas]);
+    await this.#removeAbandoned(LEVELS, [...SUGGESTED.levels, ...MANDATORY.levels]);
   }
 
   async #ensureAll({ levels, schemas }: BootstrapObjects, mandatory: boolean): Promise<void> {
-    await Promise.all(levels.map((object) => this.#ensureOne(this.#levels, object, mandatory)));
-    await Promise.all(schemas.map((object) => this.#ensureOne(this.#schemas, object, mandatory)));
+    await Promise.all(levels.map((object) => this.#ensureOne(LEVELS, object, mandatory)));
+    await Promise.all(schemas.map((object) => this.#ensureOne(SCHEMAS, object, mandatory)));
   }
 
-  async #ensureOne(definition: ResourceDefinition, shipped: ApiObject, mandatory: boolean): Promise<void> {
-    const { name = '' } = shipped.metadata;
-    const key = { ...definition.storage, namespace: '', name };
-    const entry = await this.#store.get(key, { kind: 'latest' });
-    await settle(async () => {
-      if (entry === undefined)
-        return this.#writer.create(this.#context(definition), structuredClone(shipped));
-      const current = parseStored(entry.json, toResourceVersion(entry.revision));
-      const revised = revise(current, shipped, mandatory);
-      if (revised === undefined) return undefined;
-      return this.#writer.update(this.#context(definition), name, { apply: () => revised });
+  async #ensureOne(resource: ResourceOf<ApiObject>, shipped: ApiObject, mandatory: boolean): Promise<void> {
+    await this.#client.ensure(resource, shipped, {
+      mend: (current) => revise(current, shipped, mandatory),
     });
   }
 
-  async #removeAbandoned(definition: ResourceDefinition, shipped: readonly ApiObject[]): Promise<void> {
+  async #removeAbandoned(resource: ResourceOf<ApiObject>, shipped: readonly ApiObject[]): Promise<void> {
     const names = new Set(shipped.map(({ metadata }) => metadata.name ?? ''));
-    const query = { resource: definition.storage, scope: {}, limit: 0 };
-    const { entries } = await this.#store.list({ ...query, freshness: { kind: 'latest' } });
-    for (const { name, json } of entries) {
-      if (!isAbandoned(parseStored(json), names)) continue;
-      await settle(() => this.#writer.remove(this.#context(definition), name, DELETE_NOW));
+    for (const object of await this.#client.list(resource)) {
+      const { name = '' } = object.metadata;
+      if (isAbandoned(object, names)) await this.#client.remove(resource, { name });
     }
-  }
-
-  #context(definition: ResourceDefinition): WriteContext {
-    return { ...this.#identity.context(definition, ''), ownership: 'track' };
-  }
-}
-
-function find(registry: Registry, resource: string): ResourceDefinition {
-  const definition = registry.findStorage({ group: FLOW_CONTROL_GROUP, resource });
-  if (definition === undefined) throw new Error(`the registry has no ${resource}`);
-  return definition;
-}
-
-const OTHERS_CAME_FIRST: ReadonlySet<string | undefined> = new Set(['AlreadyExists', 'Conflict', 'NotFound']);
-
-/** Whatever another writer did meanwhile is looked at the next time. */
-async function settle(write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    if (!(error instanceof StatusError) || !OTHERS_CAME_FIRST.has(error.status.reason)) throw error;
   }
 }

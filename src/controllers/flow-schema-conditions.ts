@@ -1,16 +1,10 @@
 import type { ResourceOf } from '../api/names.ts';
-import { StatusError } from '../api/status.ts';
 import type { FlowSchema, FlowSchemaCondition } from '../api/types/flowcontrol/v1.ts';
-import { parseStored } from '../codec/stored-object.ts';
 import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap/shape.ts';
 import { parseFlowSchema } from '../flow-control/config/flow-schema.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { WriteContext } from '../verbs/writing/change.ts';
+import type { Client } from '../verbs/client/client.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
-import { ControllerIdentity } from './identity.ts';
 
 const SCHEMAS: ResourceOf<FlowSchema> = { group: FLOW_CONTROL_GROUP, resource: 'flowschemas' };
 const LEVELS = { group: FLOW_CONTROL_GROUP, resource: 'prioritylevelconfigurations' };
@@ -22,24 +16,13 @@ const RETRY_MS = 1000;
  * not used, and nobody would know why.
  */
 export class FlowSchemaConditions {
-  readonly #store: Store;
-  readonly #registry: Registry;
-  readonly #writer: ObjectWriter;
+  readonly #client: Client;
   readonly #now: () => Date;
   readonly #onError: (error: unknown) => void;
-  readonly #identity = new ControllerIdentity('api-priority-and-fairness-config-consumer-v1');
   #changed = new AbortController();
 
-  constructor(options: {
-    store: Store;
-    registry: Registry;
-    writer: ObjectWriter;
-    now: () => Date;
-    onError: (error: unknown) => void;
-  }) {
-    this.#store = options.store;
-    this.#registry = options.registry;
-    this.#writer = options.writer;
+  constructor(options: { client: Client; now: () => Date; onError: (error: unknown) => void }) {
+    this.#client = options.client.as('api-priority-and-fairness-config-consumer-v1', 'track');
     this.#now = options.now;
     this.#onError = options.onError;
   }
@@ -64,29 +47,19 @@ export class FlowSchemaConditions {
   }
 
   async #updateAll(): Promise<void> {
-    const all = { scope: {}, limit: 0, freshness: { kind: 'any' } } as const;
-    const levels = await this.#store.list({ ...all, resource: LEVELS });
-    const names = new Set(levels.entries.map(({ name }) => name));
-    const { entries } = await this.#store.list({ ...all, resource: SCHEMAS });
-    for (const { name, json } of entries) {
-      const schema = parseStored<FlowSchema>(json);
+    const levels = await this.#client.entries(LEVELS, {}, 'cached');
+    const names = new Set(levels.map(({ name }) => name));
+    for (const schema of await this.#client.list(SCHEMAS, {}, 'cached')) {
       const wanted = conditionOf(schema, names);
-      if (!isSaid(schema, wanted)) await this.#update(name, wanted);
+      if (!isSaid(schema, wanted)) await this.#update(schema.metadata.name ?? '', wanted);
     }
   }
 
   async #update(name: string, wanted: FlowSchemaCondition): Promise<void> {
-    const definition = this.#registry.findStorage(SCHEMAS);
-    if (definition === undefined) return;
-    const context: WriteContext = { ...this.#identity.context(definition, '', 'status'), ownership: 'track' };
     const lastTransitionTime = toTimestamp(this.#now());
-    const apply = (schema: FlowSchema): FlowSchema =>
-      isSaid(schema, wanted) ? schema : withCondition(schema, { ...wanted, lastTransitionTime });
-    try {
-      await this.#writer.update(context, name, { apply, validate: () => [] });
-    } catch (error) {
-      if (!(error instanceof StatusError) || error.status.reason !== 'NotFound') throw error;
-    }
+    await this.#client.updateState(SCHEMAS, { name, subresource: 'status' }, (schema) =>
+      isSaid(schema, wanted) ? schema : withCondition(schema, { ...wanted, lastTransitionTime }),
+    );
   }
 }
 

@@ -1,19 +1,11 @@
 import type { GroupResource } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import { StatusError } from '../api/status.ts';
-import { parseStored } from '../codec/stored-object.ts';
 import { equal } from '../object/equality.ts';
-import type { Registry } from '../registry/registry.ts';
 import type { ServerAddress, ServerLeases } from '../storage/server-leases.ts';
-import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { WriteContext } from '../verbs/writing/change.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
-import { DELETE_NOW } from './delete-now.ts';
-import type { ControllerIdentity } from './identity.ts';
+import type { Client } from '../verbs/client/client.ts';
 import {
   isServiceSlice,
-  SERVICE_NAME,
   SERVICE_NAMESPACE,
   type ServiceShape,
   toEndpointSlices,
@@ -33,10 +25,7 @@ const ENDPOINTS: GroupResource = { group: '', resource: 'endpoints' };
 const SLICES: GroupResource = { group: 'discovery.k8s.io', resource: 'endpointslices' };
 
 export interface KubernetesServiceOptions {
-  readonly store: Store;
-  readonly registry: Registry;
-  readonly writer: ObjectWriter;
-  readonly identity: ControllerIdentity;
+  readonly client: Client;
   readonly leases: ServerLeases;
   readonly service: ServiceShape;
   /** Where this server is reached; undefined: endpoints are not our business (--endpoint-reconciler-type=none). */
@@ -52,6 +41,7 @@ export interface KubernetesServiceOptions {
  */
 export class KubernetesService {
   readonly #options: KubernetesServiceOptions;
+  readonly #client: Client;
   #left = false;
   readonly #ready = Promise.withResolvers<void>();
   /** Rounds take turns with leaving, so that no round begun before puts this server back. */
@@ -59,6 +49,7 @@ export class KubernetesService {
 
   constructor(options: KubernetesServiceOptions) {
     this.#options = options;
+    this.#client = options.client.as('kubernetes-service-controller');
   }
 
   /** Resolves when all has been true once. */
@@ -90,19 +81,11 @@ export class KubernetesService {
   }
 
   async #round(): Promise<void> {
-    const { self, leases, leaseMs = LEASE_MS } = this.#options;
+    const { service, self, leases, leaseMs = LEASE_MS } = this.#options;
     if (this.#left) return;
-    await this.#ensureService();
+    await this.#client.ensure(SERVICES, toService(service));
     if (self !== undefined) await this.#write(await leases.renew(self, leaseMs), self);
     this.#ready.resolve();
-  }
-
-  async #ensureService(): Promise<void> {
-    const { service } = this.#options;
-    if ((await this.#read(SERVICES, SERVICE_NAME)) !== undefined) return;
-    await this.#ignoring('AlreadyExists', () =>
-      this.#options.writer.create(this.#context(SERVICES), toService(service)),
-    );
   }
 
   async #write(servers: readonly ServerAddress[], self: ServerAddress): Promise<void> {
@@ -114,65 +97,28 @@ export class KubernetesService {
 
   /** Writes only what differs: most rounds find everything as it should be. */
   async #put(resource: GroupResource, wanted: ApiObject, fields: readonly string[]): Promise<void> {
-    const { writer } = this.#options;
-    const name = wanted.metadata.name ?? '';
-    const current = await this.#read(resource, name);
-    if (current === undefined) {
-      await this.#ignoring('AlreadyExists', () => writer.create(this.#context(resource), wanted));
-      return;
-    }
-    if (current.addressType !== wanted.addressType) {
-      await this.#remove(resource, name);
-      await this.#ignoring('AlreadyExists', () => writer.create(this.#context(resource), wanted));
-      return;
-    }
-    const labels = { ...current.metadata.labels, ...wanted.metadata.labels };
-    const same = fields.every((field) => equal(current[field] ?? [], wanted[field] ?? []));
-    if (same && equal(labels, current.metadata.labels ?? {})) return;
-    await writer.update(this.#context(resource), name, {
-      apply: (copy) => {
-        for (const field of fields) copy[field] = structuredClone(wanted[field] ?? []);
-        copy.metadata.labels = { ...copy.metadata.labels, ...wanted.metadata.labels };
-        return copy;
-      },
-    });
+    const { namespace = '', name = '' } = wanted.metadata;
+    const mend = (current: ApiObject): ApiObject | undefined => {
+      const labels = { ...current.metadata.labels, ...wanted.metadata.labels };
+      const isSame = fields.every((field) => equal(current[field] ?? [], wanted[field] ?? []));
+      if (isSame && equal(labels, current.metadata.labels ?? {})) return undefined;
+      const values = Object.fromEntries(fields.map((field) => [field, structuredClone(wanted[field] ?? [])]));
+      return { ...current, metadata: { ...current.metadata, labels }, ...values };
+    };
+    const current = await this.#client.get(resource, { namespace, name });
+    // The family of a slice cannot change.
+    if (current !== undefined && current.addressType !== wanted.addressType)
+      await this.#client.remove(resource, { namespace, name });
+    else if (current !== undefined && mend(current) === undefined) return;
+    await this.#client.ensure(resource, wanted, { mend });
   }
 
   /** Clients read all slices of a service: one that somebody else made for this one would add servers that are none. */
   async #dropOtherSlices(names: ReadonlySet<string>): Promise<void> {
-    const { store } = this.#options;
-    const scope = { namespace: SERVICE_NAMESPACE };
-    const { entries } = await store.list({ resource: SLICES, scope, freshness: { kind: 'any' }, limit: 0 });
-    for (const entry of entries) {
-      const slice = parseStored(entry.json);
-      if (isServiceSlice(slice) && !names.has(entry.name)) await this.#remove(SLICES, entry.name);
-    }
-  }
-
-  async #remove(resource: GroupResource, name: string): Promise<void> {
-    await this.#ignoring('NotFound', () =>
-      this.#options.writer.remove(this.#context(resource), name, DELETE_NOW),
-    );
-  }
-
-  async #read(resource: GroupResource, name: string): Promise<ApiObject | undefined> {
-    const key = { ...resource, namespace: SERVICE_NAMESPACE, name };
-    const entry = await this.#options.store.get(key, { kind: 'latest' });
-    return entry === undefined ? undefined : parseStored(entry.json);
-  }
-
-  #context(resource: GroupResource): WriteContext {
-    const { registry, identity } = this.#options;
-    const definition = registry.findStorage(resource);
-    if (definition === undefined) throw new Error(`the registry has no ${resource.resource}`);
-    return identity.context(definition, SERVICE_NAMESPACE);
-  }
-
-  async #ignoring(reason: string, work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof StatusError) || error.status.reason !== reason) throw error;
+    const namespace = SERVICE_NAMESPACE;
+    for (const slice of await this.#client.list(SLICES, { namespace }, 'cached')) {
+      const { name = '' } = slice.metadata;
+      if (isServiceSlice(slice) && !names.has(name)) await this.#client.remove(SLICES, { namespace, name });
     }
   }
 }

@@ -1,32 +1,23 @@
-import { StatusError } from '../api/status.ts';
+import type { ResourceOf } from '../api/names.ts';
 import type { ConfigMap } from '../api/types/core/v1.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
-import { ControllerIdentity } from './identity.ts';
+import type { Client } from '../verbs/client/client.ts';
 
-const CONFIG_MAPS = { group: '', resource: 'configmaps' };
+const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', resource: 'configmaps' };
 const NAMESPACE = 'kube-system';
 const NAME = 'kube-apiserver-legacy-service-account-token-tracking';
 
 /**
  * Notes since when the use of service account tokens in secrets is recorded. A controller manager deletes those that were not
- * used for a year, and must know that nobody was looking before.
- * @throws StatusError
+ * used for a year, and must know since when uses are seen.
+ * @throws StatusError, StorageError
  */
-export async function noteTokenTracking(registry: Registry, writer: ObjectWriter, now: Date): Promise<void> {
-  const definition = registry.findStorage(CONFIG_MAPS);
-  if (definition === undefined) throw new Error('the registry has no config maps');
+export async function noteTokenTracking(client: Client, now: Date): Promise<void> {
   const since = now.toISOString().slice(0, '2026-01-01'.length);
-  const context = new ControllerIdentity('pg-apiserver').context(definition, NAMESPACE);
-  const begin = (object: ConfigMap): ConfigMap => ({ ...object, data: { ...object.data, since } });
-  const create = (): ConfigMap =>
-    begin({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: NAME, namespace: NAMESPACE } });
-  try {
-    await writer.update(context, NAME, { apply: (found) => (isDate(found) ? found : begin(found)), create });
-  } catch (error) {
-    // Another server was faster, and says the same.
-    if (!(error instanceof StatusError) || error.status.code !== 409) throw error;
-  }
+  const begin = (map: ConfigMap): ConfigMap => ({ ...map, data: { ...map.data, since } });
+  const metadata = { name: NAME, namespace: NAMESPACE };
+  await client.ensure(CONFIG_MAPS, begin({ kind: 'ConfigMap', apiVersion: 'v1', metadata }), {
+    mend: (found) => (isDate(found) ? undefined : begin(found)),
+  });
 }
 
 const isDate = ({ data }: ConfigMap): boolean => /^\d{4}-\d{2}-\d{2}$/.test(data?.since ?? '');

@@ -1,16 +1,12 @@
-import { StatusError } from '../api/status.ts';
+import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { Namespace } from '../api/types/core/v1.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
-import { observe } from '../storage/observe.ts';
-import type { Entry, Store } from '../storage/store.ts';
+import type { Entry } from '../storage/store.ts';
 import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
-import { DELETE_NOW } from './delete-now.ts';
-import type { ControllerIdentity } from './identity.ts';
+import type { Client } from '../verbs/client/client.ts';
 
-const NAMESPACES = { group: '', resource: 'namespaces' };
+const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
 /** The finalizer every namespace is born with; whoever empties the namespace removes it. */
 const NAMESPACE_FINALIZER = 'kubernetes';
 /** How often a namespace that others still hold content in is looked at again. */
@@ -22,24 +18,14 @@ const RETRY_MS = 1000;
  * harms the other. Every server runs it: whoever comes second finds nothing left to do.
  */
 export class NamespaceDeletion {
-  readonly #store: Store;
+  readonly #client: Client;
   readonly #registry: Registry;
-  readonly #writer: ObjectWriter;
-  readonly #identity: ControllerIdentity;
   readonly #onError: (error: unknown) => void;
   readonly #active = new Map<string, Promise<void>>();
 
-  constructor(options: {
-    store: Store;
-    registry: Registry;
-    writer: ObjectWriter;
-    identity: ControllerIdentity;
-    onError: (error: unknown) => void;
-  }) {
-    this.#store = options.store;
+  constructor(options: { client: Client; registry: Registry; onError: (error: unknown) => void }) {
+    this.#client = options.client.as('namespace-controller');
     this.#registry = options.registry;
-    this.#writer = options.writer;
-    this.#identity = options.identity;
     this.#onError = options.onError;
   }
 
@@ -50,7 +36,7 @@ export class NamespaceDeletion {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    for await (const { type, entry } of observe(this.#store, NAMESPACES, signal)) {
+    for await (const { type, entry } of this.#client.watch(NAMESPACES, signal)) {
       if (type !== 'DELETED' && entry.fields['status.phase'] === 'Terminating') this.#begin(entry, signal);
     }
   }
@@ -65,8 +51,8 @@ export class NamespaceDeletion {
   async #finish({ name, uid }: Entry, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        const entry = await this.#store.get({ ...NAMESPACES, namespace: '', name }, { kind: 'latest' });
-        if (entry === undefined || entry.uid !== uid) return;
+        const namespace = await this.#client.get(NAMESPACES, { name });
+        if (namespace?.metadata.uid !== uid) return;
         const remaining = await this.#empty(name, signal);
         if (remaining === 0) return await this.#release(name);
       } catch (error) {
@@ -81,33 +67,19 @@ export class NamespaceDeletion {
     let remaining = 0;
     for (const definition of this.#registry.storages()) {
       if (!definition.namespaced || !definition.verbs.includes('delete') || signal.aborted) continue;
-      remaining += await this.#emptyResource(definition, namespace);
+      remaining += await this.#emptyResource(definition.storage, namespace);
     }
     return signal.aborted ? 1 : remaining;
   }
 
-  async #emptyResource(definition: ResourceDefinition, namespace: string): Promise<number> {
-    const query = { resource: definition, scope: { namespace }, limit: 0 };
-    const { entries } = await this.#store.list({ ...query, freshness: { kind: 'any' } });
-    await Promise.all(entries.map((entry) => this.#remove(definition, namespace, entry.name)));
-    const left = await this.#store.list({ ...query, freshness: { kind: 'latest' } });
-    return left.entries.length;
-  }
-
-  async #remove(definition: ResourceDefinition, namespace: string, name: string): Promise<void> {
-    const context = this.#identity.context(definition, namespace);
-    try {
-      await this.#writer.remove(context, name, DELETE_NOW);
-    } catch (error) {
-      if (!(error instanceof StatusError) || error.status.reason !== 'NotFound') throw error;
-    }
+  async #emptyResource(resource: GroupResource, namespace: string): Promise<number> {
+    const entries = await this.#client.entries(resource, { namespace }, 'cached');
+    await Promise.all(entries.map(({ name }) => this.#client.remove(resource, { namespace, name })));
+    return (await this.#client.entries(resource, { namespace })).length;
   }
 
   async #release(name: string): Promise<void> {
-    const definition = this.#registry.findStorage(NAMESPACES);
-    if (definition === undefined) return;
-    const context = this.#identity.context(definition, '', 'finalize');
-    await this.#writer.update(context, name, { apply: withoutFinalizer, validate: () => [] });
+    await this.#client.updateState(NAMESPACES, { name, subresource: 'finalize' }, withoutFinalizer);
   }
 }
 

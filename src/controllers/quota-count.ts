@@ -2,14 +2,9 @@ import { type Measure, ZERO } from '../admission/quota/measure.ts';
 import { measureOf } from '../admission/quota/measures/all.ts';
 import { only, scopesOf } from '../admission/quota/quota.ts';
 import type { ResourceQuota } from '../api/types/core/v1.ts';
-import { parseStored } from '../codec/stored-object.ts';
 import { addLists, NOTHING, type ResourceList, toResourceList } from '../object/resource-list.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
-import type { Store } from '../storage/store.ts';
-import { endTurn } from '../util/end-turn.ts';
-
-/** How many objects are read before others get their turn. */
-const STRIDE = 100;
+import type { Client } from '../verbs/client/client.ts';
 
 export interface CountedResource {
   readonly definition: ResourceDefinition;
@@ -31,7 +26,7 @@ export function resourcesCountedBy(
 
 /** What a quota's namespace uses of what it limits, all objects counted. A limit on what nobody counts has no usage. */
 export async function countUsage(
-  store: Store,
+  client: Client,
   quota: ResourceQuota,
   definitions: readonly ResourceDefinition[],
   now: Date,
@@ -41,12 +36,8 @@ export async function countUsage(
   let used: ResourceList = NOTHING;
   for (const { measure } of resourcesCountedBy([...hard.keys()], definitions)) {
     const names = [...hard.keys()].filter((name) => measure.counts(name));
-    const query = { resource: measure.resource, scope: { namespace }, limit: 0 };
-    const { entries } = await store.list({ ...query, freshness: { kind: 'latest' } });
     used = addLists(used, new Map(names.map((name) => [name, ZERO])));
-    for (const [at, entry] of entries.entries()) {
-      if (at % STRIDE === STRIDE - 1) await endTurn();
-      const object = parseStored(entry.json);
+    for await (const object of client.each(measure.resource, { namespace })) {
       if (!scopesOf(quota).every((selector) => measure.isInScope?.(selector, object) === true)) continue;
       used = addLists(
         used,

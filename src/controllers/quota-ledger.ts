@@ -1,38 +1,35 @@
 import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
+import type { ResourceOf } from '../api/names.ts';
 import type { ResourceQuota, ResourceQuotaStatus } from '../api/types/core/v1.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
-import { ControllerIdentity } from './identity.ts';
+import type { Client } from '../verbs/client/client.ts';
 
-/** Writes the status of quotas, for those who charge and for who computes anew. */
+const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
+
+/** Writes the status of quotas: what admission charges, and what a recount finds. */
 export class StoredQuotas implements QuotaLedger {
-  readonly #writer: () => ObjectWriter;
-  readonly #definition: ResourceDefinition;
-  readonly #identity = new ControllerIdentity('resource-quota');
+  readonly #client: Client;
 
-  /** `writer` is asked for when it is needed: it has the plugin that has this. */
-  constructor(definition: ResourceDefinition, writer: () => ObjectWriter) {
-    this.#definition = definition;
-    this.#writer = writer;
+  constructor(client: Client) {
+    this.#client = client.as('resource-quota');
   }
 
   write(
     namespace: string,
     name: string,
     used: (quota: ResourceQuota) => Record<string, string>,
-  ): Promise<void> {
+  ): Promise<ResourceQuota | 'not-found'> {
     return this.change(namespace, name, (quota) => ({ ...quota.status, used: used(quota) }));
   }
 
   /** `status` may answer what is there already; then nothing is written. */
-  async change(
+  change(
     namespace: string,
     name: string,
     status: (quota: ResourceQuota) => ResourceQuotaStatus,
-  ): Promise<void> {
-    await this.#writer().update(this.#identity.context(this.#definition, namespace, 'status'), name, {
-      apply: (quota) => ({ ...quota, status: status(quota) }),
-      validate: () => [],
-    });
+  ): Promise<ResourceQuota | 'not-found'> {
+    return this.#client.updateState(QUOTAS, { namespace, name, subresource: 'status' }, (quota) => ({
+      ...quota,
+      status: status(quota),
+    }));
   }
 }

@@ -1,16 +1,14 @@
 import type { ResourceOf } from '../api/names.ts';
-import { StatusError } from '../api/status.ts';
 import type { ResourceQuota } from '../api/types/core/v1.ts';
-import { parseStored } from '../codec/stored-object.ts';
 import { fromResourceList, toResourceList } from '../object/resource-list.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
-import { followAnew } from '../storage/follow-anew.ts';
-import { observe } from '../storage/observe.ts';
-import { toResourceVersion } from '../storage/revision.ts';
-import type { Entry, Store, WatchEvent } from '../storage/store.ts';
+import { followAnew } from '../storage/follower.ts';
+import { toObject } from '../storage/object-reader.ts';
+import type { Entry, ObjectEvent } from '../storage/store.ts';
 import { keepDoing } from '../util/keep-doing.ts';
 import { pause } from '../util/pause.ts';
 import { type AlsoRun, runTogether } from '../util/run-together.ts';
+import type { Client } from '../verbs/client/client.ts';
 import { type CountedResource, countUsage, resourcesCountedBy } from './quota-count.ts';
 import type { StoredQuotas } from './quota-ledger.ts';
 
@@ -27,7 +25,7 @@ const GATHER_MS = 100;
  * counts in the same way, it finds nothing to write.
  */
 export class QuotaUsage {
-  readonly #store: Store;
+  readonly #client: Client;
   readonly #quotas: StoredQuotas;
   readonly #definitions: () => readonly ResourceDefinition[];
   readonly #now: () => Date;
@@ -41,14 +39,14 @@ export class QuotaUsage {
   #wake = Promise.withResolvers<void>();
 
   constructor(options: {
-    store: Store;
+    client: Client;
     quotas: StoredQuotas;
     /** All resources there are. */
     definitions: () => readonly ResourceDefinition[];
     now: () => Date;
     onError: (error: unknown) => void;
   }) {
-    this.#store = options.store;
+    this.#client = options.client;
     this.#quotas = options.quotas;
     this.#definitions = options.definitions;
     this.#now = options.now;
@@ -71,7 +69,7 @@ export class QuotaUsage {
 
   async #followQuotas(signal: AbortSignal, also: AlsoRun): Promise<void> {
     this.#known.clear();
-    for await (const { type, entry } of observe(this.#store, QUOTAS, signal)) {
+    for await (const { type, entry } of this.#client.watch(QUOTAS, signal)) {
       const names = this.#known.get(entry.namespace) ?? new Set();
       if (type === 'DELETED') names.delete(entry.name);
       else names.add(entry.name);
@@ -82,7 +80,7 @@ export class QuotaUsage {
   }
 
   #look(entry: Entry, also: AlsoRun): void {
-    const quota = parseStored<ResourceQuota>(entry.json);
+    const quota = toObject<ResourceQuota>(entry);
     const names = Object.keys(quota.spec?.hard ?? {});
     for (const counted of resourcesCountedBy(names, this.#definitions())) {
       this.#followCounted(counted, also);
@@ -95,7 +93,7 @@ export class QuotaUsage {
     if (this.#followed.has(key)) return;
     this.#followed.add(key);
     const follow = async (signal: AbortSignal): Promise<void> => {
-      for await (const event of observe(this.#store, measure.resource, signal)) {
+      for await (const event of this.#client.watch(measure.resource, signal)) {
         const names = this.#known.get(event.entry.namespace);
         if (names === undefined || !givesBack(event, definition)) continue;
         for (const name of names) this.#count(event.entry.namespace, name);
@@ -142,22 +140,14 @@ export class QuotaUsage {
 
   /** False: somebody charged it meanwhile, which this count may not have seen. */
   async #recount(namespace: string, name: string): Promise<boolean> {
-    const entry = await this.#store.get({ ...QUOTAS, namespace, name }, { kind: 'latest' });
-    if (entry === undefined) return true;
-    const quota = parseStored<ResourceQuota>(entry.json, toResourceVersion(entry.revision));
-    const used = await countUsage(this.#store, quota, this.#definitions(), this.#now());
+    const quota = await this.#client.get(QUOTAS, { namespace, name });
+    if (quota === undefined) return true;
+    const used = await countUsage(this.#client, quota, this.#definitions(), this.#now());
     let isCurrent = true;
-    const ignoreGone = (error: unknown): void => {
-      if (!(error instanceof StatusError && error.status.reason === 'NotFound')) throw error;
-    };
-    await this.#quotas
-      .change(namespace, name, (now) => {
-        isCurrent = now.metadata.resourceVersion === quota.metadata.resourceVersion;
-        return isCurrent
-          ? { hard: { ...quota.spec?.hard }, used: fromResourceList(used) }
-          : (now.status ?? {});
-      })
-      .catch(ignoreGone);
+    await this.#quotas.change(namespace, name, (now) => {
+      isCurrent = now.metadata.resourceVersion === quota.metadata.resourceVersion;
+      return isCurrent ? { hard: { ...quota.spec?.hard }, used: fromResourceList(used) } : (now.status ?? {});
+    });
     return isCurrent;
   }
 }
@@ -171,7 +161,7 @@ function isSettled({ spec, status }: ResourceQuota): boolean {
 }
 
 /** Whether there may be less in use after this. A write that uses more is charged when it is admitted. */
-function givesBack({ type, entry }: WatchEvent, { group, resource }: ResourceDefinition): boolean {
+function givesBack({ type, entry }: ObjectEvent, { group, resource }: ResourceDefinition): boolean {
   if (type !== 'MODIFIED') return type === 'DELETED';
   if (group !== '') return false;
   if (resource === 'pods') return ['Succeeded', 'Failed'].includes(entry.fields['status.phase'] ?? '');

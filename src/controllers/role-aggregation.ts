@@ -2,13 +2,8 @@ import type { ResourceOf } from '../api/names.ts';
 import type { ClusterRole } from '../api/types/rbac/v1.ts';
 import { aggregatedRules } from '../authz/rbac/aggregation.ts';
 import { RBAC_GROUP } from '../authz/rbac/policy.ts';
-import { parseStored } from '../codec/stored-object.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
-import { observe } from '../storage/observe.ts';
-import type { Store } from '../storage/store.ts';
 import { pause } from '../util/pause.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
-import type { ControllerIdentity } from './identity.ts';
+import type { Client } from '../verbs/client/client.ts';
 
 const ROLES: ResourceOf<ClusterRole> = { group: RBAC_GROUP, resource: 'clusterroles' };
 const RETRY_MS = 1000;
@@ -18,30 +13,18 @@ const RETRY_MS = 1000;
  * would have them empty; with one, both come to the same rules.
  */
 export class RoleAggregation {
-  readonly #store: Store;
-  readonly #writer: ObjectWriter;
-  readonly #definition: ResourceDefinition;
-  readonly #identity: ControllerIdentity;
+  readonly #client: Client;
   readonly #onError: (error: unknown) => void;
 
-  constructor(options: {
-    store: Store;
-    writer: ObjectWriter;
-    definition: ResourceDefinition;
-    identity: ControllerIdentity;
-    onError: (error: unknown) => void;
-  }) {
-    this.#store = options.store;
-    this.#writer = options.writer;
-    this.#definition = options.definition;
-    this.#identity = options.identity;
+  constructor(options: { client: Client; onError: (error: unknown) => void }) {
+    this.#client = options.client.as('clusterrole-aggregation-controller');
     this.#onError = options.onError;
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        for await (const _ of observe(this.#store, ROLES, signal)) {
+        for await (const _ of this.#client.watch(ROLES, signal)) {
           await this.aggregate();
         }
       } catch (error) {
@@ -53,24 +36,12 @@ export class RoleAggregation {
 
   /** Until nothing changes any more: a role that gathers may itself be gathered. */
   async aggregate(): Promise<void> {
-    const roles = await this.#roles();
+    const roles = await this.#client.list(ROLES, {}, 'cached');
     for (const role of roles) {
       const rules = aggregatedRules(role, roles);
       if (rules === undefined) continue;
       const { name = '' } = role.metadata;
-      await this.#writer.update(this.#identity.context(this.#definition, ''), name, {
-        apply: (copy) => ({ ...copy, rules: structuredClone(rules) }),
-      });
+      await this.#client.update(ROLES, { name }, (copy) => ({ ...copy, rules: structuredClone(rules) }));
     }
-  }
-
-  async #roles(): Promise<ClusterRole[]> {
-    const { entries } = await this.#store.list({
-      resource: ROLES,
-      scope: {},
-      freshness: { kind: 'any' },
-      limit: 0,
-    });
-    return entries.map(({ json }) => parseStored<ClusterRole>(json));
   }
 }

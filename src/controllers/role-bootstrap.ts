@@ -1,77 +1,48 @@
+import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import { StatusError } from '../api/status.ts';
 import { bootstrapPolicy, type Gates } from '../authz/rbac/bootstrap/policy.ts';
 import { type Reconciliation, reconcileBinding, reconcileRole } from '../authz/rbac/bootstrap/reconcile.ts';
 import { RBAC_GROUP } from '../authz/rbac/policy.ts';
-import { parseStored } from '../codec/stored-object.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { Freshness, Store } from '../storage/store.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
-import { DELETE_NOW } from './delete-now.ts';
-import { ControllerIdentity } from './identity.ts';
-
-interface RoleBootstrapOptions {
-  readonly store: Store;
-  readonly registry: Registry;
-  readonly writer: ObjectWriter;
-  readonly isOn: Gates;
-}
+import type { Client } from '../verbs/client/client.ts';
 
 type Reconcile = (existing: ApiObject | undefined, expected: ApiObject) => Reconciliation;
 
 /**
  * Gives the cluster the roles and bindings every Kubernetes cluster has, and gives back what they lack. All at once: the
- * writes share a few batches.
+ * writes share a few batches. @throws StatusError, StorageError
  */
-export async function bootstrapRoles(options: RoleBootstrapOptions): Promise<void> {
-  const policy = bootstrapPolicy(options.isOn);
+export async function bootstrapRoles(client: Client, isOn: Gates): Promise<void> {
+  const policy = bootstrapPolicy(isOn);
   const kinds: [string, readonly ApiObject[], Reconcile][] = [
     ['clusterroles', policy.clusterRoles, reconcileRole],
     ['clusterrolebindings', policy.clusterRoleBindings, reconcileBinding],
     ['roles', policy.roles, reconcileRole],
     ['rolebindings', policy.roleBindings, reconcileBinding],
   ];
-  const identity = new ControllerIdentity('rbac-bootstrap');
+  const author = client.as('rbac-bootstrap');
   await Promise.all(
-    kinds.flatMap(([resource, objects, reconcile]) => {
-      const definition = options.registry.findStorage({ group: RBAC_GROUP, resource });
-      if (definition === undefined) return [];
-      return objects.map((expected) => ensure({ ...options, identity, definition, reconcile }, expected));
-    }),
+    kinds.flatMap(([resource, objects, reconcile]) =>
+      objects.map((expected) => ensure(author, { group: RBAC_GROUP, resource }, expected, reconcile)),
+    ),
   );
 }
 
-interface Ensuring extends RoleBootstrapOptions {
-  readonly identity: ControllerIdentity;
-  readonly definition: ResourceDefinition;
-  readonly reconcile: Reconcile;
-}
-
-/** Another server may be doing the same: the second finds it done. */
-async function ensure(options: Ensuring, expected: ApiObject): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await ensureOnce(options, expected, attempt === 1 ? { kind: 'any' } : { kind: 'latest' });
-    } catch (error) {
-      const raced = error instanceof StatusError && (error.status.code === 409 || error.status.code === 404);
-      if (!raced || attempt > ATTEMPTS) throw error;
-    }
-  }
-}
-
-const ATTEMPTS = 5;
-
-async function ensureOnce(options: Ensuring, expected: ApiObject, freshness: Freshness): Promise<void> {
-  const { store, writer, identity, definition, reconcile } = options;
+async function ensure(
+  client: Client,
+  resource: ResourceOf<ApiObject>,
+  expected: ApiObject,
+  reconcile: Reconcile,
+): Promise<void> {
   const { name = '', namespace = '' } = expected.metadata;
-  const context = identity.context(definition, namespace);
-  const entry = await store.get({ ...definition.storage, namespace, name }, freshness);
-  const existing = entry === undefined ? undefined : parseStored(entry.json);
-  const { kind, ...wanted } = reconcile(existing, expected);
-  const object = 'object' in wanted ? wanted.object : expected;
-  if (kind === 'update') await writer.update(context, name, { apply: () => structuredClone(object) });
-  if (kind === 'recreate')
-    await writer.remove(context, name, { ...DELETE_NOW, preconditions: { uid: entry?.uid ?? '' } });
-  if (kind === 'create' || kind === 'recreate') await writer.create(context, structuredClone(object));
+  const found = await client.get(resource, { namespace, name }, 'cached-if-found');
+  const isWrong = found !== undefined && reconcile(found, expected).kind === 'recreate';
+  // Another server may have removed it already, and made it anew: then its uid is another.
+  if (isWrong) await client.remove(resource, { namespace, name }, { uid: found.metadata.uid ?? '' });
+  await client.ensure(resource, expected, {
+    mend: (current) => {
+      const reconciliation = reconcile(current, expected);
+      return reconciliation.kind === 'update' ? structuredClone(reconciliation.object) : undefined;
+    },
+    trust: isWrong ? 'latest' : 'cached-if-found',
+  });
 }

@@ -1,37 +1,57 @@
-import type { Flag } from './flag.ts';
-import { admissionFlags } from './flags/admission.ts';
-import { agentFlags } from './flags/agent.ts';
-import { apiFlags } from './flags/api.ts';
-import { auditLogFlags } from './flags/audit-log.ts';
-import { auditWebhookFlags } from './flags/audit-webhook.ts';
-import { authenticationFlags } from './flags/authentication.ts';
-import { authorizationFlags } from './flags/authorization.ts';
-import { frontProxyFlags } from './flags/front-proxy.ts';
-import { limitsFlags } from './flags/limits.ts';
-import { loggingFlags } from './flags/logging.ts';
-import { oidcFlags } from './flags/oidc.ts';
-import { ownFlags } from './flags/own.ts';
-import { serviceAccountFlags } from './flags/service-account.ts';
-import { servingFlags } from './flags/serving.ts';
-import { storageFlags } from './flags/storage.ts';
-import { tlsFlags } from './flags/tls.ts';
+import { admissionFlags, podAdmissionFlags, proxyClientFlags } from './admission.ts';
+import { agentFlags } from './agents.ts';
+import { apiFlags, domainFlags } from './api.ts';
+import { auditLogFlags, auditWebhookFlags } from './audit.ts';
+import { authenticationFlags, frontProxyFlags, serviceAccountFlags } from './authentication.ts';
+import { authorizationFlags } from './authorization.ts';
+import { serviceFlags } from './cluster-services.ts';
+import type { Flag, FlagSet } from './flag.ts';
+import { fairnessFlags, limitsFlags } from './limits.ts';
+import { loggingFlags, tracingFlags } from './observability.ts';
+import { oidcFlags } from './oidc.ts';
+import { lifecycleFlags, listenerFlags, profilingFlags } from './serving.ts';
+import { ownFlags, storageFlags } from './storage.ts';
+import { tlsFlags } from './tls.ts';
+import { writingFlags } from './writing.ts';
+
+export interface Section {
+  readonly heading: string;
+  readonly flags: readonly Flag[];
+}
+
+const section = (heading: string, ...sets: readonly FlagSet[]): Section => ({
+  heading,
+  flags: sets.flatMap((set) => Object.values(set)),
+});
 
 /** In the order of --help. */
-export const ALL_FLAGS: readonly Flag[] = [
-  ...ownFlags,
-  ...servingFlags,
-  ...storageFlags,
-  ...tlsFlags,
-  ...authenticationFlags,
-  ...oidcFlags,
-  ...frontProxyFlags,
-  ...serviceAccountFlags,
-  ...authorizationFlags,
-  ...admissionFlags,
-  ...apiFlags,
-  ...auditLogFlags,
-  ...auditWebhookFlags,
-  ...limitsFlags,
-  ...agentFlags,
-  ...loggingFlags,
+export const SECTIONS: readonly Section[] = [
+  section('pg-apiserver', ownFlags, domainFlags),
+  section(
+    'Serving',
+    listenerFlags,
+    serviceFlags,
+    profilingFlags,
+    lifecycleFlags,
+    writingFlags,
+    podAdmissionFlags,
+    fairnessFlags,
+    tracingFlags,
+  ),
+  section('Storage', storageFlags),
+  section('TLS', tlsFlags),
+  section('Authentication', authenticationFlags),
+  section('OpenID Connect', oidcFlags),
+  section('Front proxy', frontProxyFlags, proxyClientFlags),
+  section('Service account tokens', serviceAccountFlags),
+  section('Authorization', authorizationFlags),
+  section('Admission', admissionFlags),
+  section('API', apiFlags),
+  section('Audit log', auditLogFlags),
+  section('Audit webhook', auditWebhookFlags),
+  section('Limits', limitsFlags),
+  section('Node agents', agentFlags),
+  section('Logging and metrics', loggingFlags),
 ];
+
+export const ALL_FLAGS: readonly Flag[] = SECTIONS.flatMap(({ flags }) => flags);

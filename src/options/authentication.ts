@@ -1,159 +1,204 @@
+import { apiFlags } from './api.ts';
+import type { AuthorizationOptions } from './authorization.ts';
+import { reviewVersion } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
-import { UsageError } from './flag.ts';
-import { type OidcOptions, readOidc } from './oidc.ts';
-import type { FlagValues } from './parse.ts';
+import { bool, duration, list, text, UsageError } from './flag.ts';
+import { oidcFlags, readOidc } from './oidc.ts';
+import { tlsFlags } from './tls.ts';
 
-/** Who may say who they are, and how. Times are in milliseconds. */
-export interface AuthenticationOptions {
-  /** Whom tokens must be for. */
-  readonly apiAudiences: readonly string[];
-  readonly bootstrapTokens: boolean;
-  /** '' for none; then `oidc` may say what the file would. */
-  readonly configFile: string;
-  readonly oidc: OidcOptions | undefined;
-  /** --anonymous-auth was given: the file must not say something else. */
-  readonly anonymousIsSet: boolean;
-  readonly webhook: {
-    /** '' for none. */
-    readonly configFile: string;
-    readonly version: 'v1' | 'v1beta1';
-    readonly cacheTtlMs: number;
-  };
-  readonly frontProxy: FrontProxyOptions | undefined;
-  readonly serviceAccounts: ServiceAccountOptions;
-}
+export const authenticationFlags = {
+  anonymousAuth: bool('anonymous-auth', {
+    default: true,
+    meaning:
+      'requests not rejected by another authenticator are anonymous, with user name system:anonymous and group system:unauthenticated',
+  }),
+  tokenAuthFile: text('token-auth-file', {
+    default: '',
+    meaning: 'static token file securing the secure port',
+  }),
+  clientCaFile: text('client-ca-file', {
+    default: '',
+    meaning:
+      'a client certificate signed by these authorities authenticates with the certificate CommonName as identity',
+  }),
+  bootstrapTokens: bool('enable-bootstrap-token-auth', {
+    default: false,
+    meaning: 'allow bootstrap-type secrets in the kube-system namespace for TLS bootstrapping',
+  }),
+  configFile: text('authentication-config', {
+    default: '',
+    meaning:
+      'file configuring the token (JWT) authenticator or the anonymous authenticator; needs StructuredAuthenticationConfiguration; exclusive with the oidc-* flags; anonymous configuration needs AnonymousAuthConfigurableEndpoints and excludes --anonymous-auth',
+  }),
+  webhookConfigFile: text('authentication-token-webhook-config-file', {
+    default: '',
+    meaning: 'client configuration format file; the server asks the remote service about bearer tokens',
+  }),
+  webhookVersion: text('authentication-token-webhook-version', {
+    default: 'v1beta1',
+    meaning: 'TokenReview API version sent and expected',
+    check: reviewVersion,
+  }),
+  webhookTtlMs: duration('authentication-token-webhook-cache-ttl', {
+    default: '2m0s',
+    meaning: 'cache time of webhook answers',
+  }),
+  apiAudiences: list('api-audiences', {
+    default: [],
+    meaning: 'identifiers of the API; service account tokens must be bound to one',
+  }),
+};
 
-export interface FrontProxyOptions {
-  readonly caFile: string;
-  readonly allowedNames: readonly string[];
-  readonly usernameHeaders: readonly string[];
-  readonly groupHeaders: readonly string[];
-  readonly extraHeaderPrefixes: readonly string[];
-}
+export const frontProxyFlags = {
+  caFile: text('requestheader-client-ca-file', {
+    default: '',
+    meaning: 'bundle that verifies client certificates before trusting header identities',
+  }),
+  allowedNames: list('requestheader-allowed-names', {
+    default: [],
+    meaning: 'allowed certificate common names; empty means any verified certificate',
+  }),
+  usernameHeaders: list('requestheader-username-headers', {
+    default: [],
+    meaning: 'headers for user name, for example X-Remote-User',
+    check: headerNames,
+  }),
+  groupHeaders: list('requestheader-group-headers', {
+    default: [],
+    meaning: 'headers for groups, for example X-Remote-Group',
+    check: headerNames,
+  }),
+  extraHeaderPrefixes: list('requestheader-extra-headers-prefix', {
+    default: [],
+    meaning: 'prefixes for extra attributes, for example X-Remote-Extra-',
+    check: headerNames,
+  }),
+};
 
-export interface ServiceAccountOptions {
-  /** The first one issues, all are accepted. */
-  readonly issuers: readonly string[];
-  /** '' for this server's own. */
-  readonly jwksUri: string;
-  readonly keyFiles: readonly string[];
-  /** '' for the key of the data directory. */
-  readonly signingKeyFile: string;
-  readonly lookup: boolean;
-  /** 0: no bound. */
-  readonly maxExpirationSeconds: number;
-  readonly extendsExpiration: boolean;
-}
+export const serviceAccountFlags = {
+  issuers: list('service-account-issuer', {
+    default: [],
+    meaning:
+      'issuer id in the iss claim; should be an HTTPS URL serving discovery; the first is used to issue, all are accepted; https://kubernetes.default.svc.cluster.local when none is given',
+    check: issuers,
+  }),
+  jwksUri: text('service-account-jwks-uri', {
+    default: '',
+    meaning: 'overrides the key set URI in the discovery document',
+    check: jwksUri,
+  }),
+  keyFiles: list('service-account-key-file', {
+    default: ['TLS private key file'],
+    meaning: 'PEM keys (RSA or ECDSA) used to verify tokens; required when a signing key is given',
+  }),
+  signingKeyFile: text('service-account-signing-key-file', {
+    default: '',
+    meaning:
+      'private key that signs issued tokens; when none is given, one is made and kept in the database, and rotate-signing-key makes the next',
+  }),
+  lookup: bool('service-account-lookup', { default: true, meaning: 'check that tokens exist in storage' }),
+  maxExpirationSeconds: duration('service-account-max-token-expiration', {
+    meaning: 'longest validity; longer requests are shortened to it',
+    check: maxExpirationSeconds,
+  }),
+  extendsExpiration: bool('service-account-extend-token-expiration', {
+    default: true,
+    meaning: 'injected tokens valid up to 1 year, ignoring the maximum',
+  }),
+};
 
-/** What clusters call themselves when nobody names them. */
-const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local';
-const HOUR_SECONDS = 3600;
+/** How callers prove their identity. Times are in milliseconds. */
+export type AuthenticationOptions = ReturnType<typeof readAuthentication>;
+export type FrontProxyOptions = NonNullable<AuthenticationOptions['frontProxy']>;
+export type ServiceAccountOptions = AuthenticationOptions['serviceAccounts'];
 
 /** @throws UsageError */
-export function readAuthentication(flags: FlagValues, gates: FeatureGates): AuthenticationOptions {
-  const serviceAccounts = readServiceAccounts(flags);
-  const audiences = flags.strings('api-audiences');
-  const configFile = flags.string('authentication-config');
-  checkConfigFile(configFile, flags, gates);
-  return {
-    apiAudiences: audiences.length === 0 ? serviceAccounts.issuers : audiences,
-    bootstrapTokens: flags.bool('enable-bootstrap-token-auth'),
-    configFile,
-    oidc: readOidc(flags),
-    anonymousIsSet: flags.isSet('anonymous-auth'),
-    webhook: readWebhook(flags),
-    frontProxy: readFrontProxy(flags),
+export function readAuthentication(
+  line: CommandLine,
+  { gates, authorization }: { gates: FeatureGates; authorization: AuthorizationOptions },
+) {
+  const said = line.valuesOf(authenticationFlags);
+  const serviceAccounts = readServiceAccounts(line);
+  if (said.configFile !== '') checkConfigFile(line, gates);
+  const frontProxy = line.valuesOf(frontProxyFlags);
+  return Object.freeze({
+    /** Authorities of client certificates; '' for the one that is made here. */
+    clientCaFile: said.clientCaFile,
+    tokenAuthFile: said.tokenAuthFile,
+    bootstrapTokens: said.bootstrapTokens,
+    // Anonymous requests are refused where everything is allowed (Kubernetes does the same).
+    anonymousAuth: said.anonymousAuth && !authorization.allowsEverything,
+    /** Then the file must not configure anonymous requests. */
+    anonymousIsSet: line.isGiven(authenticationFlags.anonymousAuth),
+    /** A token must be for one of them. */
+    apiAudiences: said.apiAudiences.length === 0 ? serviceAccounts.issuers : said.apiAudiences,
+    /** '' for none; then `oidc` may configure the same. */
+    configFile: said.configFile,
+    oidc: readOidc(line),
+    /** Without a file there is none. */
+    webhook: {
+      configFile: said.webhookConfigFile,
+      version: said.webhookVersion,
+      cacheTtlMs: said.webhookTtlMs,
+    },
+    frontProxy: frontProxy.caFile === '' ? undefined : frontProxy,
     serviceAccounts,
-  };
+  });
 }
 
-function checkConfigFile(path: string, flags: FlagValues, gates: FeatureGates): void {
-  if (path === '') return;
+function checkConfigFile(line: CommandLine, gates: FeatureGates): void {
+  const { shown } = authenticationFlags.configFile;
   if (!gates.isEnabled('StructuredAuthenticationConfiguration')) {
-    throw new UsageError(
-      '--authentication-config needs --feature-gates=StructuredAuthenticationConfiguration=true',
-    );
+    const needed = `${apiFlags.featureGates.shown}=StructuredAuthenticationConfiguration=true`;
+    throw new UsageError(`${shown} needs ${needed}`);
   }
-  const beside = flags.given('oidc-');
-  if (beside !== undefined)
-    throw new UsageError(`--authentication-config and --${beside} are mutually exclusive`);
+  const beside = line.firstGiven(Object.values(oidcFlags));
+  if (beside !== undefined) throw new UsageError(`${shown} and ${beside.shown} are mutually exclusive`);
 }
 
-function readWebhook(flags: FlagValues): AuthenticationOptions['webhook'] {
-  const version = flags.string('authentication-token-webhook-version');
-  if (version !== 'v1' && version !== 'v1beta1') {
-    throw new UsageError(
-      `--authentication-token-webhook-version: ${JSON.stringify(version)} must be v1 or v1beta1`,
-    );
+function readServiceAccounts(line: CommandLine) {
+  const { keyFiles, ...said } = line.valuesOf(serviceAccountFlags);
+  const { signingKeyFile, keyFiles: keyFilesFlag } = serviceAccountFlags;
+  // The default of the flag is a description, not a file.
+  const given = line.isGiven(keyFilesFlag) ? keyFiles : [];
+  if (said.signingKeyFile !== '' && given.length === 0)
+    throw new UsageError(`${signingKeyFile.shown} needs ${keyFilesFlag.shown}`);
+  const tlsKey = line.valueOf(tlsFlags.keyFile);
+  return { ...said, keyFiles: given.length === 0 && tlsKey !== '' ? [tlsKey] : given };
+}
+
+function headerNames(names: readonly string[], flag: string): readonly string[] {
+  if (names.includes('')) throw new UsageError(`${flag}: a header has no empty name`);
+  return names;
+}
+
+/** The issuer of clusters that name none. */
+const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local';
+
+/** The first one issues, all are accepted. */
+function issuers(given: readonly string[], flag: string): readonly string[] {
+  for (const [at, issuer] of given.entries()) {
+    const quoted = JSON.stringify(issuer);
+    if (issuer === '') throw new UsageError(`${flag}: an issuer has no empty name`);
+    if (issuer.includes(':') && !URL.canParse(issuer))
+      throw new UsageError(`${flag}: ${quoted} contains a ':' but is not a valid URL`);
+    if (given.indexOf(issuer) !== at) throw new UsageError(`${flag}: ${quoted} is given more than once`);
   }
-  return {
-    configFile: flags.string('authentication-token-webhook-config-file'),
-    version,
-    cacheTtlMs: flags.duration('authentication-token-webhook-cache-ttl'),
-  };
+  return given.length === 0 ? [DEFAULT_ISSUER] : given;
 }
 
-function readFrontProxy(flags: FlagValues): FrontProxyOptions | undefined {
-  const names = [
-    'requestheader-username-headers',
-    'requestheader-group-headers',
-    'requestheader-extra-headers-prefix',
-  ];
-  for (const name of names) {
-    if (flags.strings(name).includes('')) throw new UsageError(`--${name}: a header has no empty name`);
-  }
-  const caFile = flags.string('requestheader-client-ca-file');
-  if (caFile === '') return undefined;
-  return {
-    caFile,
-    allowedNames: flags.strings('requestheader-allowed-names'),
-    usernameHeaders: flags.strings('requestheader-username-headers'),
-    groupHeaders: flags.strings('requestheader-group-headers'),
-    extraHeaderPrefixes: flags.strings('requestheader-extra-headers-prefix'),
-  };
+/** '' for this server's own. */
+function jwksUri(uri: string, flag: string): string {
+  if (uri === '' || (URL.canParse(uri) && new URL(uri).protocol === 'https:')) return uri;
+  throw new UsageError(`${flag}: ${JSON.stringify(uri)} must be an https URL`);
 }
 
-function readServiceAccounts(flags: FlagValues): ServiceAccountOptions {
-  const given = flags.strings('service-account-issuer');
-  const issuers = given.length === 0 ? [DEFAULT_ISSUER] : given;
-  for (const [at, issuer] of issuers.entries()) checkIssuer(issuer, issuers.indexOf(issuer) !== at);
-  const keyFiles = flags.isSet('service-account-key-file') ? flags.strings('service-account-key-file') : [];
-  const signingKeyFile = flags.string('service-account-signing-key-file');
-  if (signingKeyFile !== '' && keyFiles.length === 0)
-    throw new UsageError('--service-account-signing-key-file needs --service-account-key-file');
-  const tlsKey = flags.string('tls-private-key-file');
-  return {
-    issuers,
-    jwksUri: readJwksUri(flags),
-    keyFiles: keyFiles.length === 0 && tlsKey !== '' ? [tlsKey] : keyFiles,
-    signingKeyFile,
-    lookup: flags.bool('service-account-lookup'),
-    maxExpirationSeconds: readMaxExpiration(flags),
-    extendsExpiration: flags.bool('service-account-extend-token-expiration'),
-  };
-}
+const HOUR_SECONDS = 3600;
 
-function checkIssuer(issuer: string, repeated: boolean): void {
-  const quoted = JSON.stringify(issuer);
-  if (issuer === '') throw new UsageError('--service-account-issuer: an issuer has no empty name');
-  if (issuer.includes(':') && !URL.canParse(issuer))
-    throw new UsageError(`--service-account-issuer: ${quoted} contains a ':' but is not a valid URL`);
-  if (repeated) throw new UsageError(`--service-account-issuer: ${quoted} is given more than once`);
-}
-
-function readJwksUri(flags: FlagValues): string {
-  const uri = flags.string('service-account-jwks-uri');
-  if (uri !== '' && !(URL.canParse(uri) && new URL(uri).protocol === 'https:'))
-    throw new UsageError(`--service-account-jwks-uri: ${JSON.stringify(uri)} must be an https URL`);
-  return uri;
-}
-
-function readMaxExpiration(flags: FlagValues): number {
-  const seconds = flags.duration('service-account-max-token-expiration') / 1000;
-  if (seconds !== 0 && (seconds < HOUR_SECONDS || seconds > 2 ** 32)) {
-    throw new UsageError(
-      '--service-account-max-token-expiration must be between 1 hour and 2^32 seconds, or nothing',
-    );
-  }
-  return seconds;
+/** 0: no bound. */
+function maxExpirationSeconds(ms: number, flag: string): number {
+  const seconds = ms / 1000;
+  if (seconds === 0 || (seconds >= HOUR_SECONDS && seconds <= 2 ** 32)) return seconds;
+  throw new UsageError(`${flag} must be between 1 hour and 2^32 seconds, or nothing`);
 }

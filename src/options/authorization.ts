@@ -1,91 +1,123 @@
-import { UsageError } from './flag.ts';
-import type { FlagValues } from './parse.ts';
+import { BlockList, isIP } from 'node:net';
+import { reviewVersion } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
+import { duration, list, text, UsageError } from './flag.ts';
+import { listenerFlags, type ServingOptions } from './serving.ts';
 
-/** Who decides what callers may do. Times are in milliseconds. */
-export interface AuthorizationOptions {
-  /** In the order they are asked. Empty when a file configures the chain. */
-  readonly authorizationModes: readonly string[];
-  /** Nobody said who decides: everybody may do everything. */
-  readonly authorizationIsDefault: boolean;
-  readonly authorizationConfig: string;
-  readonly authorizationPolicyFile: string;
-  readonly authorizationWebhook: {
-    readonly configFile: string;
-    readonly version: 'v1' | 'v1beta1';
-    readonly authorizedTtlMs: number;
-    readonly unauthorizedTtlMs: number;
-  };
-}
+export const authorizationFlags = {
+  modes: list('authorization-mode', {
+    default: [],
+    meaning:
+      'ordered plug-ins: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node; AlwaysAllow when there is no --authorization-config, which only a loopback --bind-address may be left to',
+  }),
+  configFile: text('authorization-config', {
+    default: '',
+    meaning:
+      'authorizer chain file; needs StructuredAuthorizationConfiguration; exclusive with the other authorization-mode and authorization-webhook flags',
+  }),
+  policyFile: text('authorization-policy-file', {
+    default: '',
+    meaning: 'line-by-line JSON policy for the ABAC mode',
+  }),
+  webhookConfigFile: text('authorization-webhook-config-file', {
+    default: '',
+    meaning: 'client configuration format file for the Webhook mode',
+  }),
+  webhookVersion: text('authorization-webhook-version', {
+    default: 'v1beta1',
+    meaning: 'SubjectAccessReview version sent and expected',
+    check: reviewVersion,
+  }),
+  authorizedTtlMs: duration('authorization-webhook-cache-authorized-ttl', {
+    default: '5m0s',
+    meaning: 'cache time of allow answers',
+  }),
+  unauthorizedTtlMs: duration('authorization-webhook-cache-unauthorized-ttl', {
+    default: '30s',
+    meaning: 'cache time of deny answers',
+  }),
+};
+
+/** How the rights of callers are decided. Times are in milliseconds. */
+export type AuthorizationOptions = ReturnType<typeof readAuthorization>;
 
 const MODES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'];
 
-/** Flags that say what the file would say. */
-const EXCLUSIVE = [
-  'authorization-mode',
-  'authorization-policy-file',
-  'authorization-webhook-config-file',
-  'authorization-webhook-version',
-  'authorization-webhook-cache-authorized-ttl',
-  'authorization-webhook-cache-unauthorized-ttl',
-];
-
 /** @throws UsageError */
-export function readAuthorization(flags: FlagValues): AuthorizationOptions {
-  const authorizationConfig = flags.string('authorization-config');
-  const given = flags.strings('authorization-mode');
-  const version = flags.string('authorization-webhook-version');
-  if (version !== 'v1' && version !== 'v1beta1') {
-    throw new UsageError(`--authorization-webhook-version: ${JSON.stringify(version)} must be v1 or v1beta1`);
-  }
-  const authorizationIsDefault = given.length === 0 && authorizationConfig === '';
-  const options: AuthorizationOptions = {
-    authorizationModes: authorizationIsDefault ? ['AlwaysAllow'] : given,
-    authorizationIsDefault,
-    authorizationConfig,
-    authorizationPolicyFile: flags.string('authorization-policy-file'),
-    authorizationWebhook: {
-      configFile: flags.string('authorization-webhook-config-file'),
-      version,
-      authorizedTtlMs: flags.duration('authorization-webhook-cache-authorized-ttl'),
-      unauthorizedTtlMs: flags.duration('authorization-webhook-cache-unauthorized-ttl'),
+export function readAuthorization(line: CommandLine) {
+  const { modes: given, configFile, policyFile, ...webhook } = line.valuesOf(authorizationFlags);
+  const isDefault = given.length === 0 && configFile === '';
+  const modes = isDefault ? ['AlwaysAllow'] : given;
+  if (configFile === '') checkModes(modes, { policyFile, webhookConfigFile: webhook.webhookConfigFile });
+  else checkExclusive(line);
+  return Object.freeze({
+    /** In the order they are asked. Empty when a file configures the chain. */
+    modes,
+    /** No flag names an authorizer: everybody may do everything. */
+    isDefault,
+    allowsEverything: modes.includes('AlwaysAllow'),
+    configFile,
+    policyFile,
+    webhook: {
+      configFile: webhook.webhookConfigFile,
+      version: webhook.webhookVersion,
+      authorizedTtlMs: webhook.authorizedTtlMs,
+      unauthorizedTtlMs: webhook.unauthorizedTtlMs,
     },
-  };
-  if (authorizationConfig === '') checkModes(options);
-  else checkExclusive(flags);
-  return options;
+  });
 }
 
-function checkExclusive(flags: FlagValues): void {
-  const beside = EXCLUSIVE.find((name) => flags.isSet(name));
+/** The other flags configure the same as the file. */
+function checkExclusive(line: CommandLine): void {
+  const { configFile, ...others } = authorizationFlags;
+  const beside = Object.values(others).find((flag) => line.isGiven(flag));
   if (beside !== undefined)
-    throw new UsageError(`--authorization-config can not be specified when --${beside} is`);
+    throw new UsageError(`${configFile.shown} can not be specified when ${beside.shown} is`);
 }
 
-function checkModes({
-  authorizationModes: modes,
-  authorizationPolicyFile,
-  authorizationWebhook,
-}: AuthorizationOptions): void {
+function checkModes(
+  modes: readonly string[],
+  files: Readonly<Record<'policyFile' | 'webhookConfigFile', string>>,
+): void {
+  const { shown } = authorizationFlags.modes;
   for (const [at, mode] of modes.entries()) {
-    if (!MODES.includes(mode)) {
-      throw new UsageError(
-        `--authorization-mode: ${JSON.stringify(mode)} must be one of ${MODES.join(', ')}`,
-      );
-    }
-    if (modes.indexOf(mode) !== at)
-      throw new UsageError(`--authorization-mode: ${mode} is given more than once`);
+    if (!MODES.includes(mode))
+      throw new UsageError(`${shown}: ${JSON.stringify(mode)} must be one of ${MODES.join(', ')}`);
+    if (modes.indexOf(mode) !== at) throw new UsageError(`${shown}: ${mode} is given more than once`);
   }
-  const files = [
-    ['ABAC', 'authorization-policy-file', authorizationPolicyFile],
-    ['Webhook', 'authorization-webhook-config-file', authorizationWebhook.configFile],
-  ] as const;
-  for (const [mode, flag, path] of files) {
-    if (modes.includes(mode) && path === '')
-      throw new UsageError(`--authorization-mode=${mode} needs --${flag}`);
-    if (!modes.includes(mode) && path !== '')
-      throw new UsageError(`--${flag} is only for --authorization-mode=${mode}`);
+  for (const [mode, file] of [
+    ['ABAC', 'policyFile'],
+    ['Webhook', 'webhookConfigFile'],
+  ] as const) {
+    const flag = authorizationFlags[file].shown;
+    if (modes.includes(mode) && files[file] === '') throw new UsageError(`${shown}=${mode} needs ${flag}`);
+    if (!modes.includes(mode) && files[file] !== '')
+      throw new UsageError(`${flag} is only for ${shown}=${mode}`);
   }
 }
 
-export const allowsEverything = ({ authorizationModes }: AuthorizationOptions): boolean =>
-  authorizationModes.includes('AlwaysAllow');
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/**
+ * Kubernetes' default, AlwaysAllow, lets everybody do everything. That suits a developer's own machine; on any other address it must
+ * be asked for by name.
+ * @throws UsageError
+ */
+export function checkExposure(
+  { bindAddress }: Pick<ServingOptions, 'bindAddress'>,
+  { isDefault }: AuthorizationOptions,
+): void {
+  if (!isDefault || isLoopback(bindAddress)) return;
+  const address = bindAddress === '' ? 'all addresses' : bindAddress;
+  const [mode, bind] = [authorizationFlags.modes.shown, listenerFlags.bindAddress.shown];
+  throw new UsageError(
+    `${mode} is not given, and without it everybody with credentials may do everything on ${address}: add ${mode}=Node,RBAC, or ${bind}=127.0.0.1, or ${mode}=AlwaysAllow if that is meant`,
+  );
+}
+
+function isLoopback(address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}

@@ -1,9 +1,9 @@
+import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
-import { nearestName } from './parse.ts';
 
 /**
- * --feature-gates. The gates of the specification by stage and default. A gate decides something here only if it is in
- * EFFECTIVE; another may be named, but only with its default.
+ * The gates of the specification by stage and default. Only gates in EFFECTIVE change anything here; any other gate may only be given
+ * its default.
  */
 const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; readonly names: string }[] = [
   {
@@ -108,7 +108,7 @@ export interface FeatureGates {
 }
 
 /** @throws UsageError */
-export function parseFeatureGates(pairs: readonly string[]): FeatureGates {
+export function parseFeatureGates(pairs: readonly string[], flag: string): FeatureGates {
   const gates = new Map<string, { stage: string; on: boolean }>();
   for (const { stage, on, names } of GATES)
     for (const name of names.split(' ')) gates.set(name, { stage, on });
@@ -116,15 +116,12 @@ export function parseFeatureGates(pairs: readonly string[]): FeatureGates {
   for (const pair of pairs) {
     const match = /^(?:([\w-]+):)?(\w+)=(true|false)$/.exec(pair);
     if (match === null)
-      throw new UsageError(
-        `--feature-gates: ${JSON.stringify(pair)} is not of the form Name=true or Name=false`,
-      );
+      throw new UsageError(`${flag}: ${JSON.stringify(pair)} is not of the form Name=true or Name=false`);
     const [, component = 'cluster', name = '', value] = match;
     if (component !== 'cluster')
-      throw new UsageError(
-        `--feature-gates: unknown component ${JSON.stringify(component)}: only cluster is known`,
-      );
-    assertKnown(name, value === 'true', gates);
+      throw new UsageError(`${flag}: unknown component ${JSON.stringify(component)}: only cluster is known`);
+    const why = whyUnusable(name, value === 'true', gates);
+    if (why !== undefined) throw new UsageError(`${flag}: ${why}`);
     given.set(name, value === 'true');
   }
   return {
@@ -133,17 +130,16 @@ export function parseFeatureGates(pairs: readonly string[]): FeatureGates {
   };
 }
 
-function assertKnown(name: string, value: boolean, gates: ReadonlyMap<string, { on: boolean }>): void {
+function whyUnusable(
+  name: string,
+  value: boolean,
+  gates: ReadonlyMap<string, { on: boolean }>,
+): string | undefined {
   const gate = gates.get(name);
   if (gate === undefined) {
     const nearest = nearestName(name, [...gates.keys()]);
-    throw new UsageError(
-      `--feature-gates: unknown gate ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
-    );
+    return `unknown gate ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`;
   }
-  if (!EFFECTIVE.has(name) && gate.on !== value) {
-    throw new UsageError(
-      `--feature-gates: ${name} has no effect in this version and can only be left at its default (${gate.on})`,
-    );
-  }
+  if (EFFECTIVE.has(name) || gate.on === value) return undefined;
+  return `${name} has no effect in this version and can only be left at its default (${gate.on})`;
 }

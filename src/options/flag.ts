@@ -1,31 +1,6 @@
 import { parseDuration } from '../util/duration.ts';
 
-export { parseDuration };
-
-/** One declaration a flag: parsing, checking, --help and the defaults all come from it. */
-export interface FlagInit {
-  readonly name: string;
-  readonly type: FlagType;
-  readonly default: FlagValue;
-  readonly meaning: string;
-  /** False: known, but what it does does not exist; the server then refuses every value but the default. */
-  readonly effective?: boolean;
-}
-
-/** `repeated` is a list whose values may hold commas: one a flag. `version` is a switch that may have a value. */
-export type FlagType = 'string' | 'strings' | 'repeated' | 'bool' | 'int' | 'float' | 'duration' | 'version';
-/** A duration keeps its text. Undefined: not set, and no default. */
-export type FlagValue = string | readonly string[] | boolean | number | undefined;
-
-export interface Flag extends FlagInit {
-  readonly heading: string;
-}
-
-export function defineFlags(heading: string, flags: readonly FlagInit[]): readonly Flag[] {
-  return flags.map((flag) => ({ ...flag, heading }));
-}
-
-/** What is wrong with the command line, in one line for the person who typed it. */
+/** A mistake in the command line, in one line for the person at the terminal. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -33,33 +8,158 @@ export class UsageError extends Error {
   }
 }
 
-/** @throws UsageError that names the flag, what was given, and what is right */
-export function parseFlagValue({ name, type }: Flag, text: string): FlagValue {
-  const wrong = (right: string): UsageError =>
-    new UsageError(`--${name}: ${JSON.stringify(text)} is not ${right}`);
-  switch (type) {
-    case 'string':
-    case 'version':
-      return text;
-    case 'repeated':
-      return [text];
-    case 'strings':
-      return text === '' ? [] : text.split(',').map((item) => item.trim());
-    case 'bool': {
-      if (/^(true|t|1)$/i.test(text)) return true;
-      if (/^(false|f|0)$/i.test(text)) return false;
-      throw wrong('true or false');
-    }
-    case 'int':
-      if (!/^-?\d+$/.test(text)) throw wrong('a whole number');
-      return Number(text);
-    case 'float':
-      if (!/^-?\d+(\.\d+)?$/.test(text)) throw wrong('a number');
-      return Number(text);
-    case 'duration':
-      if (parseDuration(text) === undefined) throw wrong('a duration such as 30s, 2m0s or 1h');
-      return text;
-    default:
-      return type satisfies never;
-  }
+/** `repeated` is a list whose values may hold commas: one a flag. `version` is a switch that may have a value. */
+export type FlagType = 'string' | 'strings' | 'repeated' | 'bool' | 'int' | 'float' | 'duration' | 'version';
+
+/** A duration keeps its text. Undefined: not set, and no default. */
+export type FlagText = string | readonly string[] | boolean | number | undefined;
+
+/**
+ * One flag, declared once: parsing, the check of its value, its line of --help, its default and the type of its option all come from
+ * the declaration. `Value` is what the server uses.
+ *
+ *     securePort: int('secure-port', { default: 6443, meaning: 'HTTPS port', check: portNumber })
+ */
+export interface Flag<Value = unknown> {
+  readonly name: string;
+  /** As people type it: `--secure-port`. */
+  readonly shown: string;
+  readonly type: FlagType;
+  readonly default: FlagText;
+  readonly meaning: string;
+  /** False: the server knows the flag, does nothing with it, and refuses every value but the default. */
+  readonly isEffective: boolean;
+  /** What the texts come to that were given for it, before the check. @throws UsageError */
+  parse(texts: readonly string[]): FlagText;
+  /** Undefined: the flag was not given. @throws UsageError */
+  read(texts: readonly string[] | undefined): Value;
 }
+
+/** A flag without effect has no value that could be read. */
+export type IneffectiveFlag = Flag<undefined>;
+export type FlagSet = Readonly<Record<string, Flag>>;
+/** The options that a set of flags gives, by the names in the set. */
+export type ValuesOf<Flags extends FlagSet> = {
+  readonly [Name in keyof Flags as Flags[Name] extends IneffectiveFlag
+    ? never
+    : Name]: Flags[Name] extends Flag<infer Value> ? Value : never;
+};
+
+/** Answers what the server uses of a value. `flag` is the flag as people type it. @throws UsageError */
+export type Check<Plain, Value = Plain> = (value: Plain, flag: string) => Value;
+
+interface Declaration<Default> {
+  /** Absent: none, and the value is the empty one of the type. */
+  readonly default?: Default;
+  readonly meaning: string;
+}
+
+/** How the texts of a type are understood. */
+interface Kind<Parsed extends FlagText, Plain> {
+  readonly type: FlagType;
+  /** @throws UsageError */
+  parse(text: string, wrong: (right: string) => UsageError): Parsed;
+  /** Lists add up; of everything else, the last one counts. */
+  readonly add?: (before: Parsed, next: Parsed) => Parsed;
+  toPlain(parsed: Parsed | undefined): Plain;
+}
+
+/** A maker of flags of one type. The check gives the option its type; without one, it is the type's own. */
+function flagsOf<Parsed extends FlagText, Plain>(kind: Kind<Parsed, Plain>) {
+  function declare(
+    name: string,
+    says: Declaration<Parsed> & { readonly isEffective: false },
+  ): IneffectiveFlag;
+  function declare<Value>(
+    name: string,
+    says: Declaration<Parsed> & { readonly check: Check<Plain, Value> },
+  ): Flag<Value>;
+  function declare(name: string, says: Declaration<Parsed>): Flag<Plain>;
+  function declare(
+    name: string,
+    says: Declaration<Parsed> & { readonly isEffective?: false; readonly check?: Check<Plain, unknown> },
+  ): Flag {
+    const { default: fallback, meaning, isEffective = true, check = (value: Plain): unknown => value } = says;
+    const shown = `--${name}`;
+    const parse = (texts: readonly string[]): Parsed | undefined =>
+      texts
+        .map((text) =>
+          kind.parse(text, (right) => new UsageError(`${shown}: ${JSON.stringify(text)} is not ${right}`)),
+        )
+        .reduce<Parsed | undefined>(
+          (before, next) => (before === undefined || kind.add === undefined ? next : kind.add(before, next)),
+          undefined,
+        );
+    return {
+      ...{ name, shown, type: kind.type, default: fallback, meaning, isEffective, parse },
+      read: (texts) => check(kind.toPlain(texts === undefined ? fallback : parse(texts)), shown),
+    };
+  }
+  return declare;
+}
+
+const join = (before: readonly string[], next: readonly string[]): readonly string[] => [...before, ...next];
+
+export const text = flagsOf<string, string>({
+  type: 'string',
+  parse: (value) => value,
+  toPlain: (value = '') => value,
+});
+
+export const list = flagsOf<readonly string[], readonly string[]>({
+  type: 'strings',
+  parse: (value) => (value === '' ? [] : value.split(',').map((item) => item.trim())),
+  add: join,
+  toPlain: (value = []) => value,
+});
+
+export const repeated = flagsOf<readonly string[], readonly string[]>({
+  type: 'repeated',
+  parse: (value) => [value],
+  add: join,
+  toPlain: (value = []) => value,
+});
+
+export const bool = flagsOf<boolean, boolean>({
+  type: 'bool',
+  parse: (value, wrong) => {
+    if (/^(true|t|1)$/i.test(value)) return true;
+    if (/^(false|f|0)$/i.test(value)) return false;
+    throw wrong('true or false');
+  },
+  toPlain: (value = false) => value,
+});
+
+export const int = flagsOf<number, number>({
+  type: 'int',
+  parse: (value, wrong) => {
+    if (!/^-?\d+$/.test(value)) throw wrong('a whole number');
+    return Number(value);
+  },
+  toPlain: (value = 0) => value,
+});
+
+export const float = flagsOf<number, number>({
+  type: 'float',
+  parse: (value, wrong) => {
+    if (!/^-?\d+(\.\d+)?$/.test(value)) throw wrong('a number');
+    return Number(value);
+  },
+  toPlain: (value = 0) => value,
+});
+
+/** Its value is in milliseconds. */
+export const duration = flagsOf<string, number>({
+  type: 'duration',
+  parse: (value, wrong) => {
+    if (parseDuration(value) === undefined) throw wrong('a duration such as 30s, 2m0s or 1h');
+    return value;
+  },
+  toPlain: (value = '') => parseDuration(value) ?? 0,
+});
+
+export const version = flagsOf<string, string>({
+  type: 'version',
+  parse: (value) => value,
+  toPlain: (value = '') => value,
+});

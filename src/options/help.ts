@@ -1,10 +1,11 @@
+import type { Section } from './all-flags.ts';
 import type { Flag } from './flag.ts';
 
 const WIDTH = 100;
 const INDENT = 8;
 
 /** The text of --help: how to call it, then every flag under its heading with type and default. */
-export function formatHelp(flags: readonly Flag[]): string {
+export function formatHelp(sections: readonly Section[]): string {
   const lines = [
     'pg-apiserver: a Kubernetes-compatible API server whose only state is PostgreSQL.',
     '',
@@ -19,10 +20,7 @@ export function formatHelp(flags: readonly Flag[]): string {
     '',
     'Without --kvstore-servers an embedded PostgreSQL is started in --data-dir.',
   ];
-  for (const heading of new Set(flags.map((flag) => flag.heading))) {
-    lines.push('', `${heading}:`);
-    for (const flag of flags.filter((one) => one.heading === heading)) lines.push(...formatFlag(flag));
-  }
+  for (const { heading, flags } of sections) lines.push('', `${heading}:`, ...flags.flatMap(formatFlag));
   return `${lines.join('\n')}\n`;
 }
 
@@ -30,7 +28,7 @@ function formatFlag(flag: Flag): string[] {
   const type = flag.type === 'bool' ? '' : ` ${flag.type}`;
   const hasDefault = flag.default !== undefined && flag.default !== '' && String(flag.default) !== '';
   const fallback = hasDefault ? ` (default ${String(flag.default)})` : '';
-  const note = flag.effective === false ? ' [accepted at its default only]' : '';
+  const note = flag.isEffective ? '' : ' [accepted at its default only]';
   const dashes = flag.name.length === 1 ? '-' : '--';
   return [`    ${dashes}${flag.name}${type}`, ...wrap(`${flag.meaning}${fallback}${note}`)];
 }

@@ -1,8 +1,46 @@
 import type { OidcFlags } from '../authn/jwt/authentication-config.ts';
-import { UsageError } from './flag.ts';
-import type { FlagValues } from './parse.ts';
+import type { CommandLine } from './command-line.ts';
+import { list, text, UsageError } from './flag.ts';
 
-/** The --oidc flags. */
+export const oidcFlags = {
+  issuerUrl: text('oidc-issuer-url', {
+    default: '',
+    meaning: 'issuer URL; HTTPS only; used to verify ID tokens (JWT)',
+    check: issuer,
+  }),
+  clientId: text('oidc-client-id', { default: '', meaning: 'client id; required when the issuer is set' }),
+  caFile: text('oidc-ca-file', {
+    default: '',
+    meaning: "authorities for the issuer's certificate; otherwise the host's root set",
+  }),
+  usernameClaim: text('oidc-username-claim', {
+    default: 'sub',
+    meaning: 'claim used as user name; other claims are not guaranteed unique',
+  }),
+  usernamePrefix: text('oidc-username-prefix', {
+    default: '',
+    meaning:
+      'prefix for user names; claims other than email get the issuer URL by default; value - means no prefix',
+  }),
+  groupsClaim: text('oidc-groups-claim', {
+    default: '',
+    meaning: 'claim holding groups (string or array of strings)',
+  }),
+  groupsPrefix: text('oidc-groups-prefix', { default: '', meaning: 'prefix for groups' }),
+  requiredClaims: list('oidc-required-claim', {
+    default: [],
+    meaning: 'key=value pair that must be in the ID token; repeatable',
+    check: pairs,
+  }),
+  algorithms: list('oidc-signing-algs', {
+    default: ['RS256'],
+    meaning:
+      'allowed algorithms; supported RS256 / RS384 / RS512 / ES256 / ES384 / ES512 / PS256 / PS384 / PS512',
+    check: algorithms,
+  }),
+};
+
+/** A provider of tokens that flags describe. */
 export interface OidcOptions extends Omit<OidcFlags, 'certificateAuthority'> {
   /** '' for the host's authorities. */
   readonly caFile: string;
@@ -11,53 +49,46 @@ export interface OidcOptions extends Omit<OidcFlags, 'certificateAuthority'> {
 const ALGORITHMS = /^(RS|ES|PS)(256|384|512)$/;
 
 /** Undefined when none of the flags is given. @throws UsageError */
-export function readOidc(flags: FlagValues): OidcOptions | undefined {
-  if (flags.given('oidc-') === undefined) return undefined;
-  const issuerUrl = flags.string('oidc-issuer-url');
-  const clientId = flags.string('oidc-client-id');
-  if (issuerUrl === '' || clientId === '') {
-    throw new UsageError(
-      '--oidc-issuer-url and --oidc-client-id must be given together when any of the oidc-* flags is',
-    );
-  }
-  checkIssuer(issuerUrl);
-  const algorithms = flags.strings('oidc-signing-algs');
-  const unsupported = algorithms.find((algorithm) => !ALGORITHMS.test(algorithm));
-  if (unsupported !== undefined)
-    throw new UsageError(`--oidc-signing-algs: ${JSON.stringify(unsupported)} is not supported`);
-  return {
-    issuerUrl,
-    clientId,
-    caFile: flags.string('oidc-ca-file'),
-    usernameClaim: flags.string('oidc-username-claim'),
-    usernamePrefix: flags.string('oidc-username-prefix'),
-    groupsClaim: flags.string('oidc-groups-claim'),
-    groupsPrefix: flags.string('oidc-groups-prefix'),
-    requiredClaims: readPairs(flags.strings('oidc-required-claim')),
-    algorithms: algorithms.length === 0 ? ['RS256'] : algorithms,
-  };
+export function readOidc(line: CommandLine): OidcOptions | undefined {
+  if (line.firstGiven(Object.values(oidcFlags)) === undefined) return undefined;
+  const { issuerUrl, clientId } = oidcFlags;
+  const apart = new UsageError(
+    `${issuerUrl.shown} and ${clientId.shown} must be given together when any of the oidc-* flags is`,
+  );
+  if (!line.isGiven(issuerUrl) || !line.isGiven(clientId)) throw apart;
+  const options = line.valuesOf(oidcFlags);
+  if (options.issuerUrl === '' || options.clientId === '') throw apart;
+  return Object.freeze(options);
 }
 
-function checkIssuer(issuer: string): void {
-  const right = URL.canParse(issuer) ? new URL(issuer) : undefined;
+function issuer(url: string, flag: string): string {
+  if (url === '') return url;
+  const right = URL.canParse(url) ? new URL(url) : undefined;
   const plain = right?.username === '' && right.password === '' && right.search === '' && right.hash === '';
-  if (right?.protocol === 'https:' && plain) return;
+  if (right?.protocol === 'https:' && plain) return url;
   throw new UsageError(
-    `--oidc-issuer-url: ${JSON.stringify(issuer)} must be an https URL without user, query and fragment`,
+    `${flag}: ${JSON.stringify(url)} must be an https URL without user, query and fragment`,
   );
 }
 
+function algorithms(names: readonly string[], flag: string): readonly string[] {
+  const unsupported = names.find((name) => !ALGORITHMS.test(name));
+  if (unsupported !== undefined)
+    throw new UsageError(`${flag}: ${JSON.stringify(unsupported)} is not supported`);
+  return names.length === 0 ? ['RS256'] : names;
+}
+
 /** A value may hold commas, at which lists are split: what has no `=` belongs to the pair before. */
-function readPairs(items: readonly string[]): Map<string, string> {
-  const pairs = new Map<string, string>();
+function pairs(items: readonly string[], flag: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
   let last: string | undefined;
   for (const item of items) {
     const at = item.indexOf('=');
     if (at > 0) {
       last = item.slice(0, at);
-      pairs.set(last, item.slice(at + 1));
-    } else if (last !== undefined) pairs.set(last, `${pairs.get(last)},${item}`);
-    else throw new UsageError(`--oidc-required-claim: ${JSON.stringify(item)} is not of the form key=value`);
+      found.set(last, item.slice(at + 1));
+    } else if (last !== undefined) found.set(last, `${found.get(last)},${item}`);
+    else throw new UsageError(`${flag}: ${JSON.stringify(item)} is not of the form key=value`);
   }
-  return pairs;
+  return found;
 }

@@ -3,7 +3,7 @@ import type { GroupVersion } from '../api/names.ts';
 import { toApiVersion } from '../api/names.ts';
 import { UsageError } from './flag.ts';
 
-/** --runtime-config: which API versions are served. */
+/** Which API versions are served. */
 export interface RuntimeConfig {
   isEnabled(version: GroupVersion, byDefault: boolean): boolean;
 }
@@ -15,14 +15,14 @@ const STAGES: Readonly<Record<string, RegExp>> = {
 };
 
 /** A named version wins over its stage, and a stage over api/all. @throws UsageError */
-export function parseRuntimeConfig(pairs: readonly string[]): RuntimeConfig {
+export function parseRuntimeConfig(pairs: readonly string[], flag: string): RuntimeConfig {
   const settings = new Map<string, boolean>();
   for (const pair of pairs) {
     const [key = '', value = 'true'] = pair.split('=');
     if (value !== 'true' && value !== 'false') {
-      throw new UsageError(`--runtime-config: ${JSON.stringify(pair)} must end in =true or =false`);
+      throw new UsageError(`${flag}: ${JSON.stringify(pair)} must end in =true or =false`);
     }
-    if (key === 'api/legacy') throw new UsageError('--runtime-config: api/legacy does not exist any more');
+    if (key === 'api/legacy') throw new UsageError(`${flag}: api/legacy does not exist any more`);
     settings.set(canonicalApiVersion(key), value === 'true');
   }
   return {

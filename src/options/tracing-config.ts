@@ -14,8 +14,8 @@ const API_VERSION = /^apiserver\.config\.(k8s|cluster)\.io\/(v1alpha1|v1beta1)$/
 const FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'endpoint', 'samplingRatePerMillion']);
 
 /** @throws UsageError that names the file and what is wrong in it */
-export function readTracingConfig(file: string): TracingConfig {
-  const wrong = (why: string): UsageError => new UsageError(`--tracing-config-file: ${file}: ${why}`);
+export function readTracingConfig(file: string, flag: string): TracingConfig {
+  const wrong = (why: string): UsageError => new UsageError(`${flag}: ${file}: ${why}`);
   let document: unknown;
   try {
     document = parse(readFileSync(file, 'utf8'));

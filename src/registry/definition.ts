@@ -125,6 +125,7 @@ export interface ActionContext<Parent extends ApiObject = ApiObject> {
   remove(options: JsonObject): Promise<ApiObject>;
   /** @throws StatusError NotFound */
   get<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T>;
+  find<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T | undefined>;
   list<T extends ApiObject>(resource: ResourceOf<T>, namespace: string): Promise<T[]>;
   /** Like update, for any object. @throws StatusError */
   modify<T extends ApiObject>(
@@ -177,6 +178,7 @@ export interface ConnectCall<Options extends JsonObject = JsonObject> {
   readonly agentAddressTypes: readonly string[];
   /** @throws StatusError NotFound */
   get<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T>;
+  find<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T | undefined>;
   /** Addresses of a host. @throws Error when it has none */
   resolve(host: string): Promise<readonly string[]>;
 }

@@ -48,7 +48,7 @@ export interface StreamResponse {
   run(sink: ResponseSink): Promise<void>;
 }
 
-/** Sink of a stream. Structurally a storage FrameSink, with the head of the response in addition. */
+/** Where the frames of a stream go. */
 export interface ResponseSink {
   /** Sends status and headers now, before any frame. */
   open(): void;

@@ -6,13 +6,12 @@ import type { FindParams } from '../admission/policies/params.ts';
 import type { RightsOracle } from '../admission/policies/rights.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
-import { parseStored } from '../codec/stored-object.ts';
 import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
-import { toResourceVersion } from '../storage/revision.ts';
-import type { Entry, Store } from '../storage/store.ts';
+import { ObjectReader } from '../storage/object-reader.ts';
+import type { Store } from '../storage/store.ts';
 
-/** What policies need of the rest of the server. */
+/** The parts of the server that policies use. */
 export function policyParts(parts: {
   readonly objects: ClusterObjects;
   readonly store: Store;
@@ -43,7 +42,7 @@ const rightsBy = (authorizer: Authorizer): RightsOracle => ({
   },
 });
 
-/** The versions of a resource that are served, and other groups' names for what is stored in the same place. */
+/** The served versions of a resource, and the names that other groups have for the same stored objects. */
 function equivalentsIn(registry: Registry): EquivalentsOf {
   let known = new WeakMap<ResourceDefinition, readonly ResourceVersion[]>();
   registry.onChange(() => {
@@ -93,19 +92,17 @@ const paramsIn =
       .find(({ definition }) => definition.kind === kind);
     if (served === undefined) return undefined;
     const { definition, version } = served;
-    const read = ({ json, revision }: Entry): ApiObject =>
-      toVersion(parseStored(json, toResourceVersion(revision)), group, version);
-    const resource = { group: definition.storage.group, resource: definition.storage.resource };
+    const objects = new ObjectReader(store);
+    const inVersion = (object: ApiObject): ApiObject => toVersion(object, group, version);
     return {
       namespaced: definition.namespaced,
       get: async (namespace, name) => {
-        const entry = await store.get({ ...resource, namespace, name }, { kind: 'any' });
-        return entry === undefined ? undefined : read(entry);
+        const object = await objects.get(definition.storage, { namespace, name }, 'cached');
+        return object && inVersion(object);
       },
       list: async (namespace) => {
         const scope = namespace === '' ? {} : { namespace };
-        const { entries } = await store.list({ resource, scope, freshness: { kind: 'any' }, limit: 0 });
-        return entries.map(read);
+        return (await objects.list(definition.storage, scope, 'cached')).map(inVersion);
       },
     };
   };

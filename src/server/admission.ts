@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Registry as MetricsRegistry } from 'prom-client';
 import type { Access } from '../admission/access.ts';
-import { AdmissionChain, type AdmissionPlugin } from '../admission/admission.ts';
+import type { AdmissionPlugin } from '../admission/admission.ts';
 import { type AdmissionPluginName, findPlugin } from '../admission/all-plugins.ts';
 import { StoredClusterObjects } from '../admission/cluster-objects.ts';
 import { type PluginConfig, parseAdmissionConfig } from '../admission/config/admission-config.ts';
@@ -20,7 +19,8 @@ import { nodeNameOf } from '../authz/node.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { problemsOf } from '../object/field-path.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { ServerOptions } from '../options/options.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { type AdmissionOptions, admissionFlags, proxyClientFlags } from '../options/admission.ts';
 import type { Registry } from '../registry/registry.ts';
 import { validateTolerations } from '../resources/pod/validation/placement.ts';
 import { Follower } from '../storage/follower.ts';
@@ -33,56 +33,60 @@ function checkTolerations(tolerations: readonly JsonObject[], path: string): Fie
 }
 
 /** @throws Error that names the flags */
-function readProxyClient(options: ServerOptions): ReturnType<WebhookNeeds['readProxyClient']> {
-  const { proxyClientCertFile, proxyClientKeyFile } = options;
-  if (proxyClientCertFile === '') return undefined;
+function readProxyClient({
+  certFile,
+  keyFile,
+}: AdmissionOptions['proxyClient']): ReturnType<WebhookNeeds['readProxyClient']> {
+  if (certFile === '') return undefined;
   try {
     const read = (path: string): string => readFileSync(path, 'utf8');
-    return { certificate: read(proxyClientCertFile), key: read(proxyClientKeyFile) };
+    return { certificate: read(certFile), key: read(keyFile) };
   } catch (error) {
-    throw new Error(`--proxy-client-cert-file, --proxy-client-key-file: ${textOf(error)}`, { cause: error });
+    const flags = `${proxyClientFlags.certFile.shown}, ${proxyClientFlags.keyFile.shown}`;
+    throw new Error(`${flags}: ${textOf(error)}`, { cause: error });
   }
 }
 
 export interface Admission {
-  readonly chain: AdmissionChain;
+  /** In the order they run. */
+  readonly all: readonly AdmissionPlugin[];
   /** Resolves when the plugins know the cluster. */
   ready(): Promise<void>;
   run: ServiceRun;
-  /** From here on, writes are those of a running cluster: its webhooks have a say in them. */
+  /** From now on webhooks are asked about writes. */
   serve(): void;
 }
 
 export interface AdmissionParts {
-  readonly options: ServerOptions;
   readonly store: Store;
   readonly authorizer: Authorizer;
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly quotas: QuotaLedger;
   readonly createNamespace: CreateNamespace;
-  readonly metrics: MetricsRegistry;
-  /** Looks at writes whatever the flags say. */
+  readonly metrics: Metrics;
+  /** Runs whatever the flags say. */
   readonly guard: AdmissionPlugin;
   readonly logger: Logger;
+  isFeatureOn(gate: string): boolean;
 }
 
 /** @throws Error that names the file or plugin that is wrong */
-export function createAdmission(parts: AdmissionParts): Admission {
-  const { options, store, guard } = parts;
+export function createAdmission(options: AdmissionOptions, parts: AdmissionParts): Admission {
+  const { store, guard } = parts;
   const objects = new StoredClusterObjects(store);
   const access = accessBy(parts.authorizer);
   const findKind = kindsOf(parts.registry);
-  const { plugins, configFile } = options.admission;
+  const { plugins, configFile } = options;
   const configs = configFile === '' ? new Map<AdmissionPluginName, PluginConfig>() : readConfig(configFile);
-  let serving = false;
+  const state = { isServing: false };
   const shared = {
-    ...sharedParts(parts),
+    ...sharedParts(options, parts),
     ...{ objects, access, findKind },
     policies: policyParts({ ...parts, objects }),
-    isServing: () => serving,
+    isServing: () => state.isServing,
   };
-  const chain = new AdmissionChain([
+  const all = [
     ...plugins.flatMap((name) => {
       const config = readPluginConfig(configFile, name, configs.get(name));
       return findPlugin(name)?.create({ ...shared, config }) ?? [];
@@ -90,26 +94,26 @@ export function createAdmission(parts: AdmissionParts): Admission {
     ...(options.allowPrivileged ? [] : [refusePrivileged]),
     new ParamRights(access, findKind, objects),
     guard,
-  ]);
+  ];
   const follower = new Follower({ store, sources: objects.sources });
   return {
-    chain,
+    all,
     ready: () => follower.ready(),
     run: (signal, works) => follower.run(signal, works),
     serve: () => {
-      serving = true;
+      state.isServing = true;
     },
   };
 }
 
-/** What does not depend on the plugin, nor on what the plugins share. */
-const sharedParts = ({ options, logger, ...parts }: AdmissionParts) => ({
+/** The parts that depend on options alone. */
+const sharedParts = (options: AdmissionOptions, { logger, metrics, ...parts }: AdmissionParts) => ({
   ...parts,
+  metrics: metrics.registry,
   nodeOf: nodeNameOf,
   checkTolerations,
   tolerationSeconds: options.tolerationSeconds,
-  isFeatureOn: (gate: string) => options.featureGates.isEnabled(gate),
-  readProxyClient: () => readProxyClient(options),
+  readProxyClient: () => readProxyClient(options.proxyClient),
   onFailure: ({ message }: Error): void => logger.warn('admission', { message }),
 });
 
@@ -157,7 +161,7 @@ function explain<Result>(file: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {
-    throw new Error(`--admission-control-config-file: ${file}: ${textOf(error)}`);
+    throw new Error(`${admissionFlags.configFile.shown}: ${file}: ${textOf(error)}`);
   }
 }
 

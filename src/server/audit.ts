@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import type { Registry as MetricsRegistry } from 'prom-client';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { Auditor } from '../audit/auditor.ts';
 import { BatchingSink } from '../audit/batching.ts';
@@ -13,30 +12,33 @@ import { type AuditSink, ignoreFailures, type LossReport, unite } from '../audit
 import { splitBatches, truncateEvents } from '../audit/truncation.ts';
 import { WebhookSink } from '../audit/webhook/webhook-sink.ts';
 import type { Logger } from '../observability/logger.ts';
-import type {
-  AuditBackendOptions,
-  AuditLogOptions,
-  AuditOptions,
-  AuditWebhookOptions,
-} from '../options/audit-options.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import {
+  type AuditBackendOptions,
+  type AuditLogOptions,
+  type AuditOptions,
+  type AuditWebhookOptions,
+  auditLogFlags,
+} from '../options/audit.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
 import { WebhookClient } from '../outbound/webhook-client.ts';
 
 export interface AuditSurroundings {
   readonly logger: Logger;
-  readonly metrics: MetricsRegistry;
+  readonly metrics: Metrics;
   readonly types: TypeLibrary;
 }
 
 /** Undefined: nothing is recorded, for want of a policy or of a place. @throws Error for what is wrong with files */
 export async function createAuditor(
   options: AuditOptions,
-  { logger, metrics: registry, types }: AuditSurroundings,
+  { logger, metrics: { registry }, types }: AuditSurroundings,
 ): Promise<Auditor | undefined> {
   const { policyFile, log, webhook } = options;
   if (policyFile === '') {
     if (log.path !== '' || webhook.configFile !== '') {
-      logger.warn('no audit policy file is given (--audit-policy-file): no audit events are recorded');
+      const { shown } = auditLogFlags.policyFile;
+      logger.warn(`no audit policy file is given (${shown}): no audit events are recorded`);
     }
     return undefined;
   }
@@ -56,7 +58,7 @@ async function readPolicy(path: string): Promise<Policy> {
     return parsePolicy(await readFile(path, 'utf8'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`--audit-policy-file ${path}: ${why}`, { cause: error });
+    throw new Error(`${auditLogFlags.policyFile.shown} ${path}: ${why}`, { cause: error });
   }
 }
 
@@ -64,20 +66,20 @@ async function createLog(options: AuditLogOptions, logger: Logger, report: LossR
   const { path, format, apiVersion } = options;
   const onTrouble = (error: unknown): void => logger.error('old audit logs', error);
   const writer = await openLog(path, { ...options, onTrouble });
-  // One batch after the other: a file has one end.
+  // Batches are appended one after the other.
   return wrap(new LogSink(writer, { format, apiVersion, report }), options, { report, concurrency: 1 });
 }
 
-/** For one batch: a webhook that takes longer is taken for dead. */
+/** A webhook that takes longer for one batch counts as failed. */
 const WEBHOOK_TIMEOUT_MS = 30_000;
-/** Batches on their way to a slow webhook; they are held in memory for as long as they are tried. */
+/** Batches that are sent at once to a slow webhook. Each stays in memory until it is sent or given up. */
 const MAX_SENDING = 16;
 
 function createWebhook(options: AuditWebhookOptions, report: LossReport): AuditSink {
   const { configFile, apiVersion, initialBackoffMs } = options;
   const client = new WebhookClient(() => readClientConfig(configFile));
   const post = async (body: Buffer, signal: AbortSignal): Promise<void> => {
-    // Only the code counts: events that were taken are not sent again because of what is said about them.
+    // Only the status code counts: accepted events are not sent again because of a strange body.
     const { code } = await client.post(body, { signal, timeoutMs: WEBHOOK_TIMEOUT_MS, maxAnswerBytes: 0 });
     if (code < 200 || code > 299) throw new Error(`the audit webhook answered ${code}`);
   };

@@ -19,8 +19,13 @@ import { readTokenFile } from '../authn/token-file.ts';
 import { TokenWebhook } from '../authn/token-webhook.ts';
 import type { PublishedAuthentication } from '../controllers/authentication-publisher.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { FrontProxyOptions } from '../options/authentication.ts';
-import type { ServerOptions } from '../options/options.ts';
+import {
+  type AuthenticationOptions,
+  authenticationFlags,
+  type FrontProxyOptions,
+  frontProxyFlags,
+} from '../options/authentication.ts';
+import type { Flag } from '../options/flag.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../outbound/json-post.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
@@ -31,21 +36,20 @@ import { createJwt } from './jwt-authentication.ts';
 import { createServiceAccounts, type NoteUse, type SigningKeySource } from './service-accounts.ts';
 import type { ServiceRun } from './services.ts';
 
-/** What authentication consists of in a running server. */
+/** Authentication of a running server. */
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly anonymous: AnonymousAccess;
   readonly stripCredentials: (headers: IncomingHttpHeaders) => void;
   readonly tokens: TokenIssuing;
-  /** Undefined: the issuer is no address that could have any. */
+  /** Undefined: the issuer is not a URL that could serve documents. */
   readonly issuerDocuments: (() => IssuerDocuments) | undefined;
-  /** For servers behind this one. */
+  /** Published for servers behind this one. */
   readonly published: PublishedAuthentication;
   run: ServiceRun;
 }
 
 export interface AuthenticationParts {
-  readonly options: ServerOptions;
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
   readonly signingKeys: SigningKeySource;
@@ -54,6 +58,7 @@ export interface AuthenticationParts {
   readonly store: Store;
   readonly noteUse: NoteUse;
   readonly logger: Logger;
+  isFeatureOn(gate: string): boolean;
 }
 
 type Run = (signal: AbortSignal) => Promise<void>;
@@ -62,49 +67,60 @@ type Run = (signal: AbortSignal) => Promise<void>;
  * Asks in Kubernetes' order: a front proxy, certificates, then tokens, those first that can be told without asking somebody
  * else. @throws Error that names the flag or file that is wrong
  */
-export async function createAuthentication(parts: AuthenticationParts): Promise<Authentication> {
-  const { options, clientCaFiles } = parts;
-  const { frontProxy } = options.authentication;
-  const runs: Run[] = [];
-  const { tokens, anonymous, issuing, issuerDocuments } = await createTokens(parts, runs);
+export async function createAuthentication(
+  options: AuthenticationOptions,
+  parts: AuthenticationParts,
+): Promise<Authentication> {
+  const { frontProxy, apiAudiences } = options;
+  const { tokens, anonymous, issuing, issuerDocuments, runs } = await createTokens(options, parts);
+  const certificates = createCertificates(frontProxy, parts);
   return {
     authenticator: createUnion([
-      ...createCertificates(parts, runs),
-      createBearerAuthenticator(tokens, options.authentication.apiAudiences),
+      ...certificates.authenticators,
+      createBearerAuthenticator(tokens, apiAudiences),
     ]),
     anonymous,
     stripCredentials: createHeaderStripper(frontProxy === undefined ? undefined : headersOf(frontProxy)),
     tokens: issuing,
     issuerDocuments,
-    published: toPublished(clientCaFiles, frontProxy),
+    published: toPublished(parts.clientCaFiles, frontProxy),
     run: (signal, works) => {
       works();
-      return runTogether([aborted, ...runs], signal);
+      return runTogether([aborted, ...runs, ...certificates.runs], signal);
     },
   };
 }
 
+interface Certificates {
+  readonly authenticators: readonly Authenticator[];
+  readonly runs: readonly Run[];
+}
+
 /** The front proxy comes first: it has a certificate too. */
 function createCertificates(
-  { options, clientCaFiles, logger }: AuthenticationParts,
-  runs: Run[],
-): Authenticator[] {
-  const { frontProxy } = options.authentication;
+  proxy: FrontProxyOptions | undefined,
+  { clientCaFiles, logger }: AuthenticationParts,
+): Certificates {
   const onError = (error: unknown): void => logger.error('authentication', error);
-  const readAuthorities = (flag: string, paths: readonly string[]): CertificateAuthorities => {
-    const authorities = new CertificateAuthorities(flag, paths, onError);
+  const authenticators: Authenticator[] = [];
+  const runs: Run[] = [];
+  const follow = (flag: Flag, paths: readonly string[]): CertificateAuthorities => {
+    const authorities = new CertificateAuthorities(flag.name, paths, onError);
     runs.push((signal) => authorities.run(signal));
     return authorities;
   };
-  const proxies = (frontProxy === undefined ? [] : [frontProxy]).map((proxy) =>
-    createFrontProxyAuthenticator({
-      authorities: readAuthorities('requestheader-client-ca-file', [proxy.caFile]),
-      allowedNames: proxy.allowedNames,
-      headers: headersOf(proxy),
-    }),
-  );
-  if (clientCaFiles.length === 0) return proxies;
-  return [...proxies, createCertificateAuthenticator(readAuthorities('client-ca-file', clientCaFiles))];
+  if (proxy !== undefined) {
+    const authorities = follow(frontProxyFlags.caFile, [proxy.caFile]);
+    const { allowedNames } = proxy;
+    authenticators.push(
+      createFrontProxyAuthenticator({ authorities, allowedNames, headers: headersOf(proxy) }),
+    );
+  }
+  if (clientCaFiles.length > 0) {
+    const authorities = follow(authenticationFlags.clientCaFile, clientCaFiles);
+    authenticators.push(createCertificateAuthenticator(authorities));
+  }
+  return { authenticators, runs };
 }
 
 const headersOf = (options: FrontProxyOptions): FrontProxyHeaders => ({
@@ -137,31 +153,31 @@ interface Tokens {
   readonly anonymous: AnonymousAccess;
   readonly issuing: TokenIssuing;
   readonly issuerDocuments: (() => IssuerDocuments) | undefined;
+  readonly runs: readonly Run[];
 }
 
-async function createTokens(parts: AuthenticationParts, runs: Run[]): Promise<Tokens> {
-  const { options, logger } = parts;
-  const { apiAudiences, bootstrapTokens } = options.authentication;
+async function createTokens(options: AuthenticationOptions, parts: AuthenticationParts): Promise<Tokens> {
+  const { apiAudiences, bootstrapTokens, tokenAuthFile } = options;
   const objects = new StoredObjects(parts.store);
-  const accounts = await createServiceAccounts({ ...parts, objects });
-  runs.push((signal) => accounts.run(signal));
-  const jwt = createJwt(options, logger);
-  runs.push((signal) => jwt.run(signal));
+  const accounts = await createServiceAccounts(options, { ...parts, objects });
+  const jwt = createJwt(options, parts);
   const tokens = createTokenUnion([
-    ...(options.tokenAuthFile === ''
-      ? []
-      : [forAudiences(apiAudiences, readTokenFile(options.tokenAuthFile))]),
+    ...(tokenAuthFile === '' ? [] : [forAudiences(apiAudiences, readTokenFile(tokenAuthFile))]),
     ...accounts.authenticators,
     ...(bootstrapTokens ? [forAudiences(apiAudiences, new BootstrapTokens(objects))] : []),
     jwt.tokens,
     ...createWebhook(options),
   ]);
-  const anonymous = createAnonymousAccess(jwt.anonymous ?? { enabled: options.anonymousAuth });
-  return { tokens, anonymous, issuing: accounts.issuing, issuerDocuments: accounts.documents };
+  return {
+    tokens,
+    anonymous: createAnonymousAccess(jwt.anonymous ?? { enabled: options.anonymousAuth }),
+    issuing: accounts.issuing,
+    issuerDocuments: accounts.documents,
+    runs: [(signal) => accounts.run(signal), (signal) => jwt.run(signal)],
+  };
 }
 
-function createWebhook({ authentication }: ServerOptions): TokenAuthenticator[] {
-  const { webhook, apiAudiences } = authentication;
+function createWebhook({ webhook, apiAudiences }: AuthenticationOptions): TokenAuthenticator[] {
   if (webhook.configFile === '') return [];
   const post = createJsonPost(readClientConfig(webhook.configFile));
   const tokens = new TokenWebhook({ version: webhook.version, apiAudiences, post, isTransient });

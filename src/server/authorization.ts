@@ -14,7 +14,7 @@ import { RBAC_GROUP } from '../authz/rbac/policy.ts';
 import { RbacAuthorizer } from '../authz/rbac/rbac.ts';
 import { WebhookAuthorizer } from '../authz/webhook.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { ServerOptions } from '../options/options.ts';
+import type { AuthorizationOptions } from '../options/authorization.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../outbound/json-post.ts';
 import { Follower } from '../storage/follower.ts';
@@ -22,39 +22,37 @@ import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/run-together.ts';
 import type { ServiceRun } from './services.ts';
 
-/** What authorization consists of in a running server. */
+/** Authorization of a running server. */
 export interface Authorization {
   readonly authorizer: Authorizer;
   /** Refuses roles and bindings that give more than their writer has. */
   readonly guard: AdmissionPlugin;
-  /** Resolves when decisions are made from what is in the database. */
+  /** Resolves when decisions follow the objects in the database. */
   ready(): Promise<void>;
   run: ServiceRun;
 }
 
+interface AuthorizationParts {
+  readonly store: Store;
+  readonly logger: Logger;
+  isFeatureOn(gate: string): boolean;
+}
+
 /** @throws Error that names the flag or file that is wrong */
 export async function createAuthorization(
-  options: ServerOptions,
-  store: Store,
-  logger: Logger,
+  { modes, policyFile, configFile, webhook }: AuthorizationOptions,
+  { store, logger, isFeatureOn }: AuthorizationParts,
 ): Promise<Authorization> {
   const rbac = new RbacAuthorizer();
   const graph = new NodeGraph();
-  const isOn = (gate: string): boolean => options.featureGates.isEnabled(gate);
-  const modes = options.authorizationModes;
   const engines: Engines = {
     rbac,
-    node: createNodeAuthorizer(graph, nodeRules(isOn)),
-    ...(options.authorizationPolicyFile === ''
-      ? {}
-      : { abac: readPolicyFile(options.authorizationPolicyFile) }),
+    node: createNodeAuthorizer(graph, nodeRules(isFeatureOn)),
+    ...(policyFile === '' ? {} : { abac: readPolicyFile(policyFile) }),
     webhook: (_, config) => createWebhook(config),
   };
-  const configured =
-    options.authorizationConfig === ''
-      ? undefined
-      : readConfigured(options.authorizationConfig, engines, logger);
-  const authorizer = configured ?? buildChain(fromModes(modes, webhookFlags(options)), engines);
+  const configured = configFile === '' ? undefined : readConfigured(configFile, engines, logger);
+  const authorizer = configured ?? buildChain(fromModes(modes, toWebhookConfig(webhook)), engines);
   // Escalation is checked in every mode, so roles are followed in every mode.
   const sources = [
     ...rbac.sources,
@@ -85,8 +83,7 @@ function readConfigured(path: string, engines: Engines, logger: Logger): Reloadi
   });
 }
 
-function webhookFlags(options: ServerOptions): WebhookConfig | undefined {
-  const { authorizationWebhook: webhook } = options;
+function toWebhookConfig(webhook: AuthorizationOptions['webhook']): WebhookConfig | undefined {
   if (webhook.configFile === '') return undefined;
   return {
     authorizedTtlMs: webhook.authorizedTtlMs,
@@ -99,7 +96,7 @@ function webhookFlags(options: ServerOptions): WebhookConfig | undefined {
   };
 }
 
-/** What a webhook given by flags has to answer (Kubernetes: authorizer/config.go). */
+/** How long a webhook that flags configure may take to answer (Kubernetes: authorizer/config.go). */
 const WEBHOOK_TIMEOUT_MS = 30_000;
 
 function createWebhook({ kubeConfigFile, matchConditions, ...config }: WebhookConfig): Authorizer {

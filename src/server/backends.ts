@@ -1,32 +1,27 @@
 import { lookup } from 'node:dns/promises';
-import type { ServerOptions } from '../options/options.ts';
+import { type AgentOptions, agentFlags } from '../options/agents.ts';
 import { AgentCredentials } from '../proxy/agent-credentials.ts';
 import { NodeTransport } from '../proxy/node-transport.ts';
 import type { Backends } from '../verbs/context.ts';
 
-const CREDENTIAL_FLAGS = '--agent-certificate-authority, --agent-client-certificate, --agent-client-key';
-
-/** The ways to node agents, pods and services, from the --agent flags. @throws Error for files that cannot be read */
-export function createBackends(options: ServerOptions): Backends {
+/** The ways to node agents, pods and services. @throws Error for files that cannot be read */
+export function createBackends(options: AgentOptions, isFeatureOn: (gate: string) => boolean): Backends {
   const credentials = readCredentials(options);
   return {
-    transport: new NodeTransport({ credentials, timeoutMs: options.agentTimeoutMs }),
-    translateCommands: options.featureGates.isEnabled('TranslateStreamCloseWebsocketRequests'),
-    tunnelPorts: options.featureGates.isEnabled('PortForwardWebsockets'),
-    agentAddressTypes: options.agentPreferredAddressTypes,
+    transport: new NodeTransport({ credentials, timeoutMs: options.timeoutMs }),
+    translateCommands: isFeatureOn('TranslateStreamCloseWebsocketRequests'),
+    tunnelPorts: isFeatureOn('PortForwardWebsockets'),
+    agentAddressTypes: options.addressTypes,
     resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
   };
 }
 
-function readCredentials(options: ServerOptions): AgentCredentials {
+function readCredentials({ caFile, certFile, keyFile }: AgentOptions): AgentCredentials {
   try {
-    return new AgentCredentials({
-      caFile: options.agentCertificateAuthority,
-      certFile: options.agentClientCertificate,
-      keyFile: options.agentClientKey,
-    });
+    return new AgentCredentials({ caFile, certFile, keyFile });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`${CREDENTIAL_FLAGS}: ${why}`, { cause: error });
+    const flags = [agentFlags.caFile, agentFlags.certFile, agentFlags.keyFile].map(({ shown }) => shown);
+    throw new Error(`${flags.join(', ')}: ${why}`, { cause: error });
   }
 }

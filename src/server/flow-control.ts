@@ -4,87 +4,114 @@ import { FlowControlBootstrap } from '../controllers/flow-control-bootstrap.ts';
 import { FlowSchemaConditions } from '../controllers/flow-schema-conditions.ts';
 import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap/shape.ts';
 import { systemClock } from '../flow-control/clock.ts';
-import { parseFlowSchema } from '../flow-control/config/flow-schema.ts';
+import { type FlowSchema, parseFlowSchema } from '../flow-control/config/flow-schema.ts';
 import { ObjectIndex } from '../flow-control/config/object-index.ts';
-import { parsePriorityLevel } from '../flow-control/config/priority-level.ts';
+import { type PriorityLevel, parsePriorityLevel } from '../flow-control/config/priority-level.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import { MaxInFlight } from '../flow-control/max-in-flight.ts';
 import { PriorityAndFairness } from '../flow-control/priority-and-fairness.ts';
 import { FlowControlMetrics } from '../observability/flow-control/metrics.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { ServerOptions } from '../options/options.ts';
+import type { LimitOptions } from '../options/limits.ts';
 import { createFlowControlDumps } from '../pipeline/flow-control-dumps.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
+import type { Client } from '../verbs/client/client.ts';
 import type { Services } from './services.ts';
 
 export interface FlowControlParts {
-  readonly options: ServerOptions;
   readonly store: Store;
   readonly countObjects: (resource: GroupResource) => number | undefined;
   readonly registry: Registry;
-  readonly writer: ObjectWriter;
+  readonly client: Client;
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => Date;
   readonly services: Services;
-  /** Does a step of the start, as often as it takes while the database is away. */
-  readonly lasting: (step: () => Promise<void>) => Promise<void>;
+  isFeatureOn(gate: string): boolean;
+  /** Repeats a step of the start while the database is away. */
+  persistently(step: () => Promise<void>): Promise<void>;
 }
 
 export interface FlowControlOfServer {
-  /** Undefined: no limits at all. */
+  /** Undefined: no limits. */
   readonly flowControl: FlowControl | undefined;
   /** /debug/api_priority_and_fairness */
   readonly dumps: Hono;
 }
 
-/** Resolves when the objects that requests are classified by exist and are known. */
-export async function createFlowControl(parts: FlowControlParts): Promise<FlowControlOfServer> {
-  const { options } = parts;
-  if (options.priorityAndFairness) return createPriorityAndFairness(parts);
+/** Resolves when the objects that classify requests exist and are loaded. */
+export async function createFlowControl(
+  options: LimitOptions,
+  parts: FlowControlParts,
+): Promise<FlowControlOfServer> {
+  if (options.priorityAndFairness) return createPriorityAndFairness(options, parts);
   const limits = { reading: options.maxRequestsInflight, mutating: options.maxMutatingRequestsInflight };
   const limited = limits.reading > 0 || limits.mutating > 0;
   return { flowControl: limited ? new MaxInFlight(limits) : undefined, dumps: new Hono() };
 }
 
-async function createPriorityAndFairness(parts: FlowControlParts): Promise<FlowControlOfServer> {
-  const { store, services, logger } = parts;
-  const engine = createEngine(parts);
+async function createPriorityAndFairness(
+  options: LimitOptions,
+  parts: FlowControlParts,
+): Promise<FlowControlOfServer> {
+  const { store, client, now, services, logger } = parts;
+  const engine = createEngine(options, parts);
   const onError = (error: unknown): void => logger.error('flow control', error);
-  const conditions = new FlowSchemaConditions({ ...parts, onError });
-  const bootstrap = new FlowControlBootstrap({ ...parts, onError });
-  const onChange = (): void => {
-    engine.configure(schemas.values(), levels.values());
+  const conditions = new FlowSchemaConditions({ client, now, onError });
+  const bootstrap = new FlowControlBootstrap({ client, onError });
+  const configuration = new Configuration((schemas, levels) => {
+    engine.configure(schemas, levels);
     conditions.wake();
-  };
-  const schemas = new ObjectIndex(parseFlowSchema, onChange);
-  const levels = new ObjectIndex(parsePriorityLevel, onChange);
-  const follower = new Follower({
-    store,
-    sources: [
-      { resource: { group: FLOW_CONTROL_GROUP, resource: 'flowschemas' }, index: schemas },
-      { resource: { group: FLOW_CONTROL_GROUP, resource: 'prioritylevelconfigurations' }, index: levels },
-    ],
   });
+  const follower = new Follower({ store, sources: configuration.sources });
   services.start('flow-control-configuration', 'essential', (signal, works) => follower.run(signal, works));
   await services.until(follower.ready());
-  await parts.lasting(() => bootstrap.ensure());
+  await parts.persistently(() => bootstrap.ensure());
   services.start('flow-control-objects', 'upkeep', (signal) => bootstrap.run(signal));
   services.start('flow-schema-conditions', 'upkeep', (signal) => conditions.run(signal));
   services.start('flow-control-adjustment', 'upkeep', (signal) => engine.run(signal));
   return { flowControl: engine, dumps: createFlowControlDumps(() => engine.levels, systemClock) };
 }
 
-function createEngine({ options, registry, countObjects, metrics }: FlowControlParts): PriorityAndFairness {
+type Configure = (schemas: readonly FlowSchema[], levels: readonly PriorityLevel[]) => void;
+
+/** The objects that configure flow control. A change of one kind reconfigures it with both. */
+class Configuration {
+  readonly #configure: Configure;
+  readonly #schemas = new ObjectIndex(parseFlowSchema, () => this.#changed());
+  readonly #levels = new ObjectIndex(parsePriorityLevel, () => this.#changed());
+
+  constructor(configure: Configure) {
+    this.#configure = configure;
+  }
+
+  get sources() {
+    return [
+      { resource: { group: FLOW_CONTROL_GROUP, resource: 'flowschemas' }, index: this.#schemas },
+      {
+        resource: { group: FLOW_CONTROL_GROUP, resource: 'prioritylevelconfigurations' },
+        index: this.#levels,
+      },
+    ];
+  }
+
+  #changed(): void {
+    this.#configure(this.#schemas.values(), this.#levels.values());
+  }
+}
+
+function createEngine(
+  options: LimitOptions,
+  { registry, countObjects, metrics, isFeatureOn }: FlowControlParts,
+): PriorityAndFairness {
   return new PriorityAndFairness({
     serverSeats: options.maxRequestsInflight + options.maxMutatingRequestsInflight,
     requestTimeoutMs: options.requestTimeoutMs,
-    watchList: options.featureGates.isEnabled('WatchList'),
+    watchList: isFeatureOn('WatchList'),
     countObjects: ({ group, version, resource }: ResourceTarget) => {
       const served = registry.find(group, version, resource);
       return served === undefined ? undefined : countObjects(served.definition.storage);

@@ -14,6 +14,7 @@ import type { LogControl } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
+import type { ObservabilityOptions } from '../options/observability.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
@@ -21,31 +22,33 @@ import { VERSION } from '../version.ts';
 import type { NamedChecks } from './health-checks.ts';
 import { type StartupStep, startupChecks } from './startup-checks.ts';
 
+type FrontFlags = Pick<ServerOptions, 'authentication' | 'limits' | 'observability' | 'serving' | 'tls'>;
+
 export interface FrontOptions {
-  readonly options: ServerOptions;
+  readonly options: FrontFlags;
   readonly serving: PairFiles;
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
   readonly logger: LogControl;
-  /** What is true of the server at any time, its start included. */
+  /** Checks that hold at any time, the start included. */
   readonly checks: NamedChecks;
 }
 
 /**
- * The listener and all that shows how the server does: opened first, so that probes are answered while the rest starts, and
- * closed last but one, so that they are answered while it ends.
+ * The listener, and everything that shows the state of the server. It opens first, so that probes are answered while the rest
+ * starts. It closes after requests have drained and before their services stop.
  */
 export class Front {
   readonly metrics: Metrics;
   readonly requestMetrics: RequestMetrics;
   readonly tracing: Tracing;
   readonly startup: Startup<StartupStep>;
-  readonly #options: ServerOptions;
+  readonly #options: FrontFlags;
   readonly #logger: LogControl;
   readonly #checks: NamedChecks;
   readonly #contention: Contention;
   readonly #heap: HeapSampler;
-  /** The same on the port and on the socket: of profiles one is recorded at a time. */
+  /** Shared by the port and the socket, because only one profile is recorded at a time. */
   readonly #debugPages: readonly Hono[];
   readonly #stop = new AbortController();
   #pipeline: Pipeline;
@@ -55,19 +58,19 @@ export class Front {
 
   /** Resolves when the port is open. @throws Error when it, or a certificate, cannot be had */
   static async open(options: FrontOptions): Promise<Front> {
-    const front = new Front(options, await openTracing(options.options));
+    const front = new Front(options, await openTracing(options.options.observability));
     await front.#listen(options);
     return front;
   }
 
   private constructor({ options, logger, checks }: FrontOptions, tracing: Tracing) {
-    const { serving, observability } = options;
+    const { serving, observability, limits } = options;
     this.#options = options;
     this.#logger = logger;
     this.#checks = checks;
     this.metrics = new Metrics(observability.metrics);
     this.requestMetrics = new RequestMetrics(this.metrics);
-    this.startup = new Startup(startupChecks(options), serving.livezGraceMs);
+    this.startup = new Startup(startupChecks(limits), serving.livezGraceMs);
     this.tracing = tracing;
     this.#contention = new Contention(serving.contentionProfiling);
     this.#heap = new HeapSampler(serving.profiling || serving.debugSocketPath !== '');
@@ -79,7 +82,7 @@ export class Front {
     return this.#http?.port ?? 0;
   }
 
-  /** Health, metrics, profiles: documents like others, for whom authorization lets see them. */
+  /** Health, metrics, profiles: documents like others, which authorization guards. */
   pages(cache: NamedChecks): Pages {
     const { profiling } = this.#options.serving;
     const pages = createPages().route('/', this.#health(cache)).route('/', createMetricPages(this.metrics));
@@ -93,10 +96,10 @@ export class Front {
   }
 
   /**
-   * Unready at once; serves on for --shutdown-delay-duration while `leave` tells others to go elsewhere; then drains.
+   * Becomes unready at once, keeps serving for the shutdown delay while `leave` sends clients elsewhere, then drains.
    */
   async end(leave: () => Promise<void> = async () => {}): Promise<void> {
-    const { serving, requestTimeoutMs } = this.#options;
+    const { serving, limits } = this.#options;
     this.#ending = true;
     this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'ShutdownInitiated' });
     const delay = new Promise((resolve) => setTimeout(resolve, serving.shutdownDelayMs));
@@ -105,7 +108,7 @@ export class Front {
     await this.#http?.drain({
       sendRetryAfter: serving.shutdownSendRetryAfter,
       watchGraceMs: serving.watchTerminationGraceMs,
-      requestGraceMs: requestTimeoutMs,
+      requestGraceMs: limits.requestTimeoutMs,
     });
     this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'HTTPServerStoppedListening' });
     this.#stop.abort();
@@ -126,28 +129,28 @@ export class Front {
   }
 
   async #listen({ serving: pair, clientCaFiles }: FrontOptions): Promise<void> {
-    const { serving, bindAddress, securePort, requestTimeoutMs, authentication } = this.#options;
+    const { serving, limits, authentication } = this.#options;
     const { frontProxy } = authentication;
     const tls = new ServingTls({
       serving: pair,
-      sni: serving.sni,
+      sni: this.#options.tls.sni,
       clientCaFiles: frontProxy === undefined ? clientCaFiles : [...clientCaFiles, frontProxy.caFile],
-      settings: serving.tls,
+      settings: this.#options.tls.settings,
       onReload: () => this.#logger.info(1, 'serving certificates were reloaded'),
       onError: (error) => this.#logger.error('serving certificates could not be reloaded', error),
     });
     this.#http = await listen({
       tls,
-      host: bindAddress,
-      port: securePort,
+      host: serving.bindAddress,
+      port: serving.securePort,
       sharesPort: serving.sharesPort,
       http2: serving.http2,
       policy: {
         strictTransportSecurity: serving.strictTransportSecurity,
         allowedOrigins: serving.corsAllowedOrigins,
       },
-      bytesPerSecond: serving.bytesPerSecond,
-      requestTimeoutMs,
+      bytesPerSecond: limits.bytesPerSecond,
+      requestTimeoutMs: limits.requestTimeoutMs,
       compresses: serving.compresses,
       pipeline: (request) => this.#pipeline(request),
       onHandshakeError: () => this.requestMetrics.handshakeFailed(),
@@ -173,7 +176,7 @@ export class Front {
     return createHealthPages(inOrder, onFailure);
   }
 
-  /** What is said of the cache before there is one. */
+  /** Stands in for the cache's checks until the cache is loaded. */
   #cacheNotLoaded(): NamedChecks {
     const check = (): void => this.startup.assertFinished('watch-cache');
     return { kubernetes: [{ name: 'informer-sync', endpoints: ['readyz'], check }], own: [] };
@@ -195,14 +198,14 @@ function describe(error: unknown): string {
   return `${String(error)}${cause}`;
 }
 
-/** The exporter takes a quarter of a second to load, which only those pay who trace. */
-async function openTracing({ observability }: ServerOptions): Promise<Tracing> {
-  if (observability.tracing === undefined) return NO_TRACING;
+/** The exporter takes a quarter of a second to load, so it is loaded for tracing alone. */
+async function openTracing({ tracing }: ObservabilityOptions): Promise<Tracing> {
+  if (tracing === undefined) return NO_TRACING;
   const { createTracing } = await import('../observability/otlp-tracing.ts');
-  return createTracing({ ...observability.tracing, version: VERSION.gitVersion });
+  return createTracing({ ...tracing, version: VERSION.gitVersion });
 }
 
-/** Before anybody can be authenticated: health is told to everyone, and everything else is to come back. */
+/** Before authentication works: everyone may see health, and every other request is told to come back. */
 function startingPipeline(health: Hono): Pipeline {
   const pages = toPageHandler(createPages().route('/', health));
   const later = retryLater(

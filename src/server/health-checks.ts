@@ -1,32 +1,32 @@
 import type { HealthCheck } from '../diagnostics/health.ts';
 import type { LogControl } from '../observability/logger.ts';
-import type { ServerOptions } from '../options/options.ts';
+import type { StorageOptions } from '../options/storage.ts';
 import type { FeedState } from '../storage/postgres/feed.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
 
 const EVERYWHERE = ['healthz', 'livez', 'readyz'] as const;
 const READYZ = ['readyz'] as const;
 
-/** Log lines that cannot be written for that long are lost to whoever needs them. */
+/** A log that takes longer to take a line is broken. */
 const LOG_TIMEOUT_MS = 2000;
 
-/** Checks by the names Kubernetes gives them, which come first where all are listed, and by names of ours. */
+/** Checks under Kubernetes' names, which are listed first, and under our own. */
 export interface NamedChecks {
   readonly kubernetes: readonly HealthCheck[];
   readonly own: readonly HealthCheck[];
 }
 
-/** What is asked of every server at any time, its start included. */
+/** Checks that hold at any time, the start included. */
 export function createBaseChecks(
   postgres: Pick<PostgresLog, 'ping'>,
   logger: Pick<LogControl, 'written'>,
-  { healthTimeoutMs, readyTimeoutMs }: Pick<ServerOptions, 'healthTimeoutMs' | 'readyTimeoutMs'>,
+  { healthTimeoutMs, readyTimeoutMs }: Pick<StorageOptions, 'healthTimeoutMs' | 'readyTimeoutMs'>,
 ): NamedChecks {
   const healthy = shared(() => pingDatabase(postgres, healthTimeoutMs));
   const ready = shared(() => pingDatabase(postgres, readyTimeoutMs));
   return {
     kubernetes: [
-      // That it is answered at all is what it says.
+      // The answer itself is the check.
       { name: 'ping', endpoints: EVERYWHERE, check: () => {} },
       { name: 'log', endpoints: EVERYWHERE, check: () => assertLogged(logger) },
       { name: 'etcd', endpoints: EVERYWHERE, check: healthy },
@@ -39,13 +39,13 @@ export function createBaseChecks(
   };
 }
 
-/** Whether what is served is what the database has. `services`: those that requests are served wrongly without. */
+/** Whether the cache follows the database. `services` are the checks of essential services. */
 export function createCacheChecks(
   postgres: { readonly feed: { readonly state: Pick<FeedState, 'mode' | 'stalled'> } },
   services: readonly HealthCheck[],
 ): NamedChecks {
   const cache = services.filter(({ name }) => name === 'watch-cache');
-  // Polling is slower, not wrong: it is told in the log and does not take the server out of service.
+  // Polling is slower, not wrong: the log tells of it, and the server stays in service.
   const assertFollowed = (): void => {
     const { mode, stalled } = postgres.feed.state;
     if (mode === 'starting') throw new Error('the tail has not begun');
@@ -66,7 +66,7 @@ export function createCacheChecks(
   };
 }
 
-/** One question to the database for all checks, and all callers, that ask at the same time. */
+/** One query serves all checks and callers that ask at the same time. */
 function shared(check: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | undefined;
   return () => {
@@ -77,7 +77,7 @@ function shared(check: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** What the driver says has the database's address in it, which is for the log alone. */
+/** The driver's message holds the database's address, which only the log may show. */
 async function pingDatabase(postgres: Pick<PostgresLog, 'ping'>, timeoutMs: number): Promise<void> {
   try {
     await postgres.ping(timeoutMs);

@@ -1,74 +1,95 @@
 import { readFileSync } from 'node:fs';
 import type { AnonymousConfig } from '../authn/anonymous.ts';
-import { fromOidcFlags, parseAuthenticationConfig } from '../authn/jwt/authentication-config.ts';
+import {
+  type AuthenticationConfig,
+  fromOidcFlags,
+  parseAuthenticationConfig,
+} from '../authn/jwt/authentication-config.ts';
 import type { JwtConfig } from '../authn/jwt/config.ts';
 import { JwtAuthenticators } from '../authn/jwt/jwt-authenticators.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { ServerOptions } from '../options/options.ts';
+import { type AuthenticationOptions, authenticationFlags } from '../options/authentication.ts';
+import type { OidcOptions } from '../options/oidc.ts';
 import { createHttpsGet } from '../outbound/https-get.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
 import { runTogether } from '../util/run-together.ts';
 
 export interface JwtAuthentication {
   readonly tokens: TokenAuthenticator;
-  /** What the file says; undefined when it says nothing. It counts from the start on, and is not read again. */
+  /** As configured in the file at the start; later changes of the file do not change it. Undefined: not configured there. */
   readonly anonymous: AnonymousConfig | undefined;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Issuers from --authentication-config, read again when it changes, or from the --oidc flags. @throws Error */
-export function createJwt(options: ServerOptions, logger: Logger): JwtAuthentication {
-  const { configFile, apiAudiences, oidc } = options.authentication;
-  const onError = (error: unknown): void => logger.error('authentication', error);
-  const file =
-    configFile === ''
-      ? undefined
-      : new FollowedFiles({
-          paths: [configFile],
-          make: ([text = '']) => parse(options, text),
-          onChange: async ({ jwt }) => {
-            await tokens.replace(jwt);
-            logger.info(1, 'authentication', { message: `${configFile} was read again` });
-          },
-          onError,
-        });
-  const parsed = file?.current;
-  const configs = parsed?.jwt ?? (oidc === undefined ? [] : [fromOidcFlags(readAuthority(oidc))]);
-  const tokens = new JwtAuthenticators({ configs, apiAudiences, createGet: createHttpsGet, onError });
-  return {
-    tokens,
-    anonymous: parsed?.anonymous,
-    run: (signal) =>
-      runTogether(
-        [
-          (either) => tokens.run(either),
-          ...(file === undefined ? [] : [(either: AbortSignal) => file.run(either)]),
-        ],
-        signal,
-      ),
-  };
+interface JwtParts {
+  readonly logger: Logger;
+  isFeatureOn(gate: string): boolean;
 }
 
-function parse(
-  { authentication, featureGates }: ServerOptions,
-  text: string,
-): { readonly jwt: readonly JwtConfig[]; readonly anonymous: AnonymousConfig | undefined } {
-  const config = parseAuthenticationConfig(text, {
-    disallowedIssuers: authentication.serviceAccounts.issuers,
-    anonymousAllowed: featureGates.isEnabled('AnonymousAuthConfigurableEndpoints'),
+/** Issuers from a file that is read again when it changes, or else from flags. @throws Error */
+export function createJwt(options: AuthenticationOptions, parts: JwtParts): JwtAuthentication {
+  const { configFile, oidc } = options;
+  if (configFile !== '') return new FollowedIssuers(options, parts);
+  const configs = oidc === undefined ? [] : [fromOidcFlags(readAuthority(oidc))];
+  const tokens = createAuthenticators(configs, { ...options, ...parts });
+  return { tokens, anonymous: undefined, run: (signal) => tokens.run(signal) };
+}
+
+/** The issuers that a file names, which change with it. */
+class FollowedIssuers implements JwtAuthentication {
+  readonly #file: FollowedFiles<AuthenticationConfig>;
+  readonly tokens: JwtAuthenticators;
+  readonly anonymous: AnonymousConfig | undefined;
+
+  constructor(options: AuthenticationOptions, parts: JwtParts) {
+    const { logger } = parts;
+    const path = options.configFile;
+    this.#file = new FollowedFiles({
+      paths: [path],
+      make: ([text = '']) => parseFile(text, options, parts),
+      onChange: async ({ jwt }) => {
+        await this.tokens.replace(jwt);
+        logger.info(1, 'authentication', { message: `${path} was read again` });
+      },
+      onError: (error) => logger.error('authentication', error),
+    });
+    this.tokens = createAuthenticators(this.#file.current.jwt, { ...options, ...parts });
+    this.anonymous = this.#file.current.anonymous;
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return runTogether([(either) => this.tokens.run(either), (either) => this.#file.run(either)], signal);
+  }
+}
+
+const createAuthenticators = (
+  configs: readonly JwtConfig[],
+  { apiAudiences, logger }: Pick<AuthenticationOptions, 'apiAudiences'> & JwtParts,
+): JwtAuthenticators =>
+  new JwtAuthenticators({
+    ...{ configs, apiAudiences },
+    createGet: createHttpsGet,
+    onError: (error) => logger.error('authentication', error),
   });
-  if (config.anonymous !== undefined && authentication.anonymousIsSet) {
+
+function parseFile(
+  text: string,
+  { serviceAccounts, anonymousIsSet }: AuthenticationOptions,
+  { isFeatureOn }: JwtParts,
+): AuthenticationConfig {
+  const config = parseAuthenticationConfig(text, {
+    disallowedIssuers: serviceAccounts.issuers,
+    anonymousAllowed: isFeatureOn('AnonymousAuthConfigurableEndpoints'),
+  });
+  if (config.anonymous !== undefined && anonymousIsSet) {
     throw new Error(
-      '--anonymous-auth cannot be given when the authentication configuration has the field anonymous',
+      `${authenticationFlags.anonymousAuth.shown} cannot be given when the authentication configuration has the field anonymous`,
     );
   }
   return config;
 }
 
-function readAuthority(
-  oidc: NonNullable<ServerOptions['authentication']['oidc']>,
-): Parameters<typeof fromOidcFlags>[0] {
-  const { caFile, ...rest } = oidc;
+function readAuthority({ caFile, ...rest }: OidcOptions): Parameters<typeof fromOidcFlags>[0] {
   return { ...rest, certificateAuthority: caFile === '' ? undefined : readFileSync(caFile, 'utf8') };
 }

@@ -1,55 +1,55 @@
-import { ControllerIdentity } from '../controllers/identity.ts';
 import { KubernetesService } from '../controllers/kubernetes-service.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ServerOptions } from '../options/options.ts';
-import type { Registry } from '../registry/registry.ts';
-import { describeTrouble, isPassing } from '../storage/postgres/trouble.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
-import type { Store } from '../storage/store.ts';
 import { createReminder } from '../util/now-and-then.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
+import type { Client } from '../verbs/client/client.ts';
 import { findEndpointAddress, firstServiceAddress } from './advertised-address.ts';
 
 export interface KubernetesServiceParts {
-  readonly options: ServerOptions;
-  readonly store: Store;
-  readonly registry: Registry;
-  readonly writer: ObjectWriter;
+  readonly client: Client;
   readonly leases: ServerLeases;
   readonly logger: Logger;
+  /** One line for an error that means the database is away; undefined for any other. */
+  describeOutage(error: unknown): string | undefined;
 }
 
-/** default/kubernetes, by --advertise-address, --endpoint-reconciler-type and their like. */
-export function createKubernetesService(parts: KubernetesServiceParts): KubernetesService {
-  const { options, logger, ...rest } = parts;
-  const { serving, bindAddress, securePort } = options;
-  const address = findEndpointAddress(serving.advertiseAddress, bindAddress);
+/** Service default/kubernetes, as flags configure it. */
+export function createKubernetesService(
+  { serving, services }: Pick<ServerOptions, 'serving' | 'services'>,
+  { client, leases, ...log }: KubernetesServiceParts,
+): KubernetesService {
+  const { advertiseAddress, bindAddress, securePort } = serving;
+  const address = findEndpointAddress(advertiseAddress, bindAddress);
   if (address === undefined)
-    logger.info(
+    log.logger.info(
       1,
       'the host has no address but the loopback: this server is not among the endpoints of default/kubernetes',
     );
-  const isPublished = address !== undefined && serving.endpointReconciler === 'lease';
+  const isPublished = address !== undefined && services.endpointReconciler === 'lease';
   return new KubernetesService({
-    ...rest,
-    identity: new ControllerIdentity('kubernetes-service-controller'),
+    ...{ client, leases },
     service: {
-      clusterIp: firstServiceAddress(serving.serviceRanges),
+      clusterIp: firstServiceAddress(services.clusterIpRanges),
       targetPort: securePort,
-      nodePort: serving.serviceNodePort,
+      nodePort: services.nodePort,
     },
     self: isPublished ? { address, port: securePort } : undefined,
-    onError: createErrorLog(logger),
+    onError: createErrorLog(log),
   });
 }
 
-/** Every few seconds a round fails while the database is away: that is one line now and then, and no trace. */
-function createErrorLog(logger: Logger): (error: unknown) => void {
+/** While the database is away a round fails every few seconds: the log gets one line now and then, without a stack. */
+function createErrorLog({
+  logger,
+  describeOutage,
+}: Pick<KubernetesServiceParts, 'logger' | 'describeOutage'>): (error: unknown) => void {
   const remind = createReminder((trouble) =>
     logger.warn('the endpoints of default/kubernetes wait for the database', { trouble }),
   );
   return (error) => {
-    if (isPassing(error)) remind(describeTrouble(error));
-    else logger.error('kubernetes service controller', error);
+    const trouble = describeOutage(error);
+    if (trouble === undefined) logger.error('kubernetes service controller', error);
+    else remind(trouble);
   };
 }

@@ -2,24 +2,20 @@ import { SYSTEM_NAMESPACES } from '../controllers/bootstrap.ts';
 import { EveryNamespace } from '../controllers/every-namespace.ts';
 import { CA_MANAGER, DEFAULT_ACCOUNT, rootCertificate } from '../controllers/namespace-objects.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/run-together.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
+import type { Client } from '../verbs/client/client.ts';
 
 export interface NamespaceObjects {
-  /** Resolves when the cluster's own namespaces have theirs. */
+  /** Resolves when the objects exist in the cluster's own namespaces. */
   begin(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** A service account and the certificate of the authority, in every namespace. */
 export function createNamespaceObjects(parts: {
-  readonly store: Store;
-  readonly registry: Registry;
-  readonly writer: ObjectWriter;
+  readonly client: Client;
   readonly logger: Logger;
-  /** What verifies the serving certificate, in PEM form. */
+  /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
 }): NamespaceObjects {
   const { logger, servingCa, ...rest } = parts;

@@ -1,3 +1,4 @@
+import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { VerificationKey } from '../authn/jws.ts';
 import type { LiveObjects } from '../authn/live-objects.ts';
@@ -13,39 +14,38 @@ import { readSigningKey, readVerificationKeys } from '../authn/service-account/k
 import { LAST_USED, LEGACY_ISSUER, LegacyTokens } from '../authn/service-account/legacy-tokens.ts';
 import { SignedTokens } from '../authn/service-account/signed-tokens.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
-import { ControllerIdentity } from '../controllers/identity.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { ServerOptions } from '../options/options.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { AuthenticationOptions } from '../options/authentication.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
-import type { ObjectWriter } from '../verbs/writing/writer.ts';
+import type { Client } from '../verbs/client/client.ts';
+
+const SECRETS: ResourceOf<ApiObject> = { group: '', resource: 'secrets' };
 
 export interface ServiceAccounts {
   readonly authenticators: readonly TokenAuthenticator[];
   readonly issuing: TokenIssuing;
-  /** Undefined: the issuer is no address that could have any. */
+  /** Undefined: the issuer is not a URL that could serve documents. */
   readonly documents: (() => IssuerDocuments) | undefined;
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Notes on a secret that its token was used on a day. */
+/** Labels a secret with the day on which its token was used. */
 export type NoteUse = (secret: ApiObject, day: string) => void;
 
 /** Where the keys of service account tokens come from. */
 export interface SigningKeySource {
-  /** --service-account-signing-key-file; '' for the keys that the cluster keeps itself. */
+  /** A private key of the operator's; '' for the keys that the cluster keeps itself. */
   readonly file: string;
   readonly store: SigningKeyStore;
 }
 
 /** The operator's key is what it is; the cluster's own change while servers run. @throws Error that names what is wrong */
-async function openKeyRing({
-  options,
-  signingKeys,
-  logger,
-}: ServiceAccountParts): Promise<{ readonly current: KeyRing; run(signal: AbortSignal): Promise<void> }> {
-  const others = options.authentication.serviceAccounts.keyFiles.flatMap(readVerificationKeys);
+async function openKeyRing(
+  keyFiles: readonly string[],
+  { signingKeys, logger }: ServiceAccountParts,
+): Promise<{ readonly current: KeyRing; run(signal: AbortSignal): Promise<void> }> {
+  const others = keyFiles.flatMap(readVerificationKeys);
   const { file, store } = signingKeys;
   if (file !== '') return { current: createKeyRing(readSigningKey(file), others), run: async () => {} };
   const onChange = ({ signing, verifying }: KeyRing): void => {
@@ -57,21 +57,22 @@ async function openKeyRing({
 }
 
 export interface ServiceAccountParts {
-  readonly options: ServerOptions;
   readonly signingKeys: SigningKeySource;
   readonly serverAddress: string;
   readonly objects: LiveObjects;
   readonly noteUse: NoteUse;
   readonly logger: Logger;
+  isFeatureOn(gate: string): boolean;
 }
 
 /** @throws Error that names what is wrong */
-export async function createServiceAccounts(parts: ServiceAccountParts): Promise<ServiceAccounts> {
-  const { options, objects, noteUse } = parts;
-  const { apiAudiences, serviceAccounts: accounts } = options.authentication;
-  const ring = await openKeyRing(parts);
+export async function createServiceAccounts(
+  { apiAudiences, serviceAccounts: accounts }: AuthenticationOptions,
+  parts: ServiceAccountParts,
+): Promise<ServiceAccounts> {
+  const { objects, noteUse, isFeatureOn: isOn } = parts;
+  const ring = await openKeyRing(accounts.keyFiles, parts);
   const keys = (): readonly VerificationKey[] => ring.current.verifying;
-  const isOn = (gate: string): boolean => options.featureGates.isEnabled(gate);
   const [issuer = ''] = accounts.issuers;
   const tokensOf = (issuers: readonly string[]): SignedTokens =>
     new SignedTokens({ issuers, keys, apiAudiences });
@@ -107,19 +108,17 @@ export async function createServiceAccounts(parts: ServiceAccountParts): Promise
   };
 }
 
-/** Failing to note a day must not fail a request: the next one will. */
-export function createNoteUse(registry: Registry, writer: ObjectWriter, logger: Logger): NoteUse {
-  const definition = registry.findStorage({ group: '', resource: 'secrets' });
-  const identity = new ControllerIdentity('legacy-service-account-token-tracking');
+/** A failure to note the day must not fail the request: the next request notes it again. */
+export function createNoteUse(client: Client, logger: Logger): NoteUse {
+  const author = client.as('legacy-service-account-token-tracking');
   return ({ metadata }, day) => {
-    if (definition === undefined) return;
     const { name = '', namespace = '', uid = '' } = metadata;
-    const apply = (secret: ApiObject): ApiObject => {
+    const note = (secret: ApiObject): ApiObject => {
       const labels = { ...secret.metadata.labels, [LAST_USED]: day };
       return { ...secret, metadata: { ...secret.metadata, uid, labels } };
     };
-    writer
-      .update(identity.context(definition, namespace), name, { apply })
+    author
+      .update(SECRETS, { namespace, name }, note)
       .catch((error: unknown) => logger.error(`the use of secret ${namespace}/${name} was not noted`, error));
   };
 }

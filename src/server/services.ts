@@ -2,21 +2,27 @@ import type { HealthCheck } from '../diagnostics/health.ts';
 import type { Logger } from '../observability/logger.ts';
 
 /**
- * - essential: requests are served wrongly without it. While it does not work the server is not ready, and when it fails again
- *   and again the server ends: a server that goes on without its tail or its authorization is worse than none.
- * - upkeep: it can be late, or be done by another server. It is begun again for as long as it takes.
+ * - essential: without it, requests are answered wrongly. While it does not work the server is not ready. When it fails again and
+ *   again the server ends, because a server without its tail or its authorization is worse than none.
+ * - upkeep: it may be late, or be done by another server. It is restarted without limit.
  */
 export type ServiceRole = 'essential' | 'upkeep';
 
 /**
- * Runs until the signal aborts, and calls `works` once it does what it is for. It may be run again after it has failed: then it
- * makes anew whatever the failed run left half done.
+ * Runs until the signal aborts, and calls `works` once it works. After a failure it is run again, and then repairs whatever the
+ * failed run left half done.
  */
 export type ServiceRun = (signal: AbortSignal, works: () => void) => Promise<void>;
 
+export interface Service {
+  /** Also the name of its health check. */
+  readonly name: string;
+  readonly run: ServiceRun;
+}
+
 export interface ServicesOptions {
   readonly logger: Logger;
-  /** Errors that only waiting mends: the database is away, and a server that ends does not bring it back. */
+  /** Errors that pass by themselves: a server that ends does not bring the database back. */
   readonly isOutage: (error: unknown) => boolean;
   readonly now: () => number;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -26,9 +32,9 @@ export interface ServicesOptions {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** Servers that lost the same thing at the same moment do not all come back for it at once. */
+/** Keeps servers that lost the same thing at the same moment from all coming back at once. */
 const JITTER = 0.5;
-/** What fails so often within the window is not going to work: with the pauses between, this takes some eight seconds. */
+/** A service that fails this often within the window is given up. With the pauses between, that takes about eight seconds. */
 const MAX_FAILURES = 5;
 const WINDOW_MS = 60_000;
 
@@ -43,19 +49,28 @@ interface Member {
   readonly role: ServiceRole;
   readonly stop: AbortController;
   works: boolean;
-  /** Those of the last window. */
+  /** Within the last window. */
   failures: readonly Failure[];
 }
 
-/** The loops of the server: begun again when they fail, and stopped last first, because later ones work with earlier ones. */
+/** The loops of the server. They are restarted when they fail, and stopped last first, because later ones use earlier ones. */
 export class Services {
   readonly #options: ServicesOptions;
   readonly #members: { readonly member: Member; readonly ended: Promise<void> }[] = [];
-  readonly #failed = Promise.withResolvers<never>();
+  readonly #branches: Services[] = [];
+  readonly #failed: PromiseWithResolvers<never>;
 
-  constructor(options: ServicesOptions) {
+  constructor(options: ServicesOptions, failed: PromiseWithResolvers<never> = Promise.withResolvers()) {
     this.#options = options;
+    this.#failed = failed;
     this.#failed.promise.catch(() => {});
+  }
+
+  /** Services that can be stopped without the others. Their failures are failures of all. */
+  branch(): Services {
+    const branch = new Services(this.#options, this.#failed);
+    this.#branches.push(branch);
+    return branch;
   }
 
   /** Rejects when an essential service cannot be kept running. The message names it and says why. */
@@ -63,7 +78,7 @@ export class Services {
     return this.#failed.promise;
   }
 
-  /** The name is that of its health check as well. */
+  /** `name` is also the name of its health check. */
   start(name: string, role: ServiceRole, run: ServiceRun): void {
     const member: Member = { name, role, stop: new AbortController(), works: false, failures: [] };
     this.#members.push({ member, ended: this.#keepRunning(member, run) });
@@ -74,17 +89,20 @@ export class Services {
     return Promise.race([ready, this.failed]);
   }
 
-  /** One for each essential service begun so far. */
+  /** One for each essential service begun so far, those of branches included. */
   checks(): HealthCheck[] {
-    return this.#members
+    const own = this.#members
       .filter(({ member }) => member.role === 'essential')
-      .map(({ member }) => ({
-        name: member.name,
-        endpoints: ['readyz'],
-        check: () => {
-          if (!member.works) throw new Error('it does not work at the moment');
-        },
-      }));
+      .map(
+        ({ member }): HealthCheck => ({
+          name: member.name,
+          endpoints: ['readyz'],
+          check: () => {
+            if (!member.works) throw new Error('it does not work at the moment');
+          },
+        }),
+      );
+    return [...own, ...this.#branches.flatMap((branch) => branch.checks())];
   }
 
   async stop(): Promise<void> {
@@ -106,7 +124,7 @@ export class Services {
     }
   }
 
-  /** False: it has failed too often, and the server is told so. */
+  /** False: it failed too often, and `failed` rejects. */
   #mayGoOn(member: Member, error: unknown): boolean {
     const { isOutage, now, logger } = this.#options;
     const atMs = now();
@@ -127,9 +145,9 @@ export class Services {
   }
 }
 
-/** Answers why the run is over. */
+/** Returns the reason why the run ended. */
 async function runOnce(member: Member, run: ServiceRun): Promise<unknown> {
-  // What a run that is over still has under way must not tell that the next one works.
+  // A late call from a run that is over says nothing about the next run.
   let isOver = false;
   const works = (): void => {
     if (!isOver) member.works = true;

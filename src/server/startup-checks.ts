@@ -1,14 +1,14 @@
 import type { StartupCheck } from '../diagnostics/startup.ts';
-import type { ServerOptions } from '../options/options.ts';
+import type { LimitOptions } from '../options/limits.ts';
 
-/** What a server does between opening its port and being ready. */
+/** The steps between opening the port and being ready. */
 export type StartupStep =
   /** The objects of every kind are in memory, and the log is followed. */
   | 'watch-cache'
   | 'namespaces'
   | 'roles'
   | 'priorities'
-  /** What services hold of addresses and ports agrees with the services. */
+  /** The records of assigned addresses and ports agree with the services. */
   | 'allocations'
   | 'admission'
   /** Authorities of client certificates are published in kube-system. */
@@ -17,7 +17,7 @@ export type StartupStep =
   | 'flow-control'
   /** Every version of every group is found, described and served. */
   | 'serving'
-  /** Service default/kubernetes exists, and this server has said once that it lives. */
+  /** Service default/kubernetes exists, and the lease of this server was renewed once. */
   | 'kubernetes-service';
 
 type Check = StartupCheck<StartupStep>;
@@ -25,11 +25,11 @@ type Check = StartupCheck<StartupStep>;
 const hook = (name: string, step: StartupStep): Check => ({ name: `poststarthook/${name}`, step });
 
 /**
- * The checks that kube-apiserver 1.31 has for its start, in its order, each with the step of ours that does what it stands for.
- * One watch cache is what there are several sets of informers for; definitions of custom resources and API services are judged
- * and listed by what serves them, where Kubernetes has controllers; servers that live are known by their leases in PostgreSQL.
+ * The checks that kube-apiserver 1.31 has for its start, in its order, each with the step of ours that does the same work. One
+ * watch cache takes the place of several sets of informers. Custom resources and API services need no controllers here. Running
+ * servers are known by their leases in PostgreSQL.
  */
-export function startupChecks({ priorityAndFairness }: ServerOptions): readonly Check[] {
+export function startupChecks({ priorityAndFairness }: LimitOptions): readonly Check[] {
   const turns = priorityAndFairness
     ? [
         hook('priority-and-fairness-config-consumer', 'flow-control'),
@@ -64,7 +64,7 @@ export function startupChecks({ priorityAndFairness }: ServerOptions): readonly 
     { name: 'autoregister-completion', step: 'serving' },
     hook('apiservice-openapi-controller', 'serving'),
     hook('apiservice-openapiv3-controller', 'serving'),
-    // What probes made for earlier versions ask for by name.
+    // Probes written for earlier versions ask for these names.
     hook('start-kube-apiserver-admission-initializer', 'admission'),
     hook('apiservice-status-available-controller', 'serving'),
   ];

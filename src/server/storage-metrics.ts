@@ -4,12 +4,13 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
 import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import { pause } from '../util/pause.ts';
+import type { Service } from './services.ts';
 
-/** What metrics show of storage: Kubernetes' names where it has them, our own prefix where it has nothing alike. */
+/** Metrics of storage: Kubernetes' names where it has them, otherwise names with our own prefix. */
 export interface StorageMetricsOptions {
   readonly metrics: Metrics;
-  readonly postgres: PostgresLog;
-  readonly store: WatchCache;
+  readonly database: PostgresLog;
+  readonly cache: WatchCache;
   /** 0: not polled. */
   readonly countPollMs: number;
   /** 0: not polled. */
@@ -17,13 +18,11 @@ export interface StorageMetricsOptions {
   readonly logger: Logger;
 }
 
-export type Loop = (signal: AbortSignal) => Promise<void>;
-
-/** Registers them; the loops poll what is too dear to ask at each scrape. */
-export function createStorageMetrics(options: StorageMetricsOptions): readonly Loop[] {
+/** Registers the metrics. The services poll values that are too expensive to read at each scrape. */
+export function createStorageMetrics(options: StorageMetricsOptions): readonly Service[] {
   addLiveMetrics(options);
-  const { metrics, store, postgres, countPollMs, sizePollMs } = options;
-  const loops: Loop[] = [];
+  const { metrics, cache, database, countPollMs, sizePollMs } = options;
+  const polls: Service[] = [];
   if (countPollMs > 0) {
     const objects = metrics.add(
       new Numbers('gauge', {
@@ -32,9 +31,9 @@ export function createStorageMetrics(options: StorageMetricsOptions): readonly L
         labels: ['resource'],
       }),
     );
-    loops.push(
+    polls.push(
       polled(options, countPollMs, async () => {
-        for (const { resource, objects: count } of store.state.resources)
+        for (const { resource, objects: count } of cache.state.resources)
           objects.at(nameOf(resource)).value = count;
       }),
     );
@@ -47,20 +46,20 @@ export function createStorageMetrics(options: StorageMetricsOptions): readonly L
         labels: ['storage_cluster_id'],
       }),
     );
-    loops.push(
+    polls.push(
       polled(options, sizePollMs, async () => {
-        size.at('postgres-0').value = await postgres.sizeBytes();
+        size.at('postgres-0').value = await database.sizeBytes();
       }),
     );
   }
-  return loops;
+  return polls;
 }
 
 const nameOf = ({ group, resource }: { group: string; resource: string }): string =>
   group === '' ? resource : `${resource}.${group}`;
 
-function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => Promise<void>): Loop {
-  return async (signal) => {
+function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => Promise<void>): Service {
+  const run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       await poll().catch((error: unknown) =>
         logger.info(2, 'a metric could not be polled', { error: String(error) }),
@@ -68,9 +67,10 @@ function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => 
       await pause(everyMs, signal);
     }
   };
+  return { name: 'metrics', run };
 }
 
-function addLiveMetrics({ metrics, postgres, store }: StorageMetricsOptions): void {
+function addLiveMetrics({ metrics, database, cache }: StorageMetricsOptions): void {
   const gauge = (
     name: string,
     help: string,
@@ -84,14 +84,14 @@ function addLiveMetrics({ metrics, postgres, store }: StorageMetricsOptions): vo
     'Connections for reads, and reads that wait for one.',
     ['state'],
     (numbers) => {
-      const { total, idle, waiting } = postgres.pool();
+      const { total, idle, waiting } = database.pool();
       numbers.at('idle').value = idle;
       numbers.at('used').value = total - idle;
       numbers.at('waiting').value = waiting;
     },
   );
   gauge('pg_apiserver_commit_queue', 'Writes that wait for their batch.', [], (numbers) => {
-    numbers.at().value = postgres.committer.queued;
+    numbers.at().value = database.committer.queued;
   });
   gauge(
     'pg_apiserver_tail_mode',
@@ -99,7 +99,7 @@ function addLiveMetrics({ metrics, postgres, store }: StorageMetricsOptions): vo
     ['mode'],
     (numbers) => {
       for (const mode of ['starting', 'streaming', 'polling'] as const)
-        numbers.at(mode).value = postgres.feed.state.mode === mode ? 1 : 0;
+        numbers.at(mode).value = database.feed.state.mode === mode ? 1 : 0;
     },
   );
   gauge(
@@ -107,15 +107,15 @@ function addLiveMetrics({ metrics, postgres, store }: StorageMetricsOptions): vo
     'From the commit of the newest change until it was applied here.',
     [],
     (numbers) => {
-      numbers.at().value = postgres.feed.state.delayMs / 1000;
+      numbers.at().value = database.feed.state.delayMs / 1000;
     },
   );
   gauge('pg_apiserver_applied_revision', 'The newest revision this server has applied.', [], (numbers) => {
-    numbers.at().value = Number(store.state.applied);
+    numbers.at().value = Number(cache.state.applied);
   });
   gauge('pg_apiserver_watchers', 'Watches being served, by resource.', ['resource'], (numbers) => {
     numbers.clear();
-    for (const { resource, watchers } of store.state.resources)
+    for (const { resource, watchers } of cache.state.resources)
       if (watchers > 0) numbers.at(nameOf(resource)).value = watchers;
   });
 }

@@ -1,15 +1,14 @@
 import type { GroupResource } from '../api/names.ts';
 import { aborted } from '../util/aborted.ts';
 import { runTogether } from '../util/run-together.ts';
-import { followAnew } from './follow-anew.ts';
-import type { Revision } from './revision.ts';
-import type { Entry, FrameEncoder, FrameSink, Store, WatchEvent } from './store.ts';
+import { StorageError } from './errors.ts';
+import type { Entry, ObjectEvent, Store } from './store.ts';
 
-/** An index over the objects of one resource. Neither method may wait. */
+/** An index over the objects of one resource. Its methods must not wait. */
 export interface Followed {
-  /** All there is; what was known before is forgotten. */
+  /** These are all objects; the index forgets every other one. */
   replace(entries: readonly Entry[]): void;
-  apply(event: WatchEvent): void;
+  apply(event: ObjectEvent): void;
 }
 
 interface Source {
@@ -17,16 +16,10 @@ interface Source {
   readonly index: Followed;
 }
 
-const NO_BYTES = Buffer.alloc(0);
-
-/** Distinguishes feeds to the store, which encodes an event once for all watchers with the same encoder id. */
-let feeds = 0;
-
 /**
- * Keeps indexes as new as the watch cache. A change is applied while the cache hands it out, not in a later turn, so who
- * sees a write answered by this server is decided by rules at least as new. An index begins with everything at once, and does
- * so again when its watch broke: there is no moment in which half of the bindings are known. A run that fails may be followed
- * by another one.
+ * Keeps indexes as new as the watch cache. An index gets a change in the turn in which the cache applies it, so a request that
+ * sees a write is decided by rules that are at least as new. An index is filled with all objects at once, also after its watch
+ * broke: at no moment does it know half of the bindings. A run that failed can be repeated.
  */
 export class Follower {
   readonly #store: Store;
@@ -59,83 +52,43 @@ export class Follower {
       const filled = (): void => {
         if (waiting.delete(source)) tellIfFilled();
       };
-      return followAnew(() => this.#watch(source.resource, new Feed(source.index, filled), either), either);
+      return followAnew(() => this.#watch(source, filled, either), either);
     });
     await runTogether([aborted, ...loops], signal);
   }
 
-  async #watch(resource: GroupResource, feed: Feed, signal: AbortSignal): Promise<void> {
-    await this.#store.watch(
-      {
-        resource,
-        scope: {},
-        start: { kind: 'state', freshness: { kind: 'latest' } },
-        encoder: feed,
-        sink: feed,
-        bookmarks: false,
-        initialEventsEnd: true,
-        deadline: Number.POSITIVE_INFINITY,
-        onStart: () => {},
-      },
-      AbortSignal.any([signal, feed.broken]),
-    );
-    if (feed.error !== undefined) throw feed.error;
+  async #watch({ resource, index }: Source, onFilled: () => void, signal: AbortSignal): Promise<void> {
+    const start = { kind: 'state', freshness: { kind: 'latest' } } as const;
+    const stream = await this.#store.watch({ resource, scope: {}, start, bookmarks: false }, signal);
+    let state: Entry[] | undefined = [];
+    await stream.deliver((event) => {
+      switch (event.type) {
+        case 'BOOKMARK':
+          return undefined;
+        case 'INITIAL_EVENTS_END':
+          index.replace(state ?? []);
+          state = undefined;
+          onFilled();
+          return undefined;
+        default:
+          if (state === undefined) index.apply(event);
+          else state.push(event.entry);
+          return undefined;
+      }
+    });
   }
 }
 
-/** A watch whose frames are empty: the event is taken on the way. */
-class Feed implements FrameEncoder, FrameSink {
-  readonly id: string;
-  readonly #index: Followed;
-  readonly #onFilled: () => void;
-  readonly #broken = new AbortController();
-  #state: Entry[] | undefined = [];
-  error: unknown;
-
-  constructor(index: Followed, onFilled: () => void) {
-    feeds += 1;
-    this.id = `follower-${feeds}`;
-    this.#index = index;
-    this.#onFilled = onFilled;
-  }
-
-  /** Aborts when the index could not take an event. */
-  get broken(): AbortSignal {
-    return this.#broken.signal;
-  }
-
-  encode(event: WatchEvent): Buffer {
-    if (this.#state === undefined) this.#take(() => this.#index.apply(event));
-    else this.#state.push(event.entry);
-    return NO_BYTES;
-  }
-
-  bookmark(_: Revision, initialEventsEnd: boolean): Buffer {
-    const state = this.#state;
-    if (!initialEventsEnd || state === undefined) return NO_BYTES;
-    this.#state = undefined;
-    this.#take(() => {
-      this.#index.replace(state);
-      this.#onFilled();
-    });
-    return NO_BYTES;
-  }
-
-  /** An error must not reach the store, which is serving everybody's watches at this moment. */
-  #take(change: () => void): void {
+/**
+ * Follows until the signal aborts. A history that is gone (410) is no failure: `follow` is called again and begins with the new
+ * state. @throws every other error of `follow`
+ */
+export async function followAnew(follow: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
     try {
-      change();
+      await follow();
     } catch (error) {
-      this.error = error;
-      this.#broken.abort();
+      if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
     }
-  }
-
-  write(): boolean {
-    return true;
-  }
-
-  drained(): Promise<void> {
-    return Promise.resolve();
   }
 }

@@ -5,9 +5,19 @@ import type { ObjectKey, Scope } from './key.ts';
 import type { Revision } from './revision.ts';
 
 /**
- * The log below the watch cache: what storage/postgres implements and storage/watch-cache builds on.
- * The verbs never see it; they see a Store (store.ts).
+ * The seam between storage and serving: the log, as storage/postgres implements it and storage/watch-cache builds a Store on it
+ * (store.ts). Values go in and values come out, and nothing is shared but bytes that nobody changes, so each of the three could
+ * be asked from another thread. Other questions of serving to the database are rare and have their own contracts:
+ * allocations.ts, server-leases.ts, signing-keys.ts.
  */
+export interface RevisionLog {
+  /** Commit. */
+  readonly committer: Committer;
+  /** Changes. */
+  readonly feed: ChangeFeed;
+  /** The current revision, and the state and history up to it. */
+  readonly reader: RevisionReader;
+}
 
 export type WriteVerb = 'create' | 'update' | 'delete';
 

@@ -14,10 +14,10 @@ export interface Store {
   /** @throws StorageError compacted, future, unavailable, abandoned */
   list(query: ListQuery): Promise<ListPage>;
   /**
-   * Serves one watch until the signal aborts (resolves) or it must end (throws).
-   * @throws StorageError compacted (before or in the middle), future, unavailable
+   * Resolves when it is known that the watch can be served from its start. After the signal has aborted, the stream is empty.
+   * @throws StorageError compacted, future, unavailable
    */
-  watch(query: WatchQuery, signal: AbortSignal): Promise<void>;
+  watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream>;
   /** @throws StorageError exists, not-found, conflict, taken, too-large, unavailable, abandoned */
   commit(write: Write): Promise<Revision>;
 }
@@ -80,41 +80,12 @@ export interface ListPage {
   readonly remaining?: number;
 }
 
-export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
-
-/**
- * What one watcher is told. `entry` is the object to show: for DELETED its last state, which for an object that left the
- * selector is the state before the change. `revision` is the change's, and what the shown object carries as resourceVersion.
- */
-export interface WatchEvent {
-  readonly type: WatchEventType;
-  readonly entry: Entry;
-  readonly revision: Revision;
-}
-
-/**
- * Turns events into bytes. Frames of the same event, type and encoder `id` are encoded once and shared by all watchers, so
- * `encode` must depend on nothing else.
- */
-export interface FrameEncoder {
-  readonly id: string;
-  encode(event: WatchEvent): Buffer;
-  /** `initialEventsEnd`: this bookmark ends the initial events of a streaming list. */
-  bookmark(revision: Revision, initialEventsEnd: boolean): Buffer;
-}
-
-/** Where frames go. `write` returns false when its buffer is full; the watcher is then set aside until `drained` resolves. */
-export interface FrameSink {
-  write(frame: Buffer): boolean;
-  drained(): Promise<void>;
-}
-
 export interface WatchQuery {
   readonly resource: GroupResource;
   readonly scope: Scope;
   /**
    * `after`: changes after the revision only. `state`: the current state as ADDED events (at least as new as the
-   * freshness asks), then changes.
+   * freshness asks) and its end, then changes.
    */
   readonly start:
     | { readonly kind: 'after'; readonly revision: Revision }
@@ -122,16 +93,62 @@ export interface WatchQuery {
   readonly matches?: (entry: Entry) => boolean;
   /** As in {@link ListQuery}, for the state that the watch begins with. */
   readonly lookUp?: FieldValue;
-  readonly encoder: FrameEncoder;
-  readonly sink: FrameSink;
-  /** Bookmarks about every minute, and one just before `deadline`. */
+  /** About every second a bookmark, while the reader keeps up. */
   readonly bookmarks: boolean;
-  /** A bookmark marked as the end of the initial events follows them (sendInitialEvents with bookmarks). */
-  readonly initialEventsEnd: boolean;
-  /** When the caller will abort, in epoch milliseconds. */
-  readonly deadline: number;
-  /** Called once, when the start is known to be servable and before the first frame: time to send the response's head. */
-  readonly onStart: () => void;
-  /** Called once, after the state or the changes there were already have been sent. */
-  readonly onInitialized?: () => void;
+}
+
+/**
+ * What one watcher is told. The same event is the same object for all watchers: 10,000 of them cost a call each, no
+ * allocation and no promise.
+ */
+export type WatchEvent = SharedEvent | Bookmark | InitialEventsEnd;
+
+export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/**
+ * `entry` is the object to show: for DELETED its last state, which for an object that left the selector is the state before
+ * the change. `revision` is the change's, and what the shown object carries as resourceVersion.
+ */
+export interface ObjectEvent {
+  readonly type: ObjectEventType;
+  readonly entry: Entry;
+  readonly revision: Revision;
+}
+
+export interface SharedEvent extends ObjectEvent {
+  /** The event in an encoding: made for the first watcher that asks, and the same bytes for those that ask soon after it. */
+  encoded(encoding: Encoding): Buffer;
+}
+
+/** `encode` must depend on nothing but the event: encodings with the same id share their bytes. */
+export interface Encoding {
+  readonly id: string;
+  encode(event: ObjectEvent): Buffer;
+}
+
+/** The watcher knows everything up to this revision. */
+export interface Bookmark {
+  readonly type: 'BOOKMARK';
+  readonly revision: Revision;
+}
+
+/** The state that the watch began with is complete, as of this revision. */
+export interface InitialEventsEnd {
+  readonly type: 'INITIAL_EVENTS_END';
+  readonly revision: Revision;
+}
+
+/**
+ * Takes one event; must not wait. Answers undefined when it can take the next one, or what it waits for before that. Nothing is
+ * kept for a reader that waits: the store reads again what it has missed, from its memory or from history.
+ */
+export type TakeEvent = (event: WatchEvent) => Promise<void> | undefined;
+
+/**
+ * The events of one watch, in order, until the signal aborts. It is read once, in one of two ways: by iteration, in batches
+ * of what has come since the last one, or by {@link deliver}, which hands over each event in the turn in which the store applies it.
+ */
+export interface EventStream extends AsyncIterable<readonly WatchEvent[]> {
+  /** @throws StorageError compacted, when the reader fell behind the history; what `take` threw */
+  deliver(take: TakeEvent): Promise<void>;
 }

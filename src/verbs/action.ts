@@ -1,64 +1,57 @@
 import type { AdmissionChain } from '../admission/admission.ts';
 import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import { internalError, notFound } from '../api/status.ts';
+import { internalError } from '../api/status.ts';
 import { encodeValue } from '../codec/encode.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { ActionContext, ActionSubresource, ResourceDefinition } from '../registry/definition.ts';
-import type { ServedResource } from '../registry/registry.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
-import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { toResourceVersion } from '../storage/revision.ts';
 import { readObject } from './body.ts';
-import { toWriteContext, type VerbContext } from './context.ts';
+import { toWriteCall, type VerbCall } from './call.ts';
+import type { VerbContext } from './context.ts';
 import { readMutationOptions } from './mutation-options.ts';
+import { RelatedObjects } from './related-objects.ts';
 import { toDeleteOptions } from './remove.ts';
 import { toAttributes } from './writing/admission-attributes.ts';
-import type { WriteContext } from './writing/change.ts';
+import type { WriteCall } from './writing/call.ts';
 
 /** POST to a subresource that does something: a binding, an eviction. */
-export async function act(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-  action: ActionSubresource,
-): Promise<ApiResponse> {
-  const asked = { served, subresource: action.name };
-  return perform(context, request, { served, action, asked, nameOf: () => request.target.name });
+export async function act(call: VerbCall, action: ActionSubresource): Promise<ApiResponse> {
+  const posted = { call, subresource: action.name };
+  return perform({ call, action, posted, nameOf: () => call.request.target.name });
 }
 
 /** POST to a collection that stands for an action, on the object that the body names. */
-export async function actOnNamed(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  collection: ServedResource,
-): Promise<ApiResponse> {
-  const { definition, version } = collection;
+export async function actOnNamed(collection: VerbCall): Promise<ApiResponse> {
+  const { context, request } = collection;
+  const { definition, version } = collection.served;
   const { resource, subresource } = definition.actsOn ?? { resource: definition, subresource: '' };
   const served = context.registry.find(resource.group, version.version, resource.resource);
   const action = served?.definition.subresources.find(({ name }) => name === subresource);
   if (served === undefined || action?.access !== 'action') {
     throw internalError(`no ${resource.resource}/${subresource}`);
   }
-  const asked = { served: collection, subresource: '' };
-  return perform(context, request, { served, action, asked, nameOf: ({ metadata }) => metadata.name ?? '' });
+  return perform({
+    call: { context, request, served },
+    action,
+    posted: { call: collection, subresource: '' },
+    nameOf: ({ metadata }) => metadata.name ?? '',
+  });
 }
 
-interface Performance {
-  readonly served: ServedResource;
+interface ActionCall {
+  /** On the resource that the action belongs to. */
+  readonly call: VerbCall;
   readonly action: ActionSubresource;
-  /** What the caller wrote to, which is what admission is asked about. */
-  readonly asked: { readonly served: ServedResource; readonly subresource: string };
+  /** What the body was posted to, which is what admission is asked about. */
+  readonly posted: { readonly call: VerbCall; readonly subresource: string };
   readonly nameOf: (body: ApiObject) => string;
 }
 
-async function perform(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  { served, action, asked, nameOf }: Performance,
-): Promise<ApiResponse> {
+async function perform({ call, action, posted, nameOf }: ActionCall): Promise<ApiResponse> {
+  const { context, request } = call;
   const representation = negotiate(request.headers.accept, {
     pretty: wantsPretty(request.query, request.userAgent),
     protobuf: false,
@@ -68,10 +61,11 @@ async function perform(
   const { types } = context;
   const expected = { ...action.served, schema: types.message(action.type), types };
   const body = await readObject(request, expected, options.fieldValidation);
-  const writing = toWriteContext(request, served, { ...options, subresource: action.name });
+  const write = toWriteCall(call, { ...options, subresource: action.name });
   const name = nameOf(body);
-  await admit(context.admission, toWriteContext(request, asked.served, { ...options, ...asked }), name, body);
-  const { code, object } = await action.create(body, new Actions(context, writing, name));
+  const { subresource } = posted;
+  await admit(context.admission, toWriteCall(posted.call, { ...options, subresource }), name, body);
+  const { code, object } = await action.create(body, new Actions(context, write, name));
   return {
     kind: 'bytes',
     code,
@@ -84,11 +78,11 @@ async function perform(
 /** An action is a create of what was sent, whatever it does then (Kubernetes: its own writes are not asked about). */
 async function admit(
   admission: AdmissionChain,
-  writing: WriteContext,
+  write: WriteCall,
   name: string,
   body: ApiObject,
 ): Promise<void> {
-  const attributes = { ...toAttributes(writing, 'CREATE', body, undefined), name };
+  const attributes = { ...toAttributes(write, 'CREATE', body, undefined), name };
   await admission.mutate(attributes);
   await admission.validate(attributes);
 }
@@ -96,16 +90,18 @@ async function admit(
 class Actions implements ActionContext {
   readonly name: string;
   readonly #context: VerbContext;
-  readonly #writing: WriteContext;
+  readonly #write: WriteCall;
+  readonly #objects: RelatedObjects;
 
-  constructor(context: VerbContext, writing: WriteContext, name: string) {
+  constructor(context: VerbContext, write: WriteCall, name: string) {
     this.#context = context;
-    this.#writing = { ...writing, ownership: 'leave', admitted: true };
+    this.#objects = new RelatedObjects(context.store, write.caller);
+    this.#write = { ...write, ownership: 'leave', isAdmitted: true };
     this.name = name;
   }
 
   get namespace(): string {
-    return this.#writing.namespace;
+    return this.#write.namespace;
   }
 
   get tokens(): TokenIssuing {
@@ -113,42 +109,44 @@ class Actions implements ActionContext {
   }
 
   warn(text: string): void {
-    this.#writing.warn(text);
+    this.#write.request?.warn(text);
   }
 
   get dryRun(): boolean {
-    return this.#writing.dryRun;
+    return this.#write.dryRun;
   }
 
   async update(change: (object: ApiObject) => ApiObject): Promise<ApiObject> {
-    const written = await this.#context.writer.update(this.#writing, this.name, {
+    const written = await this.#context.writer.update(this.#write, this.name, {
+      kind: 'state',
       apply: change,
-      validate: () => [],
     });
     return parseStored(written.json);
   }
 
   async remove(options: Parameters<ActionContext['remove']>[0]): Promise<ApiObject> {
     const wanted = toDeleteOptions(options);
-    const removed = await this.#context.writer.remove(this.#writing, this.name, {
+    const removed = await this.#context.writer.remove(this.#write, this.name, {
       ...wanted,
       dryRun: wanted.dryRun || this.dryRun,
     });
     return parseStored(removed.json);
   }
 
-  async get<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T> {
-    const key = { ...resource, namespace, name };
-    const entry = await this.#context.store.get(key, { kind: 'latest' }, this.#writing.caller);
-    if (entry === undefined) throw notFound(resource, name);
-    return parseStored<T>(entry.json, toResourceVersion(entry.revision));
+  get<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T> {
+    return this.#objects.get(resource, namespace, name);
   }
 
-  async list<T extends ApiObject>(resource: ResourceOf<T>, namespace: string): Promise<T[]> {
-    const { caller } = this.#writing;
-    const query = { resource, scope: { namespace }, freshness: { kind: 'latest' }, limit: 0 } as const;
-    const { entries } = await this.#context.store.list({ ...query, ...(caller && { caller }) });
-    return entries.map((entry) => parseStored<T>(entry.json, toResourceVersion(entry.revision)));
+  find<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> {
+    return this.#objects.find(resource, namespace, name);
+  }
+
+  list<T extends ApiObject>(resource: ResourceOf<T>, namespace: string): Promise<T[]> {
+    return this.#objects.list(resource, namespace);
   }
 
   async modify<T extends ApiObject>(
@@ -157,11 +155,13 @@ class Actions implements ActionContext {
     name: string,
     change: (object: T) => T,
   ): Promise<T> {
-    const { admitted: _, ...context } = this.#writing;
+    const { isAdmitted: _, ...write } = this.#write;
     const definition = this.#definition(resource);
-    const writing: WriteContext = { ...context, definition, namespace, subresource: 'status' };
-    const apply = change as unknown as (object: ApiObject) => ApiObject;
-    const written = await this.#context.writer.update(writing, name, { apply, validate: () => [] });
+    const modification: WriteCall = { ...write, definition, namespace, subresource: 'status' };
+    const written = await this.#context.writer.update(modification, name, {
+      kind: 'state',
+      apply: change,
+    });
     return parseStored<T>(written.json);
   }
 

@@ -21,81 +21,61 @@ import { emptyObject } from '../object/managed-fields/shape.ts';
 import { isObject } from '../object/merge-patch.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
-import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { atOnce, inTurns } from '../util/steps.ts';
-import { expectedOf, type Refusal, toObject } from './body.ts';
-import { toWriteContext, type VerbContext } from './context.ts';
-import { assertMayCreate } from './create-instead.ts';
+import { type Refusal, readBytes, toObject } from './body.ts';
+import { ownType, toWriteCall, type VerbCall } from './call.ts';
 import { type Expected, nameText } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
-import { receive } from './receive.ts';
-import type { Change, WriteContext } from './writing/change.ts';
+import { assertMayCreate } from './write.ts';
+import { isLargeCall, type WriteCall } from './writing/call.ts';
+import type { Change } from './writing/change.ts';
 
 /** Server-side apply: a PATCH whose body is what its manager wants the object to be. */
 export const APPLY_PATCH = 'application/apply-patch+yaml';
 
-export async function apply(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-  view?: ViewSubresource,
-): Promise<ApiResponse> {
-  const form = formFor(context, request, served, view);
+export async function apply(call: VerbCall): Promise<ApiResponse> {
+  const { context, request } = call;
+  const form = formFor(call);
   const options = readMutationOptions(request, 'PatchOptions', true);
-  const expected = expectedOf(served, context.types);
-  const config = await readConfig(request, options, { expected, ...(view === undefined ? {} : { view }) });
-  const subresource = view?.name ?? '';
-  const writing = {
-    ...toWriteContext(request, served, { ...options, subresource }),
-    ownership: 'leave',
-  } as const;
-  const application = {
-    request,
-    served,
-    expected,
-    config,
-    options,
-    writing,
-    ...(view === undefined ? {} : { view }),
-  };
-  const written = await context.writer.update(
-    writing,
-    request.target.name,
-    applyChange(context, application),
-  );
+  const expected = ownType(call);
+  const config = await readConfig(call, options, expected);
+  const write: WriteCall = { ...toWriteCall(call, options), ownership: 'leave' };
+  const change = applyChange({ call, expected, config, options, write });
+  const written = await context.writer.update(write, request.target.name, change);
   return objectResponse(form, written.created ? 201 : 200, written);
 }
 
-interface Application {
-  readonly request: AuthorizedResourceRequest;
-  readonly served: ServedResource;
-  readonly view?: ViewSubresource;
+interface ApplyCall {
+  readonly call: VerbCall;
   readonly expected: Expected;
   readonly config: JsonObject;
   readonly options: MutationOptions;
-  readonly writing: WriteContext;
+  readonly write: WriteCall;
 }
 
-function applyChange(context: VerbContext, application: Application): Change {
-  const { served, view, request } = application;
+function applyChange(applying: ApplyCall): Change {
+  const { call } = applying;
+  const { served, view, request } = call;
   const applyTo = async (live: ApiObject): Promise<ApiObject> =>
-    toStorage(await applied(context, application, live), served);
+    toStorage(await applied(applying, live), served);
   if (view !== undefined) {
     return {
+      kind: 'view',
+      view,
       uidIs: 'field',
       apply: async (copy) => view.write(viewOf(await applyTo(toSeen(copy, served)), view), copy),
-      validate: (next, old) => view.validate?.(next, old) ?? [],
     };
   }
   return {
+    kind: 'object',
     uidIs: 'field',
     apply: (copy) => applyTo(toSeen(copy, served)),
     create: async () => {
-      await assertMayCreate(context.authorizer, request);
-      const created = await applyTo(blank(application));
+      await assertMayCreate(call);
+      const created = await applyTo(blank(applying));
       checkNameMatches(created.metadata.name ?? request.target.name, request.target.name);
       return created;
     },
@@ -107,7 +87,7 @@ function viewOf(parent: ApiObject, view: ViewSubresource): ApiObject {
   return view.toParent === undefined ? parent : { ...view.read(parent), metadata: parent.metadata };
 }
 
-function blank({ expected, served }: Application): ApiObject {
+function blank({ expected, call: { served } }: ApplyCall): ApiObject {
   const { group, version } = expected;
   const empty = copyJson(emptyObject(expected.schema));
   return {
@@ -119,13 +99,14 @@ function blank({ expected, served }: Application): ApiObject {
 }
 
 /** @throws StatusError 409 */
-async function applied(context: VerbContext, application: Application, live: ApiObject): Promise<ApiObject> {
-  const { request, expected, config, options, writing } = application;
+async function applied(applying: ApplyCall, live: ApiObject): Promise<ApiObject> {
+  const { call, expected, config, options, write } = applying;
+  const { context, request, served } = call;
   try {
-    const steps = applyInSteps(live, config, context.ownership.describe(writing), options);
-    const object = writing.large === true ? await inTurns(steps) : atOnce(steps);
+    const steps = applyInSteps(live, config, context.writer.ownership.describe(write), options);
+    const object = isLargeCall(write) ? await inTurns(steps) : atOnce(steps);
     checkNameMatches(object.metadata.name ?? request.target.name, request.target.name);
-    const stored = live.metadata.uid !== undefined && application.served.version.conversion === undefined;
+    const stored = live.metadata.uid !== undefined && served.version.conversion === undefined;
     const refusal: Refusal = (why) => unconvertible({ ...object }, why, expected);
     const document = { value: object, duplicates: [], refusal, ...(stored ? { known: live } : {}) };
     return toObject(request, document, expected, 'Ignore');
@@ -153,11 +134,11 @@ function toStatus(error: ApplyConflict): StatusError {
  * @throws StatusError 400, 413, 500
  */
 async function readConfig(
-  request: AuthorizedResourceRequest,
+  { request, view }: VerbCall,
   options: MutationOptions,
-  { expected, view }: { expected: Expected; view?: ViewSubresource },
+  expected: Expected,
 ): Promise<JsonObject> {
-  const { value, duplicates } = parse(await receive(request));
+  const { value, duplicates } = parse(await readBytes(request));
   request.audit?.requestBody(value);
   const own = view?.toParent === undefined;
   checkType(value, own ? expected : { ...expected, ...view.served });

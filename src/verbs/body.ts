@@ -1,4 +1,3 @@
-import type { TypeLibrary } from '../api/idl/types.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
@@ -8,17 +7,26 @@ import { fractionError } from '../codec/fractions.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/parse-bytes.ts';
+import { readYamlAside } from '../codec/yaml-aside.ts';
 import { repeatedKeysError, warningsOf } from '../codec/yaml-repeated-keys.ts';
 import { isObject } from '../object/merge-patch.ts';
-import type { ServedResource } from '../registry/registry.ts';
-import type { AuthorizedResourceRequest } from '../request/api-request.ts';
-import { declaredType, type Expected, headError, inHead, mismatchOf } from './declared-type.ts';
+import type { ApiRequest, AuthorizedResourceRequest } from '../request/api-request.ts';
+import {
+  declaredType,
+  type Expected,
+  headError,
+  inHead,
+  mismatchOf,
+  unreadable,
+  unrecognized,
+} from './declared-type.ts';
 import type { FieldValidation } from './mutation-options.ts';
-import { receive } from './receive.ts';
-import { unreadable, unrecognized } from './unreadable.ts';
-import { breathe, isLarge } from './writing/breathe.ts';
+import { endTurnIf, isLarge } from './writing/large-objects.ts';
 
 /** From the bytes of a request to an object of the right type. */
+
+/** A larger body is refused (Kubernetes: 3 MiB). */
+export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 /** A body, or what was made of an object and a body. */
 export interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'fresh'> {
@@ -33,6 +41,18 @@ export interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'f
  */
 export type Refusal = (why: string, given?: JsonObject | 'other-version') => StatusError;
 
+/**
+ * The body of a request. One in YAML has been read already when this resolves, aside of the event loop, so that the parser
+ * only fetches the result.
+ * @throws StatusError 400, 413, 429
+ */
+export async function readBytes(request: ApiRequest): Promise<Buffer> {
+  const bytes = await request.body(MAX_BODY_BYTES);
+  const isYaml = /yaml/i.test(request.headers['content-type'] ?? '');
+  if (isYaml) await readYamlAside(bytes);
+  return bytes;
+}
+
 /** @throws StatusError 400, 413, 415 */
 export async function readObject(
   request: AuthorizedResourceRequest,
@@ -40,9 +60,9 @@ export async function readObject(
   validation: FieldValidation,
 ): Promise<ApiObject> {
   const format = bodyFormat(request.headers['content-type']);
-  const bytes = await receive(request);
+  const bytes = await readBytes(request);
   const document = readDocument(bytes, format, expected);
-  await breathe(isLarge(bytes.length));
+  await endTurnIf(isLarge(bytes.length));
   const object = toObject(request, document, expected, validation);
   request.audit?.requestObject(object);
   return object;
@@ -59,7 +79,7 @@ export async function readReplacement(
   validation: FieldValidation,
 ): Promise<Replacement> {
   const format = bodyFormat(request.headers['content-type']);
-  const bytes = await receive(request);
+  const bytes = await readBytes(request);
   const decode = (): ApiObject =>
     toObject(request, readDocument(bytes, format, expected), expected, validation);
   const first = decode();
@@ -185,9 +205,3 @@ function retyped(object: JsonObject, kind: string, apiVersion: string): ApiObjec
 }
 
 const isEmptyList = (value: JsonValue | undefined): boolean => Array.isArray(value) && value.length === 0;
-
-/** A served resource's own kind. */
-export function expectedOf({ definition, version }: ServedResource, types: TypeLibrary): Expected {
-  const { group, kind } = definition;
-  return { group, version: version.version, kind, schema: types.message(version.type), types };
-}

@@ -1,39 +1,32 @@
-import { type ResourceOf, toApiVersion } from '../api/names.ts';
+import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
-import { badRequest, notFound } from '../api/status.ts';
-import { parseStored } from '../codec/stored-object.ts';
+import { badRequest } from '../api/status.ts';
 import { forward } from '../proxy/forward.ts';
 import { joinPath } from '../proxy/location.ts';
 import { streamLog } from '../proxy/log.ts';
 import { isCommandWebSocket, isTunnelWebSocket, translateCommand, tunnelSpdy } from '../proxy/translate.ts';
 import { upgrade } from '../proxy/upgrade.ts';
 import type { ConnectCall, ConnectSubresource } from '../registry/definition.ts';
-import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Backend } from '../request/backend.ts';
-import { toResourceVersion } from '../storage/revision.ts';
-import type { Backends, VerbContext } from './context.ts';
+import type { VerbCall } from './call.ts';
+import type { Backends } from './context.ts';
 import { readOptions } from './query-options.ts';
-import { toStatusError } from './writing/storage-status.ts';
+import { RelatedObjects } from './related-objects.ts';
 
 /** A request that is answered elsewhere: by a node's agent, a pod, an endpoint of a service. @throws StatusError */
-export async function connect(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-  subresource: ConnectSubresource,
-): Promise<ApiResponse> {
+export async function connect(call: VerbCall, subresource: ConnectSubresource): Promise<ApiResponse> {
+  const { context, request } = call;
   const { manner } = subresource;
   if (manner !== 'log' && request.query.has('dryRun')) throw badRequest('dryRun is not supported');
   const asked = readOptions(request.query, context.types.message(subresource.options));
   const subpath = subpathOf(request);
   if (manner === 'proxy') asked.path = subpath;
-  const options =
-    manner === 'log' ? asked : await admit(context, request, { served, subresource, options: asked });
-  const backend = await locate(context, subresource, toCall(context, request, { options, subpath }));
+  const options = manner === 'log' ? asked : await admit(call, subresource, asked);
+  const backend = await subresource.locate(toConnectCall(call, options, subpath));
   if (backend === undefined) return NOTHING;
-  return handOn(context, request, { subresource, backend, options });
+  return handOn(call, { subresource, backend, options });
 }
 
 /** A pod that has no node has no log either. */
@@ -51,11 +44,8 @@ interface Destination {
   readonly options: JsonObject;
 }
 
-function handOn(
-  { backends }: VerbContext,
-  request: AuthorizedResourceRequest,
-  destination: Destination,
-): Promise<ApiResponse> {
+function handOn({ context, request }: VerbCall, destination: Destination): Promise<ApiResponse> {
+  const { backends } = context;
   const { transport } = backends;
   const { subresource, backend, options } = destination;
   const { resource, name } = request.target;
@@ -112,11 +102,10 @@ function subpathOf({ target: { subpath }, path }: AuthorizedResourceRequest): st
 
 /** Answers the options as plugins leave them. @throws StatusError */
 async function admit(
-  { admission }: VerbContext,
-  request: AuthorizedResourceRequest,
-  about: { served: ServedResource; subresource: ConnectSubresource; options: JsonObject },
+  { context: { admission }, request, served }: VerbCall,
+  subresource: ConnectSubresource,
+  options: JsonObject,
 ): Promise<JsonObject> {
-  const { served, subresource, options } = about;
   const { kind } = subresource.served;
   const object: ApiObject = { kind, apiVersion: toApiVersion(subresource.served), metadata: {}, ...options };
   const attributes = {
@@ -139,35 +128,15 @@ async function admit(
   return admitted;
 }
 
-function locate(
-  { backends }: VerbContext,
-  subresource: ConnectSubresource,
-  call: Omit<ConnectCall, 'agentAddressTypes' | 'resolve'>,
-): Promise<Backend | undefined> {
-  return subresource.locate({
-    ...call,
+function toConnectCall({ context, request }: VerbCall, options: JsonObject, subpath: string): ConnectCall {
+  const { store, backends } = context;
+  const { namespace, name } = request.target;
+  const objects = new RelatedObjects(store, request);
+  return {
+    ...{ namespace, name, options, subpath },
+    get: (resource, inNamespace, named) => objects.get(resource, inNamespace, named),
+    find: (resource, inNamespace, named) => objects.find(resource, inNamespace, named),
     agentAddressTypes: backends.agentAddressTypes,
     resolve: (host) => backends.resolve(host),
-  });
-}
-
-function toCall(
-  { store }: VerbContext,
-  { target }: AuthorizedResourceRequest,
-  { options, subpath }: { options: JsonObject; subpath: string },
-): Omit<ConnectCall, 'agentAddressTypes' | 'resolve'> {
-  const get = async <T extends ApiObject>(
-    resource: ResourceOf<T>,
-    namespace: string,
-    name: string,
-  ): Promise<T> => {
-    try {
-      const entry = await store.get({ ...resource, namespace, name }, { kind: 'latest' });
-      if (entry === undefined) throw notFound(resource, name);
-      return parseStored<T>(entry.json, toResourceVersion(entry.revision));
-    } catch (error) {
-      throw toStatusError(error, resource, name);
-    }
   };
-  return { namespace: target.namespace, name: target.name, options, subpath, get };
 }

@@ -4,6 +4,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
+import { badRequest, type StatusError } from '../api/status.ts';
 import { cannotUnmarshal, cannotUnmarshalField } from '../codec/decode-error.ts';
 import { cutAfter, MAX_NAME_LETTERS } from '../object/go-plain.ts';
 import { isObject } from '../object/merge-patch.ts';
@@ -94,4 +95,37 @@ const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
 function internalName(type: string, kind: string): string {
   const folder = type.slice(0, type.indexOf('/'));
   return `${folder === 'events' ? 'core' : folder}.${kind}`;
+}
+
+/**
+ * A body that is no object of the kind that the path takes, in Kubernetes' words (endpoints/handlers/rest.go,
+ * transformDecodeError). Where the body says what it is, the answer begins with that; else it shows how the body begins.
+ */
+
+/** What a path takes, or what a body says it is. */
+interface Named {
+  readonly version: string;
+  readonly kind: string;
+}
+
+export function unreadable(given: Named, { kind }: Named, why: string): StatusError {
+  const version = JSON.stringify(given.version);
+  return badRequest(`${given.kind} in version ${version} cannot be handled as a ${kind}: ${why}`);
+}
+
+/** `why`: what went wrong before the body could say what it is. */
+export function unrecognized({ kind }: Named, why: string, body: Buffer): StatusError {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): ${why} (${summaryOf(body)})`,
+  );
+}
+
+const SUMMARY_BYTES = 30;
+const OPEN_OBJECT = 0x7b;
+
+/** JSON as it is, anything else in hexadecimal digits: it may be of any form. */
+function summaryOf(body: Buffer): string {
+  if (body.length === 0) return '<empty>';
+  const beginning = body.subarray(0, SUMMARY_BYTES).toString(body[0] === OPEN_OBJECT ? 'utf8' : 'hex');
+  return body.length > SUMMARY_BYTES ? `${beginning} ...` : beginning;
 }

@@ -34,12 +34,13 @@ export interface ReadPatch {
 }
 
 export interface Explanation {
-  readonly shown: string;
+  /** The beginning of the value that is invalid. */
+  readonly value: string;
   readonly why: string;
 }
 
 /** A result may be megabytes; its first part is enough to recognize it. */
-const SHOWN_LETTERS = 64 * 1024;
+const MAX_LETTERS = 64 * 1024;
 
 const MAP = 'map[string]interface {}';
 const NO_MERGE_PATCH = 'Invalid JSON Patch';
@@ -71,7 +72,7 @@ const merge: PatchKind = {
     return { value, problems: [] };
   },
   apply: applyMergePatch,
-  explain: (result, patch, why) => ({ shown: mergedJson(result, patch, SHOWN_LETTERS), why }),
+  explain: (result, patch, why) => ({ value: mergedJson(result, patch, MAX_LETTERS), why }),
 };
 
 const strategic: PatchKind = {
@@ -84,7 +85,7 @@ const strategic: PatchKind = {
   },
   apply: (object, patch, schema) => applyStrategicMerge(object, isObject(patch) ? patch : {}, schema),
   explain: (result, patch, why, schema) => ({
-    shown: goPlain(patch, SHOWN_LETTERS),
+    value: goPlain(patch, MAX_LETTERS),
     why: conversionError(result, schema) ?? why,
   }),
 };
@@ -101,7 +102,7 @@ const operations: PatchKind = {
     return { value, problems };
   },
   apply: applyJsonPatch,
-  explain: (result, patch, why) => ({ shown: operatedJson(result, patch, SHOWN_LETTERS), why }),
+  explain: (result, patch, why) => ({ value: operatedJson(result, patch, MAX_LETTERS), why }),
 };
 
 const isNoOperation = (value: JsonValue): boolean => value !== null && !isObject(value);

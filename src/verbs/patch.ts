@@ -6,45 +6,28 @@ import { invalidValue } from '../object/field-errors.ts';
 import { isObject } from '../object/merge-patch.ts';
 import { PatchError } from '../object/patch-error.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';
-import type { ViewSubresource } from '../registry/definition.ts';
-import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { APPLY_PATCH, apply } from './apply.ts';
-import { type Refusal, toObject } from './body.ts';
-import { MAX_BODY_BYTES, toWriteContext, type VerbContext } from './context.ts';
+import { MAX_BODY_BYTES, type Refusal, toObject } from './body.ts';
+import { bodyType, hasOwnType, toWriteCall, type VerbCall } from './call.ts';
 import type { Expected } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { type Explanation, PATCH_KINDS, type PatchKind, type ReadPatch } from './patch-kinds.ts';
 import { formFor, objectResponse } from './read.ts';
-import { expectedFor } from './write.ts';
-import { breathe, isLarge } from './writing/breathe.ts';
 import type { Change } from './writing/change.ts';
+import { endTurnIf, isLarge } from './writing/large-objects.ts';
 
-export async function patch(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-  view?: ViewSubresource,
-): Promise<ApiResponse> {
-  if (contentTypeOf(request) === APPLY_PATCH) return apply(context, request, served, view);
-  const form = formFor(context, request, served, view);
+export async function patch(call: VerbCall): Promise<ApiResponse> {
+  const { context, request } = call;
+  if (contentTypeOf(request) === APPLY_PATCH) return apply(call);
+  const form = formFor(call);
   const kind = chooseKind(request);
   const options = readMutationOptions(request, 'PatchOptions');
   const read = kind.read(await request.body(MAX_BODY_BYTES), options.fieldValidation);
   request.audit?.requestBody(read.value);
-  const expected = expectedFor(context, served, view);
-  const writing = toWriteContext(request, served, { ...options, subresource: view?.name ?? '' });
-  const change = patchChange({
-    request,
-    served,
-    expected,
-    kind,
-    read,
-    options,
-    ...(view === undefined ? {} : { view }),
-  });
-  const written = await context.writer.update(writing, request.target.name, change);
+  const change = patchChange({ call, expected: bodyType(call), kind, read, options });
+  const written = await context.writer.update(toWriteCall(call, options), request.target.name, change);
   return objectResponse(form, 200, written);
 }
 
@@ -60,10 +43,8 @@ function contentTypeOf({ headers }: AuthorizedResourceRequest): string {
   return type.trim().toLowerCase();
 }
 
-interface PatchWork {
-  readonly request: AuthorizedResourceRequest;
-  readonly served: ServedResource;
-  readonly view?: ViewSubresource;
+interface PatchCall {
+  readonly call: VerbCall;
   readonly expected: Expected;
   readonly kind: PatchKind;
   readonly read: ReadPatch;
@@ -71,32 +52,28 @@ interface PatchWork {
 }
 
 /** The patch applies to what the client sees: the version it speaks, and the view it names. */
-function patchChange(work: PatchWork): Change {
-  const { served, view, request } = work;
-  const own = view === undefined || view.type === served.definition.storage.type;
-  return {
-    // The patched scale of a Scale is checked by nobody else.
-    uidIs: own ? 'field' : 'precondition',
-    apply: async (copy) => {
-      const seen = own ? toSeen(copy, served) : (view?.read(copy) ?? copy);
-      // A view of another kind, or another version, is made up and not in a form to be kept.
-      const known = own && served.version.conversion === undefined ? { known: seen } : {};
-      const value = applyTo(seen, work);
-      await breathe(isLarge(request.receivedBytes));
-      const patched = decodePatched(value, known, work);
-      checkNameMatches(patched.metadata.name, request.target.name);
-      const stored = own ? toStorage(patched, served) : patched;
-      return view === undefined ? stored : view.write(stored, copy);
-    },
-    ...(view === undefined
-      ? {}
-      : { validate: (next: ApiObject, old: ApiObject) => view.validate?.(next, old) ?? [] }),
+function patchChange(patching: PatchCall): Change {
+  const { served, view, request } = patching.call;
+  const own = hasOwnType(patching.call);
+  const apply = async (copy: ApiObject): Promise<ApiObject> => {
+    const before = own ? toSeen(copy, served) : (view?.read(copy) ?? copy);
+    // A view of another kind, or another version, is made up: it has no parts that are stored as they are.
+    const known = own && served.version.conversion === undefined ? { known: before } : {};
+    const value = applyTo(before, patching);
+    await endTurnIf(isLarge(request.receivedBytes));
+    const patched = decodePatched(value, known, patching);
+    checkNameMatches(patched.metadata.name, request.target.name);
+    const stored = own ? toStorage(patched, served) : patched;
+    return view === undefined ? stored : view.write(stored, copy);
   };
+  // The uid of a patched scale is checked nowhere else.
+  const uidIs = own ? 'field' : 'precondition';
+  return view === undefined ? { kind: 'object', apply, uidIs } : { kind: 'view', view, apply, uidIs };
 }
 
-function applyTo(seen: ApiObject, { kind, read, expected }: PatchWork): JsonValue {
+function applyTo(before: ApiObject, { kind, read, expected }: PatchCall): JsonValue {
   try {
-    return kind.apply(seen, read.value, expected.schema);
+    return kind.apply(before, read.value, expected.schema);
   } catch (error) {
     throw error instanceof PatchError ? toPatchStatus(error) : error;
   }
@@ -106,12 +83,12 @@ function applyTo(seen: ApiObject, { kind, read, expected }: PatchWork): JsonValu
 function decodePatched(
   result: JsonValue,
   known: { readonly known?: JsonObject },
-  { request, expected, options, kind, read }: PatchWork,
+  { call, expected, options, kind, read }: PatchCall,
 ): ApiObject {
   const refusal: Refusal = (why) => invalidPatch(kind.explain(result, read.value, why, expected.schema));
   const value = kind.keepsType && isObject(result) ? withTypeOf(result, expected) : result;
   const document = { value, ...known, duplicates: [], problems: read.problems, refusal };
-  return toObject(request, document, expected, options.fieldValidation);
+  return toObject(call.request, document, expected, options.fieldValidation);
 }
 
 /** What is no text is left for decoding to refuse. */
@@ -127,8 +104,8 @@ function withTypeOf(result: JsonObject, { group, version, kind }: Expected): Jso
 
 const NO_KIND = { kind: '', group: '' };
 
-const invalidPatch = ({ shown, why }: Explanation): StatusError =>
-  invalid(NO_KIND, '', [invalidValue('patch', shown, why)]);
+const invalidPatch = ({ value, why }: Explanation): StatusError =>
+  invalid(NO_KIND, '', [invalidValue('patch', value, why)]);
 
 /** What a patch says of itself is for its author; whether it fits is told in one sentence, as Kubernetes does. */
 function toPatchStatus(error: PatchError): StatusError {

@@ -1,6 +1,5 @@
 import { badRequest, notFound } from '../api/status.ts';
 import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.ts';
-import type { ViewSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse, BytesResponse } from '../request/api-response.ts';
@@ -8,7 +7,7 @@ import { encodeContinueToken } from '../storage/continue-token.ts';
 import { StorageError } from '../storage/errors.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { ListPage } from '../storage/store.ts';
-import type { VerbContext } from './context.ts';
+import type { VerbCall } from './call.ts';
 import { createForm } from './forms/create-form.ts';
 import type { Form, Stored } from './forms/form.ts';
 import {
@@ -32,10 +31,7 @@ export const representationFor = (
   negotiate(headers.accept, { pretty: wantsPretty(query, userAgent), protobuf: true, tables });
 
 export function formFor(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-  view?: ViewSubresource,
+  { context, request, served, view }: VerbCall,
   representation = representationFor(request),
 ): Form {
   return createForm({
@@ -68,15 +64,11 @@ export function objectResponse(form: Form, code: number, stored: Stored): BytesR
   };
 }
 
-export async function get(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-  view?: ViewSubresource,
-): Promise<ApiResponse> {
+export async function get(call: VerbCall): Promise<ApiResponse> {
+  const { context, request } = call;
   const { namespace, name } = request.target;
-  const { definition } = served;
-  const form = formFor(context, request, served, view);
+  const { definition } = call.served;
+  const form = formFor(call);
   const freshness = toFreshness(request.query.get('resourceVersion') ?? '');
   const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
   try {
@@ -88,15 +80,11 @@ export async function get(
   }
 }
 
-export async function list(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-): Promise<ApiResponse> {
-  const form = formFor(context, request, served);
-  const options = readListOptions(request.query);
+export async function list(call: VerbCall): Promise<ApiResponse> {
+  const form = formFor(call);
+  const options = readListOptions(call.request.query);
   checkListOptions(options);
-  const page = await readPage(context, request, served, options);
+  const page = await readPage(call, options);
   const head = {
     resourceVersion: toResourceVersion(page.revision),
     continue:
@@ -109,9 +97,7 @@ export async function list(
 
 /** One chunk, for list and deletecollection. @throws StatusError */
 export async function readPage(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
+  { context, request, served }: VerbCall,
   options: ListOptions,
 ): Promise<ListPage> {
   const { definition } = served;

@@ -1,66 +1,59 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
-import { badRequest, type Status, StatusError } from '../api/status.ts';
+import { badRequest, type Status } from '../api/status.ts';
 import { MalformedMessage, nameOf } from '../codec/decode-error.ts';
 import { decodeScalar } from '../codec/decode-scalar.ts';
 import { encodeValue } from '../codec/encode.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { parseBytes } from '../codec/parse-bytes.ts';
 import { isObject } from '../object/merge-patch.ts';
-import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Entry } from '../storage/store.ts';
-import { toWriteContext, type VerbContext } from './context.ts';
+import { readBytes } from './body.ts';
+import { toWriteCall, type VerbCall } from './call.ts';
 import { headError, inHead } from './declared-type.ts';
 import { checkListOptions, readListOptions } from './list-options.ts';
 import { isDryRun, managerFromUserAgent } from './mutation-options.ts';
 import { readBoolean, readInteger } from './query-values.ts';
 import { formFor, objectResponse, readPage, representationFor } from './read.ts';
-import { receive } from './receive.ts';
+import type { Removed, WriteCall } from './writing/call.ts';
 import { checkDeleteOptions, type DeleteOptions } from './writing/deletion.ts';
+import { orNotFound } from './writing/outcome.ts';
 
 /** delete and deletecollection. */
 
-export async function remove(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-): Promise<ApiResponse> {
-  const form = formFor(context, request, served);
-  const options = await readDeleteOptions(context, request);
+export async function remove(call: VerbCall): Promise<ApiResponse> {
+  const { context, request } = call;
+  const { definition } = call.served;
+  const form = formFor(call);
+  const options = await readDeleteOptions(call);
   const { name } = request.target;
-  const writing = writeContext(request, served, options);
-  const removed = await context.writer.remove(writing, name, options);
-  const { definition } = served;
+  const removed = await context.writer.remove(toRemovalCall(call, options), name, options);
   const code = !removed.gone && options.orphanDependents === false ? 202 : 200;
   if (!removed.gone || definition.strategy.returnsDeletedObject === true)
     return objectResponse(form, code, removed);
   const { group, resource } = definition;
   const details = { name, ...(group === '' ? {} : { group }), kind: resource, uid: uidOf(removed.json) };
-  return statusResponse(context, request, { ...SUCCESS, details });
+  return statusResponse(call, { ...SUCCESS, details });
 }
 
 /** How many objects one worker has under way: they are committed together, which is what makes 10,000 fast. */
 const REMOVED_TOGETHER = 256;
 
-/** One that is already gone is no failure. */
-export async function removeCollection(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-): Promise<ApiResponse> {
-  const form = formFor(context, request, served);
-  const selection = readListOptions(request.query);
+export async function removeCollection(call: VerbCall): Promise<ApiResponse> {
+  const { context } = call;
+  const form = formFor(call);
+  const selection = readListOptions(call.request.query);
   checkListOptions(selection);
-  const options = await readDeleteOptions(context, request);
-  const page = await readPage(context, request, served, selection);
+  const options = await readDeleteOptions(call);
+  const page = await readPage(call, selection);
   let next = 0;
   const workers = Array.from({ length: context.deleteCollectionWorkers }, async () => {
     while (next < page.entries.length) {
       const entries = page.entries.slice(next, next + REMOVED_TOGETHER);
       next += entries.length;
-      const removals = entries.map((entry) => removeEntry(context, request, served, { entry, options }));
+      const removals = entries.map((entry) => removeEntry(call, entry, options));
       // All have an end before a failure is answered, so that nothing goes on behind it.
       const failed = (await Promise.allSettled(removals)).find(({ status }) => status === 'rejected');
       if (failed?.status === 'rejected') throw failed.reason;
@@ -77,23 +70,18 @@ export async function removeCollection(
   };
 }
 
+/** An object that is gone already is no failure. */
 async function removeEntry(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-  { entry, options }: { entry: Entry; options: DeleteOptions },
-): Promise<void> {
-  const writing = { ...writeContext(request, served, options), namespace: entry.namespace };
-  try {
-    await context.writer.remove(writing, entry.name, options);
-  } catch (error) {
-    if (!(error instanceof StatusError) || error.status.reason !== 'NotFound') throw error;
-  }
+  call: VerbCall,
+  { namespace, name }: Entry,
+  options: DeleteOptions,
+): Promise<Removed | 'not-found'> {
+  const removal = { ...toRemovalCall(call, options), namespace };
+  return orNotFound(call.context.writer.remove(removal, name, options));
 }
 
-function writeContext(request: AuthorizedResourceRequest, served: ServedResource, { dryRun }: DeleteOptions) {
-  return toWriteContext(request, served, { dryRun, fieldManager: managerFromUserAgent(request.userAgent) });
-}
+const toRemovalCall = (call: VerbCall, { dryRun }: DeleteOptions): WriteCall =>
+  toWriteCall(call, { dryRun, fieldManager: managerFromUserAgent(call.request.userAgent) });
 
 const SUCCESS: Pick<Status, 'kind' | 'apiVersion' | 'metadata' | 'status' | 'code'> = {
   kind: 'Status',
@@ -103,11 +91,7 @@ const SUCCESS: Pick<Status, 'kind' | 'apiVersion' | 'metadata' | 'status' | 'cod
   code: 200,
 };
 
-function statusResponse(
-  { types }: VerbContext,
-  request: AuthorizedResourceRequest,
-  status: Status,
-): ApiResponse {
+function statusResponse({ context: { types }, request }: VerbCall, status: Status): ApiResponse {
   const representation = representationFor(request);
   return {
     kind: 'bytes',
@@ -124,12 +108,9 @@ function uidOf(json: Buffer): string {
 }
 
 /** From the body when there is one, else from the query. @throws StatusError 400, 422 */
-async function readDeleteOptions(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-): Promise<DeleteOptions> {
-  const bytes = await receive(request);
-  const options = bytes.length === 0 ? fromQuery(request.query) : fromBody(context, request, bytes);
+async function readDeleteOptions(call: VerbCall): Promise<DeleteOptions> {
+  const bytes = await readBytes(call.request);
+  const options = bytes.length === 0 ? fromQuery(call.request.query) : fromBody(call, bytes);
   checkDeleteOptions(options);
   return options;
 }
@@ -144,7 +125,7 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
   };
 }
 
-function fromBody(context: VerbContext, request: AuthorizedResourceRequest, bytes: Buffer): DeleteOptions {
+function fromBody({ context, request }: VerbCall, bytes: Buffer): DeleteOptions {
   const body = parseBody(request, bytes, context.types.message('meta/v1.DeleteOptions'));
   if (body.kind !== undefined && body.kind !== 'DeleteOptions') {
     throw badRequest(`decoded object cannot be converted to DeleteOptions: kind is ${String(body.kind)}`);

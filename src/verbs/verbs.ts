@@ -1,9 +1,9 @@
 import { methodNotAllowed } from '../api/status.ts';
-import type { DefinedVerb, ViewSubresource } from '../registry/definition.ts';
-import type { ServedResource } from '../registry/registry.ts';
+import type { DefinedVerb } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { act, actOnNamed } from './action.ts';
+import type { VerbCall } from './call.ts';
 import { connect } from './connect.ts';
 import type { VerbContext } from './context.ts';
 import { patch } from './patch.ts';
@@ -22,64 +22,58 @@ export function createResourceHandler(context: VerbContext): ResourceHandler {
     const target = resolveTarget(context.registry, request);
     switch (target.kind) {
       case 'resource':
-        return handle(context, request, target.served, target.verb);
+        return handle({ context, request, served: target.served }, target.verb);
       case 'view':
-        return handleView(context, request, target);
+        return handleView({ context, request, served: target.served, view: target.view }, target.verb);
       case 'action':
-        return act(context, request, target.served, target.action);
+        return act({ context, request, served: target.served }, target.action);
       case 'connect':
-        return connect(context, request, target.served, target.subresource);
+        return connect({ context, request, served: target.served }, target.subresource);
       default:
         return target satisfies never;
     }
   };
 }
 
-function handle(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-  verb: DefinedVerb,
-): Promise<ApiResponse> | ApiResponse {
+function handle(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> | ApiResponse {
   switch (verb) {
     case 'get':
-      return get(context, request, served);
+      return get(call);
     case 'list':
-      return list(context, request, served);
+      return list(call);
     case 'watch':
-      return watch(context, request, served);
-    case 'create': {
-      const { group, resource, actsOn } = served.definition;
-      if (actsOn !== undefined) return actOnNamed(context, request, served);
-      const handler = context.virtual.get(`${group}/${resource}`);
-      if (handler !== undefined) return answerVirtual(context, request, { served, handler });
-      return create(context, request, served);
-    }
+      return watch(call);
+    case 'create':
+      return handleCreate(call);
     case 'update':
-      return update(context, request, served);
+      return update(call);
     case 'patch':
-      return patch(context, request, served);
+      return patch(call);
     case 'delete':
-      return remove(context, request, served);
+      return remove(call);
     case 'deletecollection':
-      return removeCollection(context, request, served);
+      return removeCollection(call);
     default:
       return verb satisfies never;
   }
 }
 
-function handleView(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  { served, view, verb }: { served: ServedResource; view: ViewSubresource; verb: DefinedVerb },
-): Promise<ApiResponse> {
+/** Objects of some resources are never stored: what is posted is done, or answered. */
+function handleCreate(call: VerbCall): Promise<ApiResponse> {
+  const { group, resource, actsOn } = call.served.definition;
+  if (actsOn !== undefined) return actOnNamed(call);
+  const handler = call.context.virtual.get(`${group}/${resource}`);
+  return handler === undefined ? create(call) : answerVirtual(call, handler);
+}
+
+function handleView(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> {
   switch (verb) {
     case 'get':
-      return get(context, request, served, view);
+      return get(call);
     case 'update':
-      return update(context, request, served, view);
+      return update(call);
     case 'patch':
-      return patch(context, request, served, view);
+      return patch(call);
     default:
       throw methodNotAllowed();
   }

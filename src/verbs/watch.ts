@@ -2,11 +2,13 @@ import type { JsonObject } from '../api/object-meta.ts';
 import { type Status, StatusError } from '../api/status.ts';
 import { encodeFrame, streamType } from '../codec/encode.ts';
 import type { ServedResource } from '../registry/registry.ts';
-import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
-import type { ApiResponse, ResponseSink } from '../request/api-response.ts';
+import type { Caller } from '../request/api-request.ts';
+import type { ApiResponse } from '../request/api-response.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { WatchQuery } from '../storage/store.ts';
+import type { VerbCall } from './call.ts';
 import type { VerbContext } from './context.ts';
+import { Framing } from './forms/framing.ts';
 import { checkWatchOptions, type ListOptions, readListOptions, toWatchStart } from './list-options.ts';
 import { formFor, representationFor } from './read.ts';
 import { toSelection } from './selection.ts';
@@ -16,18 +18,15 @@ import { toStatusError, watchExpired } from './writing/storage-status.ts';
  * A watch. What is wrong with the request itself is answered before it begins; whatever ends it later, an expired
  * resourceVersion included, is an ERROR event in a response of 200, because that is where clients look.
  */
-export function watch(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  served: ServedResource,
-): ApiResponse {
+export function watch(call: VerbCall): ApiResponse {
+  const { context, request, served } = call;
   const options = readListOptions(request.query);
   checkWatchOptions(options, context.watchList);
   const selection = toSelection(options, request.target, served);
   const isList = options.sendInitialEvents === true && options.allowWatchBookmarks;
   // The rows of a table are no items of a list, so clients could not put the list together from them.
   const representation = representationFor(request, { tables: !isList });
-  const form = formFor(context, request, served, undefined, representation);
+  const form = formFor(call, representation);
   const start = toWatchStart(options);
   const timeoutMs = chooseTimeout(context, options);
   const deadline = Date.now() + timeoutMs;
@@ -36,31 +35,28 @@ export function watch(
     kind: 'stream',
     code: 200,
     contentType: streamType(representation),
-    run: async (outlet) => {
-      const sink =
-        form.first === undefined ? outlet : withFirst(outlet, (frame) => form.first?.(frame) ?? frame);
+    run: async (sink) => {
+      const framing = new Framing({ form, sink, marksInitialEventsEnd: isList, deadline });
       try {
         const query: WatchQuery = {
           resource: served.definition.storage,
           scope: selection.scope,
           start: start === 'latest' ? await latest(context, request, served) : start,
-          encoder: form.frames,
-          sink,
           bookmarks: options.allowWatchBookmarks,
-          initialEventsEnd: isList,
-          deadline,
-          onStart: () => sink.open(),
-          onInitialized: () => outlet.initialized?.(),
           ...(selection.matches === undefined ? {} : { matches: selection.matches }),
           ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
         };
-        await context.store.watch(query, signal);
+        const events = await context.store.watch(query, signal);
         sink.open();
+        const delivered = events.deliver(framing.take);
+        // A state has an end of its own. Of changes, those that are in memory have been delivered by now.
+        if (query.start.kind === 'after') sink.initialized?.();
+        await delivered;
       } catch (error) {
         const status = toEnd(error, served, options);
         sink.open();
         const schema = context.types.message('meta/v1.Status');
-        outlet.write(encodeFrame('ERROR', toJsonObject(status), representation, schema));
+        sink.write(encodeFrame('ERROR', toJsonObject(status), representation, schema));
       }
     },
   };
@@ -99,19 +95,6 @@ function toEnd(error: unknown, { definition }: ServedResource, options: ListOpti
       : toStatusError(error, definition, '');
   if (known instanceof StatusError) return known.status;
   throw error;
-}
-
-function withFirst(sink: ResponseSink, change: (frame: Buffer) => Buffer): ResponseSink {
-  let begun = false;
-  return {
-    open: () => sink.open(),
-    drained: () => sink.drained(),
-    write: (frame) => {
-      const changed = begun ? frame : change(frame);
-      begun = true;
-      return sink.write(changed);
-    },
-  };
 }
 
 const toJsonObject = (status: Status): JsonObject => ({ ...status }) as unknown as JsonObject;

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { createAutoProvision } from '../../src/admission/plugins/namespace-auto-provision.ts';
 import { createNamespaceExists } from '../../src/admission/plugins/namespace-exists.ts';
 import { createNamespaceLifecycle } from '../../src/admission/plugins/namespace-lifecycle.ts';
-import { alreadyExists, forbidden, unknownError } from '../../src/api/status.ts';
+import { forbidden, unknownError } from '../../src/api/status.ts';
+import { ObjectReader } from '../../src/storage/object-reader.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
@@ -34,12 +35,11 @@ test('NamespaceLifecycle asks the database about a namespace that this server de
     labels: {},
     ownerUids: [],
   };
-  const lagging: Pick<Store, 'get'> = {
-    get: async (_, { kind }) => ({
-      ...entry,
-      fields: { 'status.phase': kind === 'latest' ? 'Terminating' : 'Active' },
-    }),
-  };
+  const get: Store['get'] = async (_, { kind }) => ({
+    ...entry,
+    fields: { 'status.phase': kind === 'latest' ? 'Terminating' : 'Active' },
+  });
+  const lagging = new ObjectReader({ get } as Store);
   const plugin = createNamespaceLifecycle(lagging, () => nowMs);
   const create = () => refusalOf(plugin, attributesOf('pods', { object: inNamespace('ending') }));
   expect(await create()).toBeUndefined();
@@ -64,7 +64,6 @@ test('NamespaceAutoProvision makes the namespace that something is to be in', as
 });
 
 test.each([
-  ['made by another meanwhile', alreadyExists(NAMESPACES, 'new'), undefined],
   ['forbidden', forbidden(NAMESPACES, 'new', 'no'), 'namespaces "new" is forbidden: no'],
   ['broken', unknownError('broken'), 'pods "it" is forbidden: broken'],
 ])('NamespaceAutoProvision where the namespace is %s', async (_, error, refused) => {

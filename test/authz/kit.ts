@@ -2,7 +2,7 @@ import type { AuthorizationAttributes } from '../../src/authz/authorizer.ts';
 import type { ResourceTarget, UserInfo } from '../../src/request/api-request.ts';
 import type { Followed } from '../../src/storage/follower.ts';
 import { toRevision } from '../../src/storage/revision.ts';
-import type { Entry, WatchEventType } from '../../src/storage/store.ts';
+import type { Entry, ObjectEventType } from '../../src/storage/store.ts';
 
 /** Questions to authorizers, and objects for their indexes, without a server and a database. */
 
@@ -67,7 +67,7 @@ export function entry(object: {
   };
 }
 
-export function happens(index: Followed, type: WatchEventType, object: Parameters<typeof entry>[0]): void {
+export function happens(index: Followed, type: ObjectEventType, object: Parameters<typeof entry>[0]): void {
   const changed = entry(object);
   index.apply({ type, entry: changed, revision: changed.revision });
 }

@@ -2,10 +2,13 @@ import { expect, test } from 'vitest';
 import type { StoredQuotas } from '../../src/controllers/quota-ledger.ts';
 import { QuotaUsage } from '../../src/controllers/quota-usage.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { DeliveredEvents } from '../../src/storage/delivered-events.ts';
 import { toRevision } from '../../src/storage/revision.ts';
-import type { Store, WatchQuery } from '../../src/storage/store.ts';
+import type { EventStream, WatchQuery } from '../../src/storage/store.ts';
+import { StateEvent } from '../../src/storage/watch-cache/applied-change.ts';
 import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
 import { aborted } from '../../src/util/aborted.ts';
+import { createTestClient } from '../kit/client.ts';
 
 const QUOTA = {
   kind: 'ResourceQuota',
@@ -27,16 +30,18 @@ const entry = new CachedEntry(
 test('when what a quota counts cannot be followed the run fails, and the next one follows everything anew', async () => {
   const followed: string[] = [];
   const again = Promise.withResolvers<void>();
-  const watch = async ({ resource, encoder, sink }: WatchQuery, signal: AbortSignal): Promise<void> => {
+  const watch = async ({ resource }: WatchQuery, signal: AbortSignal): Promise<EventStream> => {
     followed.push(resource.resource);
-    if (resource.resource === 'resourcequotas')
-      sink.write(encoder.encode({ type: 'ADDED', entry, revision: entry.revision }));
-    else if (followed.length === 2) throw new Error('broken');
-    else again.resolve();
-    await aborted(signal);
+    const isQuotas = resource.resource === 'resourcequotas';
+    if (!isQuotas && followed.length === 2) throw new Error('broken');
+    if (!isQuotas) again.resolve();
+    return new DeliveredEvents((take, until) => {
+      if (isQuotas) take(new StateEvent(entry));
+      return aborted(until);
+    }, signal);
   };
   const usage = new QuotaUsage({
-    store: { watch, get: async () => undefined } as unknown as Store,
+    client: createTestClient({ definitions: [], watch }).client,
     quotas: {} as StoredQuotas,
     definitions: () => BUILT_IN_RESOURCES.filter(({ resource }) => resource === 'pods'),
     now: () => new Date(),

@@ -1,18 +1,19 @@
 import { expect, test } from 'vitest';
-import { ALL_FLAGS } from '../../src/options/all-flags.ts';
-import { parseDuration, UsageError } from '../../src/options/flag.ts';
+import { ALL_FLAGS, SECTIONS } from '../../src/options/all-flags.ts';
+import { UsageError } from '../../src/options/flag.ts';
 import { formatHelp } from '../../src/options/help.ts';
 import { parseOptions } from '../../src/options/options.ts';
+import { parseDuration } from '../../src/util/duration.ts';
 
 test('flags are read in each form', () => {
-  expect(parseOptions(['--secure-port=7443']).securePort).toBe(7443);
-  expect(parseOptions(['--secure-port', '7443']).securePort).toBe(7443);
-  expect(parseOptions(['--anonymous-auth=false']).anonymousAuth).toBe(false);
-  expect(parseOptions(['-v=4']).verbosity).toBe(4);
+  expect(parseOptions(['--secure-port=7443']).serving.securePort).toBe(7443);
+  expect(parseOptions(['--secure-port', '7443']).serving.securePort).toBe(7443);
+  expect(parseOptions(['--anonymous-auth=false']).authentication.anonymousAuth).toBe(false);
+  expect(parseOptions(['-v=4']).observability.log.verbosity).toBe(4);
   expect(
-    parseOptions(['--kvstore-servers=postgres://a', '--kvstore-servers=postgres://b']).databaseUrls,
+    parseOptions(['--kvstore-servers=postgres://a', '--kvstore-servers=postgres://b']).storage.databaseUrls,
   ).toEqual(['postgres://a', 'postgres://b']);
-  expect(parseOptions(['--event-ttl=90m']).eventTtlMs).toBe(5_400_000);
+  expect(parseOptions(['--event-ttl=90m']).storage.eventTtlMs).toBe(5_400_000);
 });
 
 test.each([
@@ -58,17 +59,17 @@ test.each([
 });
 
 test('ranges of what services are assigned are read in each form', () => {
-  expect(parseOptions([]).serviceClusterIpRanges).toMatchObject([{ family: 4, prefixBits: 24 }]);
+  expect(parseOptions([]).services.clusterIpRanges).toMatchObject([{ family: 4, prefixBits: 24 }]);
   expect(
-    parseOptions(['--service-cluster-ip-range=fd00::/108,10.96.0.0/16']).serviceClusterIpRanges,
+    parseOptions(['--service-cluster-ip-range=fd00::/108,10.96.0.0/16']).services.clusterIpRanges,
   ).toMatchObject([{ family: 6 }, { family: 4 }]);
-  const ports = (text: string) => parseOptions([`--service-node-port-range=${text}`]).serviceNodePortRange;
+  const ports = (text: string) => parseOptions([`--service-node-port-range=${text}`]).services.nodePortRange;
   expect(ports('1000-2000')).toEqual({ first: 1000, last: 2000 });
   expect(ports('1000+10')).toEqual({ first: 1000, last: 1010 });
 });
 
 test('a version without a value is switched on', () => {
-  const { runtimeConfig } = parseOptions(['--runtime-config=apps/v1']);
+  const { runtimeConfig } = parseOptions(['--runtime-config=apps/v1']).api;
   expect(runtimeConfig.isEnabled({ group: 'apps', version: 'v1' }, false)).toBe(true);
 });
 
@@ -79,7 +80,7 @@ test('a flag without effect may be given its default', () => {
 });
 
 test('--help names every flag once, under its heading', () => {
-  const help = formatHelp(ALL_FLAGS);
+  const help = formatHelp(SECTIONS);
   for (const { name } of ALL_FLAGS) {
     const mentions = help.split('\n').filter((line) => new RegExp(`^ {4}--?${name}( |$)`).test(line));
     expect(mentions, name).toHaveLength(1);
@@ -89,7 +90,7 @@ test('--help names every flag once, under its heading', () => {
 test('runtime-config: a version named wins over its stage, a stage over all', () => {
   const { runtimeConfig } = parseOptions([
     '--runtime-config=api/all=true,api/alpha=false,storage.cluster.io/v1alpha1=true',
-  ]);
+  ]).api;
   expect(runtimeConfig.isEnabled({ group: 'resource.k8s.io', version: 'v1alpha3' }, false)).toBe(false);
   expect(runtimeConfig.isEnabled({ group: 'storage.k8s.io', version: 'v1alpha1' }, false)).toBe(true);
   expect(runtimeConfig.isEnabled({ group: 'networking.k8s.io', version: 'v1beta1' }, false)).toBe(true);

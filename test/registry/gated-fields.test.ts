@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { MessageSchema, ValueSchema } from '../../src/api/schema.ts';
-import { parseFeatureGates } from '../../src/options/feature-gates.ts';
+import { apiFlags } from '../../src/options/api.ts';
 import { GATED_FIELDS } from '../../src/registry/gated-field-table.ts';
 import { GatedFields } from '../../src/registry/gated-fields.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 
 const types = loadTypes();
-const byDefault = new GatedFields((gate) => parseFeatureGates([]).isEnabled(gate));
+const byDefault = new GatedFields((gate) => apiFlags.featureGates.read([]).isEnabled(gate));
 const pods = { group: '', resource: 'pods' };
 const claims = { group: '', resource: 'persistentvolumeclaims' };
 
@@ -95,7 +95,7 @@ test('every path of the table leads to a field of its type, and every gate is on
 /** A gate that is known may still be one that nobody can set. */
 function problemWith(gate: string): string {
   try {
-    parseFeatureGates([`${gate}=true`]);
+    apiFlags.featureGates.read([`${gate}=true`]);
     return '';
   } catch (error) {
     return String(error);

@@ -56,6 +56,10 @@ class OnePod implements ActionContext {
     return structuredClone(this.pod) as T;
   }
 
+  async find<T extends ApiObject>(): Promise<T | undefined> {
+    return this.get<T>();
+  }
+
   async list<T extends ApiObject>(): Promise<T[]> {
     return this.budgets as T[];
   }

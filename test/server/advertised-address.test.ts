@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parseOptions } from '../../src/options/options.ts';
 import {
   findAdvertisedAddress,
   findEndpointAddress,
@@ -26,5 +27,6 @@ test.each([
   ['10.96.5.7/24,fd00::/108', '10.96.5.1'],
   ['fd00:1::/108', 'fd00:1::1'],
 ])('the first address of %j is %s', (ranges, first) => {
-  expect(firstServiceAddress(ranges)).toBe(first);
+  const { services } = parseOptions([`--service-cluster-ip-range=${ranges}`]);
+  expect(firstServiceAddress(services.clusterIpRanges)).toBe(first);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Followed, Follower } from '../../src/storage/follower.ts';
 import type { PostgresLog } from '../../src/storage/postgres/postgres.ts';
-import type { Entry, WatchEvent } from '../../src/storage/store.ts';
+import type { Entry, ObjectEvent } from '../../src/storage/store.ts';
 import { WatchCache } from '../../src/storage/watch-cache/watch-cache.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 import { openLog, write } from '../storage/postgres/kit.ts';
@@ -40,7 +40,7 @@ class Names implements Followed {
     this.#tell(`all: ${entries.map(({ name }) => name).join(' ')}`);
   }
 
-  apply({ type, entry }: WatchEvent): void {
+  apply({ type, entry }: ObjectEvent): void {
     if (entry.name === this.refused) {
       this.refused = '';
       throw new Error(`refused ${entry.name}`);

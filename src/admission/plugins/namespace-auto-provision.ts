@@ -4,7 +4,7 @@ import type { ClusterObjects } from '../cluster-objects.ts';
 import { describePlugin, type PluginParts } from '../plugin.ts';
 import { refusal } from '../refusal.ts';
 
-/** @throws StatusError */
+/** A namespace that exists already is as good. @throws StatusError */
 export type CreateNamespace = (name: string) => Promise<void>;
 
 /** A namespace is made when something is to be in it (Kubernetes: plugin/pkg/admission/namespace/autoprovision). */
@@ -18,7 +18,7 @@ export function createAutoProvision(objects: ClusterObjects, create: CreateNames
       if (dryRun || namespace === '' || namespaces.get('', namespace) !== undefined) return undefined;
       return create(namespace).catch((error: unknown) => {
         if (!(error instanceof StatusError) || error.status.reason === 'Forbidden') throw error;
-        if (error.status.reason !== 'AlreadyExists') throw refusal(attributes, error.message);
+        throw refusal(attributes, error.message);
       });
     },
   };

@@ -1,6 +1,7 @@
 import type { GroupResource } from '../../api/names.ts';
 import { forbidden, notFound, StatusError } from '../../api/status.ts';
-import type { Entry, Freshness, Store } from '../../storage/store.ts';
+import { ObjectReader } from '../../storage/object-reader.ts';
+import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { describePlugin } from '../plugin.ts';
 
@@ -13,19 +14,20 @@ const IMMORTAL: ReadonlySet<string> = new Set(['default', 'kube-system', 'cluste
 const DELETED_RECENTLY_MS = 30_000;
 const MAX_DELETED_RECENTLY = 100;
 
-type Namespaces = Pick<Store, 'get'>;
-
 /**
  * Nothing is written into a namespace that does not exist, nothing new into one that is being deleted, and the cluster's own
  * namespaces stay (Kubernetes: plugin/namespace/lifecycle). `now` in milliseconds.
  */
-export function createNamespaceLifecycle(store: Namespaces, now: () => number = Date.now): AdmissionPlugin {
+export function createNamespaceLifecycle(
+  objects: Pick<ObjectReader, 'entry'>,
+  now: () => number = Date.now,
+): AdmissionPlugin {
   const deleted = new RecentlyDeleted(now);
   return {
     name: 'NamespaceLifecycle',
     operations: ['CREATE', 'UPDATE', 'DELETE'],
     // Before anything else is looked for in the namespace.
-    mutate: (attributes) => check(store, deleted, attributes),
+    mutate: (attributes) => check(objects, deleted, attributes),
     validate: (attributes) => {
       if (attributes.operation !== 'DELETE' || !isOfNamespaces(attributes)) return;
       refuseImmortal(attributes);
@@ -58,28 +60,17 @@ class RecentlyDeleted {
 }
 
 async function check(
-  store: Namespaces,
+  objects: Pick<ObjectReader, 'entry'>,
   deleted: RecentlyDeleted,
   attributes: AdmissionAttributes,
 ): Promise<void> {
   const { definition, operation, namespace } = attributes;
   if (operation === 'DELETE' || !definition.namespaced || definition.resource === 'localsubjectaccessreviews')
     return;
-  const entry = await findNamespace(store, namespace, deleted.has(namespace) ? LATEST : { kind: 'any' });
+  const key = { ...NAMESPACES, namespace: '', name: namespace };
+  const entry = await objects.entry(key, deleted.has(namespace) ? 'latest' : 'cached-if-found');
   if (entry === undefined) throw notFound(NAMESPACES, namespace);
   if (operation === 'CREATE' && entry.fields['status.phase'] === 'Terminating') throw terminating(attributes);
-}
-
-const LATEST: Freshness = { kind: 'latest' };
-
-/** The cache may be a moment behind a namespace that was just created, so only a fresh read says that there is none. */
-async function findNamespace(
-  store: Namespaces,
-  name: string,
-  freshness: Freshness,
-): Promise<Entry | undefined> {
-  const key = { ...NAMESPACES, namespace: '', name };
-  return (await store.get(key, freshness)) ?? (await store.get(key, LATEST));
 }
 
 const isOfNamespaces = ({ definition }: AdmissionAttributes): boolean =>
@@ -108,5 +99,5 @@ function terminating({ definition, namespace, name }: AdmissionAttributes): Stat
 export const namespaceLifecycle = describePlugin({
   name: 'NamespaceLifecycle',
   isDefault: true,
-  create: ({ store }: { readonly store: Store }) => createNamespaceLifecycle(store),
+  create: ({ store }: { readonly store: Store }) => createNamespaceLifecycle(new ObjectReader(store)),
 });

@@ -1,5 +1,4 @@
 import type { ResourceOf } from '../../api/names.ts';
-import { StatusError } from '../../api/status.ts';
 import type { ResourceQuota } from '../../api/types/core/v1.ts';
 import { fromResourceList, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
@@ -17,13 +16,13 @@ const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas
 export interface QuotaLedger {
   /**
    * `used` is asked for what is to stand in the status, with the quota as it is; again when somebody else wrote meanwhile.
-   * @throws StatusError NotFound when the quota is gone
+   * A quota that is gone limits nothing. @throws StatusError
    */
   write(
     namespace: string,
     name: string,
     used: (quota: ResourceQuota) => Record<string, string>,
-  ): Promise<void>;
+  ): Promise<unknown>;
 }
 
 interface Options {
@@ -133,20 +132,16 @@ class Till {
   /** What the cache said may be old by now: the quota as it is has the last word. Answers whom it refuses, and why. */
   async #write(name: string, bills: readonly Bill[]): Promise<ReadonlyMap<Waiting, unknown>> {
     let refused = new Map<Waiting, unknown>();
-    try {
-      await this.#options.ledger.write(this.#namespace, name, (object) => {
-        refused = new Map();
-        let quota = toQuota(object);
-        for (const { write, added } of bills) {
-          const error = caught(() => refuseExcess(quota, added, write.attributes));
-          if (error === undefined) quota = withCharge(quota, added);
-          else refused.set(write, error);
-        }
-        return fromResourceList(quota.used);
-      });
-    } catch (error) {
-      if (!(error instanceof StatusError && error.status.reason === 'NotFound')) throw error;
-    }
+    await this.#options.ledger.write(this.#namespace, name, (object) => {
+      refused = new Map();
+      let quota = toQuota(object);
+      for (const { write, added } of bills) {
+        const error = caught(() => refuseExcess(quota, added, write.attributes));
+        if (error === undefined) quota = withCharge(quota, added);
+        else refused.set(write, error);
+      }
+      return fromResourceList(quota.used);
+    });
     return refused;
   }
 }

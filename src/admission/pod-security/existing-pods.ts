@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/types/core/v1.ts';
 import { parseStored } from '../../codec/stored-object.ts';
+import { ObjectReader } from '../../storage/object-reader.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 import { endTurn } from '../../util/end-turn.ts';
 import { PODS } from '../resources.ts';
@@ -57,8 +58,7 @@ export async function warningsOf(
 /** Undefined: they cannot be read. */
 async function listPods(store: Store, namespace: string): Promise<readonly Entry[] | undefined> {
   try {
-    const query = { resource: PODS, scope: { namespace }, freshness: { kind: 'any' }, limit: 0 } as const;
-    return (await store.list(query)).entries;
+    return await new ObjectReader(store).entries(PODS, { namespace }, 'cached');
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../../request/api-request.ts';
 import type { Followed } from '../../storage/follower.ts';
-import type { Entry, WatchEvent } from '../../storage/store.ts';
+import type { Entry, ObjectEvent } from '../../storage/store.ts';
 import { type Grant, GrantList } from './grants.ts';
 import { type Binding, type RoleRef, roleKey, type Subject, toBinding } from './policy.ts';
 
@@ -43,7 +43,7 @@ export class BindingIndex implements Followed {
     for (const entry of entries) this.#add(toBinding(entry));
   }
 
-  apply({ type, entry }: WatchEvent): void {
+  apply({ type, entry }: ObjectEvent): void {
     this.#remove(roleKey(entry.namespace, entry.name));
     if (type !== 'DELETED') this.#add(toBinding(entry));
   }

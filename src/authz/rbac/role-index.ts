@@ -1,5 +1,5 @@
 import type { Followed } from '../../storage/follower.ts';
-import type { Entry, WatchEvent } from '../../storage/store.ts';
+import type { Entry, ObjectEvent } from '../../storage/store.ts';
 import { type PolicyRule, roleKey, toRole } from './policy.ts';
 import { RuleTable } from './rule-table.ts';
 
@@ -31,7 +31,7 @@ export class RoleIndex {
     };
   }
 
-  #apply({ type, entry }: WatchEvent): void {
+  #apply({ type, entry }: ObjectEvent): void {
     this.generation += 1;
     if (type === 'DELETED') this.#roles.delete(roleKey(entry.namespace, entry.name));
     else this.#set(entry);

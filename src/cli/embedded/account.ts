@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Whom to run PostgreSQL as. It refuses to run as root, so root hands it to an account that every system has. */
+/** The account that PostgreSQL runs as. It refuses to run as root, so root hands it to an account that every system has. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;

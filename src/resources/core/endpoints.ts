@@ -12,20 +12,25 @@ const MAX_IN_TABLE = 3;
 const table: Table<Endpoints> = {
   columns: [nameColumn(), column('Endpoints'), column('Age')],
   cells: (endpoints, now) => {
-    const all = (endpoints.subsets ?? []).flatMap(endpointTexts);
-    const more = all.length > MAX_IN_TABLE ? ` + ${all.length - MAX_IN_TABLE} more...` : '';
-    return [
-      endpoints.metadata.name ?? '',
-      all.slice(0, MAX_IN_TABLE).join(',') + more || NONE,
-      age(endpoints, now),
-    ];
+    const first: string[] = [];
+    let count = 0;
+    for (const subset of endpoints.subsets ?? []) {
+      count += (subset.addresses?.length ?? 0) * Math.max(1, subset.ports?.length ?? 0);
+      if (first.length < MAX_IN_TABLE) first.push(...firstTexts(subset, MAX_IN_TABLE - first.length));
+    }
+    const more = count > MAX_IN_TABLE ? ` + ${count - MAX_IN_TABLE} more...` : '';
+    return [endpoints.metadata.name ?? '', first.join(',') + more || NONE, age(endpoints, now)];
   },
 };
 
-/** Each address with each port. */
-function endpointTexts({ addresses = [], ports = [] }: EndpointSubset): string[] {
-  const ips = addresses.map(({ ip = '' }) => ip);
-  return ports.length === 0 ? ips : ports.flatMap(({ port }) => ips.map((ip) => toHostPort(ip, port ?? '')));
+/** Each address with each port, up to a limit: a subset of 20,000 addresses and 20,000 ports has 400 million of them. */
+function firstTexts({ addresses, ports }: EndpointSubset, limit: number): string[] {
+  const ips = (addresses ?? []).slice(0, limit).map(({ ip = '' }) => ip);
+  if ((ports ?? []).length === 0) return ips;
+  const texts = (ports ?? [])
+    .slice(0, limit)
+    .flatMap(({ port }) => ips.map((ip) => toHostPort(ip, port ?? '')));
+  return texts.slice(0, limit);
 }
 
 const toHostPort = (ip: string, port: number | string): string =>

@@ -1,6 +1,6 @@
 import { type ResourceOf, toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { badRequest, conflict, invalid, StatusError } from '../../api/status.ts';
+import { badRequest, conflict, invalid, type StatusError } from '../../api/status.ts';
 import type {
   BoundObjectReference,
   TokenRequest,
@@ -147,12 +147,8 @@ async function bindPod(reference: BoundObjectReference, context: ActionContext):
 
 /** A node that is gone is named all the same: readers of the token learn where the pod was. */
 async function findNode(name: string, context: ActionContext): Promise<TokenSubject> {
-  try {
-    return toSubject(await context.get(NODES, '', name));
-  } catch (error) {
-    if (error instanceof StatusError && error.status.reason === 'NotFound') return { name };
-    throw error;
-  }
+  const node = await context.find(NODES, '', name);
+  return node === undefined ? { name } : toSubject(node);
 }
 
 function toChecked(object: ApiObject, reference: BoundObjectReference): TokenSubject {

@@ -1,4 +1,5 @@
 import type { ContainerPort, EnvVar, PodSpec } from '../../api/types/core/v1.ts';
+import { MAX_PROBLEMS } from '../../object/document-limits.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { containersOf } from './containers-of.ts';
 
@@ -23,7 +24,11 @@ interface Port {
   readonly hostPort: number;
 }
 
-/** Ports that two containers, or one of them twice, say they listen on. `at` is the pod spec. */
+/**
+ * Ports that two containers, or one of them twice, say they listen on. `at` is the pod spec. Each pair of ports is a warning:
+ * 16,000 ports of one number would have 128 million, so that a number's ports are compared with the first {@link MAX_PROBLEMS}
+ * of them, and no more warnings are written than a response has room for.
+ */
 export function addPortWarnings(said: string[], at: FieldPath, spec: PodSpec): void {
   const known = new Map<string, Port[]>();
   for (const { container, at: path } of containersOf(spec, at))
@@ -47,10 +52,11 @@ function addPortWarning(
     return;
   }
   for (const other of others) {
+    if (said.length >= MAX_PROBLEMS) return;
     const clash = clashOf(port, other);
     if (clash !== undefined) said.push(`${at}: ${clash} port definition with ${other.at}`);
   }
-  others.push(port);
+  if (others.length < MAX_PROBLEMS) others.push(port);
 }
 
 function clashOf(port: Port, other: Port): string | undefined {

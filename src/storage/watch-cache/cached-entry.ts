@@ -23,7 +23,7 @@ export class CachedEntry implements Entry {
   readonly revision: Revision;
   readonly json: Buffer;
   readonly #readFields: FieldReader;
-  /** 0: nobody has asked. A list of metadata that looks for 10,000 of them each time takes four times as long. */
+  /** 0: not looked for yet. A list of metadata that looks for 10,000 of them each time takes four times as long. */
   #metadataEnd = 0;
   #labels: Values | undefined;
   #fields: Values | undefined;
@@ -65,7 +65,7 @@ export class CachedEntry implements Entry {
   }
 }
 
-/** Most objects have the labels of others; what is more than that many is read again when it is needed again. */
+/** Most objects have the same labels as others. Beyond this many different ones, all are forgotten and read again. */
 const MAX_SHARED_LABELS = 20_000;
 const shared = new Map<string, Values>();
 

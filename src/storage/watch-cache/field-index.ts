@@ -2,16 +2,16 @@ import { Pace } from '../../util/end-turn.ts';
 import type { Entry } from '../store.ts';
 import type { CountedTree } from './counted-tree.ts';
 
-/** What is behind the collection by more than that is made anew when it is needed again. */
+/** An index that lags behind by more changes is dropped; the next question builds a new one. */
 const MAX_CHANGED = 4096;
 
 /** After all positions. */
 const END = '\u{10FFFF}';
 
 /**
- * The objects of a resource by the value of one field: each kubelet of a thousand lists its own of 100,000 pods. Made when
- * first asked for, and brought up to date when asked again: a change costs only the note of where it was, so that nobody
- * reads the fields of objects for whom they are not looked up.
+ * The objects of a resource by the value of one field: each kubelet of a thousand lists its own of 100,000 pods. The first
+ * question builds the index, later ones bring it up to date. A change costs only a note of its position: fields, which take long
+ * to read, are read when a question needs them.
  */
 export class FieldIndex {
   readonly #field: string;
@@ -33,7 +33,7 @@ export class FieldIndex {
     return this.#filling;
   }
 
-  /** False: so much has changed that the index is of no use any more. */
+  /** False: too much has changed, and the index is to be dropped. */
   noteChange(position: string): boolean {
     this.#changed.add(position);
     return this.#changed.size <= MAX_CHANGED;
@@ -45,7 +45,7 @@ export class FieldIndex {
     return [...(this.#byValue.get(value) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  /** What changes before the walk is noted, what changes behind it is met as it is then. */
+  /** Changes at positions that the walk has passed are noted; those ahead of it are read when it gets there. */
   async #fill(): Promise<void> {
     const pace = new Pace(8);
     let from = '';

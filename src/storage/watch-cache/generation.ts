@@ -2,19 +2,20 @@ import type { GroupResource } from '../../api/names.ts';
 import type { StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 import type { Change } from '../revision-log.ts';
-import type { SharedEvent } from './event.ts';
+import type { TakeEvent } from '../store.ts';
+import type { AppliedChange } from './applied-change.ts';
 import type { ResourceCache } from './resource-cache.ts';
 import type { Watcher } from './watcher.ts';
 
 /**
- * Everything that was loaded at one moment, and what it has become since. When the history it comes from is gone, it ends as a
- * whole, with every watch that began on it, and another takes its place. Whoever answers from one takes objects and revision
- * from it alone.
+ * The state of all resources as it was loaded at one moment, with the changes since. When its history is gone, a generation ends
+ * as a whole, with all of its watches, and another takes its place. An answer takes its objects and its revision from one
+ * generation.
  */
 export class Generation {
   readonly #caches = new Map<string, ResourceCache>();
   readonly #createCache: (resource: GroupResource, loadedAt: Revision) => ResourceCache;
-  /** Also those that still send the state they begin with, of which no resource knows yet. */
+  /** All watchers. Resources know only those that have sent their initial state. */
   readonly #watchers = new Set<Watcher>();
   readonly #loadedAt: Revision;
   #applied: Revision;
@@ -33,7 +34,7 @@ export class Generation {
     return this.#applied;
   }
 
-  /** Why it is over; undefined while it is not. */
+  /** The error that the generation ended with; undefined before that. */
   get ended(): StorageError | undefined {
     return this.#end;
   }
@@ -56,23 +57,23 @@ export class Generation {
     return cache;
   }
 
-  /** Applies everything first, then tells the watchers: whoever reads after an event sees at least that state. */
+  /** Applies all changes before it tells the watchers: a read after an event sees at least the state of that event. */
   apply(changes: readonly Change[]): void {
-    const events: [ResourceCache, SharedEvent][] = [];
+    const all: [ResourceCache, AppliedChange][] = [];
     for (const change of changes) {
       const cache = this.cacheOf(change.key);
-      events.push([cache, cache.apply(change)]);
+      all.push([cache, cache.apply(change)]);
     }
     this.#applied = changes.at(-1)?.revision ?? this.#applied;
-    for (const [cache, event] of events) cache.dispatch(event);
+    for (const [cache, applied] of all) cache.dispatch(applied);
   }
 
-  /** Until the watch is over or the generation is. @throws the error that it ended with */
-  async serve(watcher: Watcher, run: () => Promise<void>): Promise<void> {
+  /** Runs a watcher until its watch or the generation is over. @throws the error that it ended with */
+  async serve(watcher: Watcher, take: TakeEvent, signal: AbortSignal): Promise<void> {
     if (this.#end !== undefined) throw this.#end;
     this.#watchers.add(watcher);
     try {
-      await run();
+      await watcher.run(take, signal);
     } finally {
       this.#watchers.delete(watcher);
     }
@@ -83,7 +84,8 @@ export class Generation {
     for (const watcher of this.#watchers) watcher.end(error);
   }
 
-  bookmarkIfDue(nowMs: number): void {
-    for (const watcher of this.#watchers) watcher.bookmarkIfDue(nowMs);
+  bookmark(): void {
+    const bookmark = { type: 'BOOKMARK', revision: this.#applied } as const;
+    for (const watcher of this.#watchers) watcher.bookmark(bookmark);
   }
 }

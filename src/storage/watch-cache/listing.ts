@@ -4,7 +4,7 @@ import type { Entry, ListPage, ListQuery } from '../store.ts';
 import type { FieldIndex } from './field-index.ts';
 import type { EntryTree, Snapshot } from './resource-cache.ts';
 
-/** What a list, and a watch that begins with the state, finds in a resource. */
+/** How a list, and a watch that begins with the state, finds its objects in a resource. */
 
 /** After every position of a namespace: positions continue with names, which never hold this character. */
 const END = '\u{10FFFF}';
@@ -75,10 +75,10 @@ export function listFound(
   const found = foundIn(index, value, scope).filter(
     ([position, entry]) => position > after && matches?.(entry) !== false,
   );
-  const shown = limit === 0 ? found : found.slice(0, limit);
-  const entries = shown.map(([, entry]) => entry);
-  const next = shown.at(-1)?.[0];
-  return found.length === shown.length || next === undefined
+  const page = limit === 0 ? found : found.slice(0, limit);
+  const entries = page.map(([, entry]) => entry);
+  const next = page.at(-1)?.[0];
+  return found.length === page.length || next === undefined
     ? { revision, entries }
     : { revision, entries, next };
 }

@@ -3,22 +3,22 @@ import { type Scope, toPosition } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
 import type { Entry } from '../store.ts';
+import { AppliedChange } from './applied-change.ts';
 import { CachedEntry, type FieldReader } from './cached-entry.ts';
 import { CountedTree } from './counted-tree.ts';
-import { SharedEvent } from './event.ts';
 import { FieldIndex } from './field-index.ts';
-import { RecentEvents } from './history.ts';
-import type { KeptFrames } from './kept-frames.ts';
+import { RecentChanges } from './recent-changes.ts';
+import type { RecentEncodings } from './recent-encodings.ts';
 
 export type EntryTree = CountedTree<Entry>;
 
-/** A listener to changes (watcher.ts). */
-export interface Audience {
+/** What is told of changes within its scope (watcher.ts). */
+export interface ChangeListener {
   readonly scope: Scope;
-  offer(event: SharedEvent): void;
+  offer(change: AppliedChange): void;
 }
 
-/** A state of a resource that does not change any more. */
+/** A state of a resource that changes no more. */
 export interface Snapshot {
   readonly revision: Revision;
   readonly tree: EntryTree;
@@ -27,18 +27,18 @@ export interface Snapshot {
 /** Chunked lists read the state they began with. So many of them are remembered; more are served from SQL. */
 const MAX_SNAPSHOTS = 16;
 
-/** One resource: its current objects in order, its recent changes, and who watches them. */
+/** One resource: its current objects in order, its recent changes, and its watchers. */
 export class ResourceCache {
   readonly resource: GroupResource;
-  readonly recent: RecentEvents;
+  readonly recent: RecentChanges;
   readonly #readFields: FieldReader;
-  readonly #frames: KeptFrames;
+  readonly #encodings: RecentEncodings;
   readonly #tree: EntryTree = new CountedTree();
   readonly #indexes = new Map<string, FieldIndex>();
   readonly #snapshots: Snapshot[] = [];
-  readonly #everywhere = new Set<Audience>();
-  readonly #byNamespace = new Map<string, Set<Audience>>();
-  readonly #byName = new Map<string, Set<Audience>>();
+  readonly #everywhere = new Set<ChangeListener>();
+  readonly #byNamespace = new Map<string, Set<ChangeListener>>();
+  readonly #byName = new Map<string, Set<ChangeListener>>();
   /** The last change of this resource: at any later revision it looks the same. */
   #changedAt: Revision;
 
@@ -46,13 +46,13 @@ export class ResourceCache {
     resource: GroupResource;
     loadedAt: Revision;
     readFields: FieldReader;
-    frames: KeptFrames;
+    encodings: RecentEncodings;
   }) {
-    const { resource, loadedAt, readFields, frames } = options;
+    const { resource, loadedAt, readFields, encodings } = options;
     this.resource = resource;
     this.#readFields = readFields;
-    this.#frames = frames;
-    this.recent = new RecentEvents(loadedAt);
+    this.#encodings = encodings;
+    this.recent = new RecentChanges(loadedAt);
     this.#changedAt = loadedAt;
   }
 
@@ -79,26 +79,26 @@ export class ResourceCache {
     return new CachedEntry(stored, this.#readFields);
   }
 
-  apply(change: Change): SharedEvent {
+  apply(change: Change): AppliedChange {
     const position = toPosition(change.key);
     const before = this.#tree.get(position);
     const entry = this.toEntry(change);
     this.#changedAt = change.revision;
-    let shown: { entry: Entry | undefined; previous: Entry | undefined };
+    let states: Pick<AppliedChange, 'entry' | 'previous'>;
     if (change.verb === 'delete') {
       this.#tree.delete(position);
       // The log's row has the last state, which may be newer than the one before it: deletion timestamps are set with it.
-      shown = { entry: undefined, previous: entry };
+      states = { entry: undefined, previous: entry };
     } else {
       this.#tree.set(position, entry);
-      shown = { entry, previous: change.verb === 'create' ? undefined : before };
+      states = { entry, previous: change.verb === 'create' ? undefined : before };
     }
     for (const [field, index] of this.#indexes) {
       if (!index.noteChange(position)) this.#indexes.delete(field);
     }
-    const event = new SharedEvent({ revision: change.revision, ...shown }, this.#frames);
-    this.recent.push(event);
-    return event;
+    const applied = new AppliedChange({ revision: change.revision, ...states }, this.#encodings);
+    this.recent.push(applied);
+    return applied;
   }
 
   /** The index of a field, up to date when this resolves; to be used in that same turn. */
@@ -125,18 +125,18 @@ export class ResourceCache {
     return this.#snapshots.find((snapshot) => snapshot.revision === revision);
   }
 
-  /** Keeps a state for the chunks of a list that are still to be asked for. */
+  /** Keeps a state for the later chunks of a list. */
   remember(snapshot: Snapshot): void {
     if (this.#snapshots.some(({ revision }) => revision === snapshot.revision)) return;
     this.#snapshots.push({ revision: snapshot.revision, tree: snapshot.tree.clone() });
     if (this.#snapshots.length > MAX_SNAPSHOTS) this.#snapshots.shift();
   }
 
-  addWatcher(watcher: Audience): void {
+  addWatcher(watcher: ChangeListener): void {
     this.#setFor(watcher.scope).add(watcher);
   }
 
-  removeWatcher(watcher: Audience): void {
+  removeWatcher(watcher: ChangeListener): void {
     const { namespace, name } = watcher.scope;
     const set = this.#setFor(watcher.scope);
     set.delete(watcher);
@@ -145,25 +145,25 @@ export class ResourceCache {
     else this.#byName.delete(toNameKey(watcher.scope));
   }
 
-  /** To those whose scope holds the object: a thousand watchers of one object each are not asked about every other one. */
-  dispatch(event: SharedEvent): void {
-    const object = event.entry ?? event.previous;
+  /** Tells the watchers whose scope contains the object: of a thousand that watch one object each, one is called. */
+  dispatch(change: AppliedChange): void {
+    const object = change.entry ?? change.previous;
     if (object === undefined) return;
-    for (const watcher of this.#everywhere) watcher.offer(event);
+    for (const watcher of this.#everywhere) watcher.offer(change);
     const { namespace, name } = object;
-    for (const watcher of this.#byNamespace.get(namespace) ?? []) watcher.offer(event);
-    for (const watcher of this.#byName.get(toNameKey({ namespace, name })) ?? []) watcher.offer(event);
+    for (const watcher of this.#byNamespace.get(namespace) ?? []) watcher.offer(change);
+    for (const watcher of this.#byName.get(toNameKey({ namespace, name })) ?? []) watcher.offer(change);
     if (namespace === '') return;
-    for (const watcher of this.#byName.get(toNameKey({ name })) ?? []) watcher.offer(event);
+    for (const watcher of this.#byName.get(toNameKey({ name })) ?? []) watcher.offer(change);
   }
 
-  #setFor(scope: Scope): Set<Audience> {
+  #setFor(scope: Scope): Set<ChangeListener> {
     if (scope.name !== undefined) return getOrAdd(this.#byName, toNameKey(scope));
     return scope.namespace === undefined ? this.#everywhere : getOrAdd(this.#byNamespace, scope.namespace);
   }
 }
 
-function getOrAdd(map: Map<string, Set<Audience>>, key: string): Set<Audience> {
+function getOrAdd(map: Map<string, Set<ChangeListener>>, key: string): Set<ChangeListener> {
   let set = map.get(key);
   if (set === undefined) {
     set = new Set();

@@ -1,17 +1,19 @@
 import type { GroupResource } from '../../api/names.ts';
 import type { Caller } from '../../request/api-request.ts';
+import { DeliveredEvents } from '../delivered-events.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
-import type { Change, ChangeFeed, ChangeSink, Committer, RevisionReader, Write } from '../revision-log.ts';
-import type { Entry, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
+import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
+import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import type { FieldReader } from './cached-entry.ts';
 import { SharedCurrentRevision } from './current-revision.ts';
 import { Generation } from './generation.ts';
-import { KeptFrames } from './kept-frames.ts';
 import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';
+import { RecentEncodings } from './recent-encodings.ts';
+import { Replay } from './replay.ts';
 import { ResourceCache } from './resource-cache.ts';
-import { Watcher } from './watcher.ts';
+import { Watcher, type WatchStart } from './watcher.ts';
 
 /** How long a read waits for a revision that a client names, before 504 (Kubernetes: the same). */
 const NOT_OLDER_TIMEOUT_MS = 3000;
@@ -21,10 +23,10 @@ const TICK_MS = 1000;
 /** Objects read at a time from history, for lists of the past. */
 const HISTORY_PAGE = 1000;
 
-export interface WatchCacheOptions {
-  readonly reader: RevisionReader;
-  readonly committer: Committer;
-  readonly feed: ChangeFeed;
+/** Of a watch that was over before it could begin. */
+const NO_EVENTS = new DeliveredEvents(async () => {}, AbortSignal.abort());
+
+export interface WatchCacheOptions extends RevisionLog {
   /** How to read the selectable fields of a resource. */
   readonly fieldsOf: (resource: GroupResource) => FieldReader;
 }
@@ -49,7 +51,8 @@ export interface WatchCacheState {
 export class WatchCache implements Store, ChangeSink {
   readonly #options: WatchCacheOptions;
   readonly #current: SharedCurrentRevision;
-  readonly #frames = new KeptFrames();
+  readonly #replay: Replay;
+  readonly #encodings = new RecentEncodings();
   /** Undefined until it is loaded, and again while it is loaded afresh. */
   #generation: Generation | undefined;
   #loading = Promise.withResolvers<void>();
@@ -57,6 +60,7 @@ export class WatchCache implements Store, ChangeSink {
 
   constructor(options: WatchCacheOptions) {
     this.#options = options;
+    this.#replay = new Replay(options.reader);
     this.#current = new SharedCurrentRevision(() => options.reader.currentRevision());
   }
 
@@ -120,50 +124,38 @@ export class WatchCache implements Store, ChangeSink {
     return page;
   }
 
-  async watch(query: WatchQuery, signal: AbortSignal): Promise<void> {
-    if (query.start.kind === 'after') return this.#watchAfter(query, query.start.revision, signal);
+  async watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream> {
+    const { start } = query;
+    if (start.kind === 'after') return this.#watchAfter(query, start.revision, signal);
     const caller = { signal, aborted: signal.aborted };
-    const generation = await this.#reach(query.start.freshness, caller).catch((error: unknown) => {
+    const generation = await this.#reach(start.freshness, caller).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
-    if (generation === undefined || signal.aborted) return;
+    if (generation === undefined || signal.aborted) return NO_EVENTS;
     const { lookUp, scope } = query;
     const cache = generation.cacheOf(query.resource);
     const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
-    if (signal.aborted) return;
     const { revision, tree } = cache.snapshot(generation.applied);
-    const watcher = this.#watcher(query, generation, revision, signal);
     const state =
       index === undefined || lookUp === undefined
         ? valuesOf(tree, scope)
         : valuesFound(index, lookUp.value, scope);
-    await generation.serve(watcher, async () => {
-      query.onStart();
-      await watcher.sendState(state);
-      query.onInitialized?.();
-      await watcher.follow();
-    });
+    return this.#stream(query, generation, { revision, state }, signal);
   }
 
-  async #watchAfter(query: WatchQuery, after: Revision, signal: AbortSignal): Promise<void> {
+  async #watchAfter(query: WatchQuery, after: Revision, signal: AbortSignal): Promise<EventStream> {
     const generation = await this.#loaded();
     if (after < generation.cacheOf(query.resource).recent.floor) {
       const compacted = await this.#options.reader.compactedRevision();
       if (after < compacted) throw new StorageError({ kind: 'compacted', requested: after, compacted });
     }
-    const watcher = this.#watcher(query, generation, after, signal);
-    await generation.serve(watcher, async () => {
-      query.onStart();
-      const following = watcher.follow();
-      query.onInitialized?.();
-      await following;
-    });
+    return this.#stream(query, generation, { revision: after, state: undefined }, signal);
   }
 
-  #watcher(query: WatchQuery, generation: Generation, position: Revision, signal: AbortSignal): Watcher {
-    const { reader } = this.#options;
+  #stream(query: WatchQuery, generation: Generation, start: WatchStart, signal: AbortSignal): EventStream {
     const cache = generation.cacheOf(query.resource);
-    return new Watcher({ query, cache, reader, applied: () => generation.applied, position, signal });
+    const watcher = new Watcher({ query, cache, replay: this.#replay, start });
+    return new DeliveredEvents((take, until) => generation.serve(watcher, take, until), signal);
   }
 
   apply(changes: readonly Change[]): void {
@@ -197,7 +189,7 @@ export class WatchCache implements Store, ChangeSink {
       (loadedAt) => {
         loading = new Generation(loadedAt, (resource) => {
           const readFields = fieldsOf(resource);
-          return new ResourceCache({ resource, loadedAt, readFields, frames: this.#frames });
+          return new ResourceCache({ resource, loadedAt, readFields, encodings: this.#encodings });
         });
       },
       (objects) => {
@@ -298,8 +290,8 @@ export class WatchCache implements Store, ChangeSink {
   }
 
   #tick(): void {
-    this.#frames.turn();
-    this.#generation?.bookmarkIfDue(Date.now());
+    this.#encodings.turn();
+    this.#generation?.bookmark();
   }
 }
 

@@ -1,10 +1,16 @@
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import { type Form, type FormOptions, isStored, servedApiVersion, shownApiVersion } from './form.ts';
+import {
+  type Form,
+  type FormOptions,
+  isStored,
+  metaApiVersion,
+  type OutputType,
+  servedApiVersion,
+} from './form.ts';
 import { ObjectValues } from './object-values.ts';
 import { ParsedForm } from './parsed-form.ts';
 import { PrettyForm } from './pretty-form.ts';
 import { ProtobufForm } from './protobuf-form.ts';
-import type { Shown } from './shown.ts';
 import { SplicedForm } from './spliced-form.ts';
 import { TableForm } from './table-form.ts';
 import { TableValues } from './table-values.ts';
@@ -19,11 +25,11 @@ export function createForm(options: FormOptions): Form {
       const isTable = representation.as === 'table';
       return new YamlForm(
         options,
-        isTable ? new TableValues(options) : new ObjectValues(options, shownBy(options)),
+        isTable ? new TableValues(options) : new ObjectValues(options, outputTypeOf(options)),
       );
     }
     case 'protobuf':
-      return new ProtobufForm(options, shownBy(options));
+      return new ProtobufForm(options, outputTypeOf(options));
     default:
       return representation.format satisfies never;
   }
@@ -32,7 +38,7 @@ export function createForm(options: FormOptions): Form {
 function compactForm(options: FormOptions): Form {
   if (options.representation.as === 'table') return new TableForm(options);
   if (isStored(options)) return spliced(options);
-  return new ParsedForm(options, new ObjectValues(options, shownBy(options)));
+  return new ParsedForm(options, new ObjectValues(options, outputTypeOf(options)));
 }
 
 /** Nearly all requests are answered in a handful of forms, which take as long to make as a small object takes to send. */
@@ -40,8 +46,8 @@ const remembered = new WeakMap<ResourceDefinition, Map<string, Form>>();
 
 function spliced(options: FormOptions): Form {
   const { definition } = options.served;
-  const shown = shownBy(options);
-  const key = `${shown.kind} ${shown.apiVersion} ${options.representation.contentType}`;
+  const output = outputTypeOf(options);
+  const key = `${output.kind} ${output.apiVersion} ${options.representation.contentType}`;
   let forms = remembered.get(definition);
   if (forms === undefined) {
     forms = new Map();
@@ -49,13 +55,13 @@ function spliced(options: FormOptions): Form {
   }
   let form = forms.get(key);
   if (form === undefined) {
-    form = new SplicedForm(options, shown);
+    form = new SplicedForm(options, output);
     forms.set(key, form);
   }
   return form;
 }
 
-function shownBy(options: FormOptions): Shown {
+function outputTypeOf(options: FormOptions): OutputType {
   const { served, representation, dialect } = options;
   const { kind, listKind } = served.definition;
   if (representation.as === 'object') {
@@ -64,7 +70,7 @@ function shownBy(options: FormOptions): Shown {
   return {
     kind: 'PartialObjectMetadata',
     listKind: 'PartialObjectMetadataList',
-    apiVersion: shownApiVersion(options),
+    apiVersion: metaApiVersion(options),
     metadataOnly: true,
   };
 }

@@ -9,7 +9,7 @@ import { parseStored } from '../../codec/stored-object.ts';
 import type { ViewSubresource } from '../../registry/definition.ts';
 import type { ServedResource } from '../../registry/registry.ts';
 import { type Revision, toResourceVersion } from '../../storage/revision.ts';
-import type { Entry, FrameEncoder } from '../../storage/store.ts';
+import type { Encoding, Entry } from '../../storage/store.ts';
 
 /** A stored object's bytes and the revision they have. */
 export interface Stored {
@@ -19,10 +19,24 @@ export interface Stored {
   readonly metadataEnd?: number;
 }
 
+/** The type in which objects go out: their own, or what Kubernetes calls partial object metadata. */
+export interface OutputType {
+  readonly kind: string;
+  readonly listKind: string;
+  readonly apiVersion: string;
+  readonly metadataOnly: boolean;
+}
+
 export interface ListHead {
   readonly resourceVersion: string;
   readonly continue: string;
   readonly remainingItemCount: number | undefined;
+}
+
+/** What watchers are sent: an event, or a bookmark, as the bytes of one frame. */
+export interface Frames extends Encoding {
+  /** `initialEventsEnd`: this bookmark ends the initial events of a streaming list. */
+  bookmark(revision: Revision, initialEventsEnd: boolean): Buffer;
 }
 
 /**
@@ -34,7 +48,7 @@ export interface Form {
   object(stored: Stored): Body;
   /** Waits where making the list takes so long that others should have their turn in between. */
   list(entries: readonly Entry[], head: ListHead): Body | Promise<Body>;
-  readonly frames: FrameEncoder;
+  readonly frames: Frames;
   /** What the first frame of a watch has more than those after it, put in. */
   first?(frame: Buffer): Buffer;
 }
@@ -68,12 +82,12 @@ export function servedApiVersion({ definition, version }: ServedResource, dialec
   return dialectApiVersion(toApiVersion({ group: definition.group, version: version.version }), dialect);
 }
 
-/** Of tables and metadata, which are shown in a type of their own instead. */
-export const shownApiVersion = ({ representation, dialect }: FormOptions): string =>
+/** Of tables and partial metadata, which go out in a type of meta/v1 instead of their own. */
+export const metaApiVersion = ({ representation, dialect }: FormOptions): string =>
   `${dialectGroup('meta.k8s.io', representation.dialect ?? dialect)}/${representation.version}`;
 
-/** IDL name of what is shown of an object itself. */
-export const shownType = ({ served, view }: FormOptions): string =>
+/** IDL name of the type in which whole objects go out. */
+export const outputMessage = ({ served, view }: FormOptions): string =>
   view === undefined || view.type === served.definition.storage.type ? served.version.type : view.type;
 
 export const toListMeta = ({
@@ -107,7 +121,7 @@ export function bookmarkObject({ kind, apiVersion, revision, emptyList }: Bookma
   return { kind, apiVersion, metadata: { ...metadata, annotations } };
 }
 
-/** As Kubernetes has it: a list nobody has put anything into. */
+/** As Kubernetes has it: a list whose items are null. */
 export const emptyListOf = ({
   listKind,
   apiVersion,

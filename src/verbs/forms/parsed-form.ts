@@ -1,12 +1,11 @@
 import { type Body, type ItemList, writeItems } from '../../codec/chunks.ts';
-import type { FrameEncoder } from '../../storage/store.ts';
-import { encodeLine, type Form, type FormOptions, type ListHead, type Stored } from './form.ts';
+import { encodeLine, type Form, type FormOptions, type Frames, type ListHead, type Stored } from './form.ts';
 import type { Values } from './values.ts';
 
 /** JSON of what is not stored as it is shown: conversions and views. */
 export class ParsedForm implements Form {
   readonly contentType: string;
-  readonly frames: FrameEncoder;
+  readonly frames: Frames;
   readonly #values: Values;
 
   constructor({ representation }: FormOptions, values: Values) {

@@ -1,12 +1,12 @@
 import type { Body } from '../../codec/chunks.ts';
 import { prettyBody } from '../../codec/pretty-json.ts';
-import type { Entry, FrameEncoder } from '../../storage/store.ts';
-import type { Form, ListHead, Stored } from './form.ts';
+import type { Entry } from '../../storage/store.ts';
+import type { Form, Frames, ListHead, Stored } from './form.ts';
 
 /** A form of JSON, with line breaks. Watches have none: their frames end with the line. */
 export class PrettyForm implements Form {
   readonly contentType: string;
-  readonly frames: FrameEncoder;
+  readonly frames: Frames;
   readonly #compact: Form;
 
   constructor(compact: Form) {

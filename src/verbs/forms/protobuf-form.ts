@@ -6,24 +6,25 @@ import { Kept } from '../../codec/kept.ts';
 import { encodeItem, encodeMessage } from '../../codec/protobuf/encoder.ts';
 import { encodeEnvelope, encodeWatchFrame, envelopeOf } from '../../codec/protobuf/envelope.ts';
 import { parseStoredMetadata } from '../../codec/stored-object.ts';
-import type { Entry, FrameEncoder } from '../../storage/store.ts';
+import type { Entry } from '../../storage/store.ts';
 import { Pace } from '../../util/end-turn.ts';
 import {
   bookmarkObject,
   emptyListOf,
   type Form,
   type FormOptions,
+  type Frames,
   isStored,
   type ListHead,
   metadataEndOf,
+  type OutputType,
+  outputMessage,
   type Stored,
   servedApiVersion,
-  shownType,
   toListMeta,
   toServed,
   versionText,
 } from './form.ts';
-import type { Shown } from './shown.ts';
 
 /** An object as an item of its list, in one form. */
 interface Encoded {
@@ -69,24 +70,24 @@ function oneOf(id: string): string {
  */
 export class ProtobufForm implements Form {
   readonly contentType: string;
-  readonly frames: FrameEncoder;
+  readonly frames: Frames;
   readonly #options: FormOptions;
-  readonly #shown: Shown;
-  /** IDL name of what is shown. */
+  readonly #output: OutputType;
+  /** IDL name of the type of what goes out. */
   readonly #type: string;
   readonly #schema: MessageSchema;
   readonly #id: string;
 
-  constructor(options: FormOptions, shown: Shown) {
+  constructor(options: FormOptions, output: OutputType) {
     const { representation, view, types } = options;
     this.#options = options;
-    this.#shown = shown;
+    this.#output = output;
     this.contentType = representation.contentType;
-    this.#type = shown.metadataOnly ? 'meta/v1.PartialObjectMetadata' : shownType(options);
+    this.#type = output.metadataOnly ? 'meta/v1.PartialObjectMetadata' : outputMessage(options);
     this.#schema = types.message(this.#type);
     const version = servedApiVersion(options.served, options.dialect);
     this.#id = oneOf(
-      `${representation.contentType} ${shown.kind} ${shown.apiVersion} ${version} ${view?.name ?? ''}`,
+      `${representation.contentType} ${output.kind} ${output.apiVersion} ${version} ${view?.name ?? ''}`,
     );
     this.frames = {
       id: this.#id,
@@ -94,8 +95,8 @@ export class ProtobufForm implements Form {
         encodeWatchFrame(type, this.#envelope(this.#show(entry, revision))),
       bookmark: (revision, initialEventsEnd) => {
         const listSchema = types.message(`${this.#type}List`);
-        const emptyList = initialEventsEnd ? encodeEnvelope(emptyListOf(shown), listSchema) : undefined;
-        const object = bookmarkObject({ ...shown, revision, emptyList });
+        const emptyList = initialEventsEnd ? encodeEnvelope(emptyListOf(output), listSchema) : undefined;
+        const object = bookmarkObject({ ...output, revision, emptyList });
         return encodeWatchFrame('BOOKMARK', this.#envelope(object));
       },
     };
@@ -107,7 +108,7 @@ export class ProtobufForm implements Form {
 
   async list(entries: readonly Entry[], head: ListHead): Promise<Body> {
     const { types } = this.#options;
-    const { listKind, apiVersion } = this.#shown;
+    const { listKind, apiVersion } = this.#output;
     const { items, itemBytes } = await this.#items(entries);
     const metadata = encodeMessage({ metadata: toListMeta(head) }, types.message(`${this.#type}List`));
     const envelope = envelopeOf({ kind: listKind, apiVersion }, metadata.length + itemBytes);
@@ -122,7 +123,7 @@ export class ProtobufForm implements Form {
       boundBytes: (bytes) => bytes.length,
       write: (bytes, writer) => writer.bytes(bytes),
     };
-    const kept = this.#shown.metadataOnly ? packedMetadata : packedObjects;
+    const kept = this.#output.metadataOnly ? packedMetadata : packedObjects;
     return writePackable(list, { kept, form: this.#id, stateOf: ({ entry }) => entry });
   }
 
@@ -146,7 +147,7 @@ export class ProtobufForm implements Form {
   }
 
   get #kept(): Kept<Encoded> {
-    return this.#shown.metadataOnly ? keptMetadata : keptObjects;
+    return this.#output.metadataOnly ? keptMetadata : keptObjects;
   }
 
   #known(entry: Entry): Buffer | undefined {
@@ -162,7 +163,7 @@ export class ProtobufForm implements Form {
   }
 
   #show(stored: Pick<Stored, 'json' | 'metadataEnd'>, revision: Stored['revision']): JsonObject {
-    const { kind, apiVersion, metadataOnly } = this.#shown;
+    const { kind, apiVersion, metadataOnly } = this.#output;
     if (!metadataOnly || !isStored(this.#options)) {
       const object = toServed({ json: stored.json, revision }, this.#options);
       return metadataOnly ? { kind, apiVersion, metadata: object.metadata } : object;

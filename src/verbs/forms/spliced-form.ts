@@ -3,21 +3,22 @@ import type { Body, ItemList } from '../../codec/chunks.ts';
 import { type PackedPage, writePackable } from '../../codec/gzip/packed-pages.ts';
 import { Kept } from '../../codec/kept.ts';
 import { HeadSplicer } from '../../codec/stored-object.ts';
-import type { Entry, FrameEncoder, WatchEvent } from '../../storage/store.ts';
+import type { Entry, ObjectEvent } from '../../storage/store.ts';
 import {
   bookmarkObject,
   emptyListOf,
   encodeLine,
   type Form,
   type FormOptions,
+  type Frames,
   type ListHead,
   metadataEndOf,
+  type OutputType,
   type Stored,
   toListMeta,
   versionLength,
   versionText,
 } from './form.ts';
-import type { Shown } from './shown.ts';
 
 type Bytes = Pick<Stored, 'json' | 'metadataEnd'>;
 
@@ -30,28 +31,28 @@ const LIST_END = Buffer.from(']}\n');
 /** JSON of whole objects, or of their metadata: the stored bytes with another head. Nothing is parsed. */
 export class SplicedForm implements Form {
   readonly contentType: string;
-  readonly frames: FrameEncoder;
+  readonly frames: Frames;
   readonly #splicer: HeadSplicer;
   /** Of items: a list of whole objects says once what they are, as Kubernetes' typed lists do. */
   readonly #itemSplicer: HeadSplicer;
-  readonly #shown: Shown;
+  readonly #output: OutputType;
   /** What follows the stored bytes. */
   readonly #end: string;
 
-  constructor({ served, representation }: FormOptions, shown: Shown) {
+  constructor({ served, representation }: FormOptions, output: OutputType) {
     const { kind, storage } = served.definition;
     this.contentType = representation.contentType;
-    this.#shown = shown;
+    this.#output = output;
     const stored = { kind, apiVersion: toApiVersion(storage) };
-    this.#splicer = new HeadSplicer(stored, shown);
-    this.#itemSplicer = shown.metadataOnly ? this.#splicer : new HeadSplicer(stored, undefined);
-    this.#end = shown.metadataOnly ? '}' : '';
+    this.#splicer = new HeadSplicer(stored, output);
+    this.#itemSplicer = output.metadataOnly ? this.#splicer : new HeadSplicer(stored, undefined);
+    this.#end = output.metadataOnly ? '}' : '';
     this.frames = {
-      id: `json ${shown.kind} ${shown.apiVersion}`,
+      id: `json ${output.kind} ${output.apiVersion}`,
       encode: (event) => this.#frame(event),
       bookmark: (revision, initialEventsEnd) => {
-        const emptyList = initialEventsEnd ? encodeLine(emptyListOf(shown)) : undefined;
-        return encodeLine({ type: 'BOOKMARK', object: bookmarkObject({ ...shown, revision, emptyList }) });
+        const emptyList = initialEventsEnd ? encodeLine(emptyListOf(output)) : undefined;
+        return encodeLine({ type: 'BOOKMARK', object: bookmarkObject({ ...output, revision, emptyList }) });
       },
     };
   }
@@ -62,7 +63,7 @@ export class SplicedForm implements Form {
 
   list(entries: readonly Entry[], head: ListHead): Promise<Body> {
     const splicer = this.#itemSplicer;
-    const { listKind, apiVersion, metadataOnly } = this.#shown;
+    const { listKind, apiVersion, metadataOnly } = this.#output;
     const meta = JSON.stringify(toListMeta(head));
     const open = `{"kind":"${listKind}","apiVersion":"${apiVersion}","metadata":${meta},"items":[`;
     const end = this.#end;
@@ -87,7 +88,7 @@ export class SplicedForm implements Form {
     return writePackable(items, { kept, form: this.frames.id, stateOf: (entry) => entry });
   }
 
-  #frame({ type, entry, revision }: WatchEvent): Buffer {
+  #frame({ type, entry, revision }: ObjectEvent): Buffer {
     return this.#between(entry, revision, `{"type":"${type}","object":`, '}\n');
   }
 
@@ -106,6 +107,6 @@ export class SplicedForm implements Form {
   }
 
   #endOf(stored: Bytes): number {
-    return this.#shown.metadataOnly ? metadataEndOf(stored) : stored.json.length;
+    return this.#output.metadataOnly ? metadataEndOf(stored) : stored.json.length;
   }
 }

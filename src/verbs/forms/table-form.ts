@@ -2,17 +2,18 @@ import { toApiVersion } from '../../api/names.ts';
 import { type Body, ChunkWriter, type ItemList, writeAtOnce, writeItems } from '../../codec/chunks.ts';
 import { HeadSplicer } from '../../codec/stored-object.ts';
 import type { Revision } from '../../storage/revision.ts';
-import type { FrameEncoder, WatchEvent } from '../../storage/store.ts';
+import type { ObjectEvent } from '../../storage/store.ts';
 import {
   bookmarkObject,
   encodeLine,
   type Form,
   type FormOptions,
+  type Frames,
   type ListHead,
+  metaApiVersion,
   metadataEndOf,
   type Stored,
   servedApiVersion,
-  shownApiVersion,
   toListMeta,
   toServed,
   versionText,
@@ -46,7 +47,7 @@ function writeRow({ text, json, from, to, end }: Row, writer: ChunkWriter): void
 /** meta/v1 Table as JSON: a row for each object, its cells as the resource defines them, made once a state of the object. */
 export class TableForm implements Form {
   readonly contentType: string;
-  readonly frames: FrameEncoder;
+  readonly frames: Frames;
   readonly #options: FormOptions;
   readonly #apiVersion: string;
   readonly #metadata: HeadSplicer;
@@ -56,7 +57,7 @@ export class TableForm implements Form {
     const { representation, dialect, includeObject, served } = options;
     const { kind, storage } = served.definition;
     this.#options = options;
-    this.#apiVersion = shownApiVersion(options);
+    this.#apiVersion = metaApiVersion(options);
     const stored = { kind, apiVersion: toApiVersion(storage) };
     const shown = servedApiVersion(served, dialect);
     this.#metadata = new HeadSplicer(stored, { kind: 'PartialObjectMetadata', apiVersion: this.#apiVersion });
@@ -110,7 +111,7 @@ export class TableForm implements Form {
     };
   }
 
-  #frame({ type, entry, revision }: WatchEvent): Buffer {
+  #frame({ type, entry, revision }: ObjectEvent): Buffer {
     const head = this.#head({ resourceVersion: versionText(revision) }, 'null');
     const row = this.#row(entry, { json: entry.json, revision }, this.#options.now());
     const open = `{"type":"${type}","object":${head}`;

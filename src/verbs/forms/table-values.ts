@@ -5,9 +5,9 @@ import {
   bookmarkObject,
   type FormOptions,
   type ListHead,
+  metaApiVersion,
   type Stored,
   servedApiVersion,
-  shownApiVersion,
   toListMeta,
   toServed,
   versionText,
@@ -24,7 +24,7 @@ export class TableValues implements Values {
   constructor(options: FormOptions) {
     const { dialect, includeObject, served } = options;
     this.#options = options;
-    this.#apiVersion = shownApiVersion(options);
+    this.#apiVersion = metaApiVersion(options);
     this.id = `table ${this.#apiVersion} ${includeObject} ${servedApiVersion(served, dialect)}`;
   }
 

@@ -2,8 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import { type Body, sumBytes } from '../../codec/chunks.ts';
 import { encodeFrame } from '../../codec/encode.ts';
 import { toYaml, toYamlItem, yamlItemParts, yamlParts } from '../../codec/yaml/emitter.ts';
-import type { FrameEncoder } from '../../storage/store.ts';
-import type { Form, FormOptions, ListHead, Stored } from './form.ts';
+import type { Form, FormOptions, Frames, ListHead, Stored } from './form.ts';
 import type { Values } from './values.ts';
 
 /** Pieces that are sent at a time, in characters. */
@@ -14,7 +13,7 @@ const LARGE_BYTES = 128 * 1024;
 /** YAML, one item after the other. */
 export class YamlForm implements Form {
   readonly contentType: string;
-  readonly frames: FrameEncoder;
+  readonly frames: Frames;
   readonly #values: Values;
 
   constructor({ representation }: FormOptions, values: Values) {

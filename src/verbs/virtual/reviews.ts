@@ -5,7 +5,7 @@ import type { Authenticator } from '../../authn/authenticator.ts';
 import type { AuthorizationAttributes, Authorizer } from '../../authz/authorizer.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import type { AuthorizedResourceRequest, ResourceTarget, UserInfo } from '../../request/api-request.ts';
-import type { VirtualHandler } from './handler.ts';
+import type { VirtualHandler } from '../context.ts';
 import { reviewToken, toUserInfo } from './token-review.ts';
 
 /** The reviews of authentication.k8s.io and authorization.k8s.io, answered by what guards real requests. */

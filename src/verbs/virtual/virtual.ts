@@ -1,19 +1,14 @@
 import { encodeValue } from '../../codec/encode.ts';
 import { negotiate, wantsPretty } from '../../codec/negotiate.ts';
-import type { ServedResource } from '../../registry/registry.ts';
-import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
 import type { ApiResponse } from '../../request/api-response.ts';
-import { expectedOf, readObject } from '../body.ts';
-import { toWriteContext, type VerbContext } from '../context.ts';
+import { readObject } from '../body.ts';
+import { bodyType, toWriteCall, type VerbCall } from '../call.ts';
+import type { VirtualHandler } from '../context.ts';
 import { readMutationOptions } from '../mutation-options.ts';
 import { toAttributes } from '../writing/admission-attributes.ts';
-import type { VirtualHandler } from './handler.ts';
 
-export async function answerVirtual(
-  context: VerbContext,
-  request: AuthorizedResourceRequest,
-  { served, handler }: { served: ServedResource; handler: VirtualHandler },
-): Promise<ApiResponse> {
+export async function answerVirtual(call: VerbCall, handler: VirtualHandler): Promise<ApiResponse> {
+  const { context, request, served } = call;
   const representation = negotiate(request.headers.accept, {
     pretty: wantsPretty(request.query, request.userAgent),
     protobuf: true,
@@ -21,8 +16,8 @@ export async function answerVirtual(
   });
   const options = readMutationOptions(request, 'CreateOptions');
   const schema = context.types.message(served.version.type);
-  const body = await readObject(request, expectedOf(served, context.types), options.fieldValidation);
-  const attributes = toAttributes(toWriteContext(request, served, options), 'CREATE', body, undefined);
+  const body = await readObject(request, bodyType(call), options.fieldValidation);
+  const attributes = toAttributes(toWriteCall(call, options), 'CREATE', body, undefined);
   await context.admission.mutate(attributes);
   await context.admission.validate(attributes);
   const answer = await handler(body, request);

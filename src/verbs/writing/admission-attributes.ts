@@ -1,30 +1,70 @@
 import type { AdmissionAttributes, AdmissionOperation } from '../../admission/admission.ts';
-import type { ApiObject } from '../../api/object-meta.ts';
-import type { WriteContext } from './change.ts';
-import { toOperationOptions } from './operation-options.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { WriteCall } from './call.ts';
+import type { DeleteOptions } from './deletion.ts';
 
 /** A write as admission sees it. `object` is absent for a delete, `old` for a create. */
 export function toAttributes(
-  context: WriteContext,
+  call: WriteCall,
   operation: AdmissionOperation,
   object: ApiObject | undefined,
   old: ApiObject | undefined,
 ): AdmissionAttributes {
-  const { definition, version, subresource, dryRun, user, caller } = context;
+  const { definition, version, subresource, dryRun, author, caller, request } = call;
   return {
     operation,
     definition,
     version,
     subresource,
-    namespace: definition.namespaced ? context.namespace : '',
+    namespace: definition.namespaced ? call.namespace : '',
     name: (object ?? old)?.metadata.name ?? '',
     object,
     old,
     dryRun,
-    user,
+    user: author.user,
     ...(caller === undefined ? {} : { caller }),
-    warn: (text) => context.warn(text),
-    annotate: (key, value) => context.annotate(key, value),
-    options: () => toOperationOptions(context.query, operation === 'CREATE' ? 'CREATE' : 'UPDATE'),
+    warn: (text) => request?.warn(text),
+    annotate: (key, value) => request?.audit?.annotate(key, value),
+    options: () => toOperationOptions(request?.query, operation === 'CREATE' ? 'CREATE' : 'UPDATE'),
+  };
+}
+
+export function toDeleteAttributes(
+  call: WriteCall,
+  old: ApiObject,
+  options: DeleteOptions,
+): AdmissionAttributes {
+  return {
+    ...toAttributes(call, 'DELETE', undefined, old),
+    options: () => toDeleteOptionsObject(options),
+  };
+}
+
+const API_VERSION = 'meta.k8s.io/v1';
+
+/** A patch is the create or update that it turns out to be (Kubernetes: endpoints/handlers/patch.go). */
+function toOperationOptions(query: URLSearchParams | undefined, operation: 'CREATE' | 'UPDATE'): JsonObject {
+  const dryRun = query?.getAll('dryRun').filter((value) => value !== '') ?? [];
+  const fieldManager = query?.get('fieldManager') ?? '';
+  const fieldValidation = query?.get('fieldValidation') ?? '';
+  return {
+    kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions',
+    apiVersion: API_VERSION,
+    ...(dryRun.length === 0 ? {} : { dryRun }),
+    ...(fieldManager === '' ? {} : { fieldManager }),
+    ...(fieldValidation === '' ? {} : { fieldValidation }),
+  };
+}
+
+function toDeleteOptionsObject(options: DeleteOptions): JsonObject {
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = options;
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: API_VERSION,
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(Object.keys(preconditions).length === 0 ? {} : { preconditions: { ...preconditions } }),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(dryRun ? { dryRun: ['All'] } : {}),
   };
 }

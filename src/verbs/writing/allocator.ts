@@ -5,9 +5,9 @@ import type { ValuePool } from '../../registry/value-pool.ts';
 import type { Allocations } from '../../storage/allocations.ts';
 
 /**
- * Chooses values at random among those that nobody is known to hold. What it knows is a guess that spares questions: other
- * servers choose too, and whether a value was free is found out by the write that claims it. Values that others released are
- * noticed when none seems left.
+ * Chooses values at random among those that are not known to be allocated. What it knows is a guess that spares questions:
+ * other servers choose too, and only the write that allocates a value finds out whether it was free. Values that were released
+ * by another server are noticed when none seems left.
  */
 export class ValueAllocator {
   readonly #allocations: Allocations;
@@ -21,30 +21,31 @@ export class ValueAllocator {
   }
 
   /** The values of one attempt to write. */
-  begin(dryRun: boolean): Assignment {
-    return new Assignment({
+  begin(dryRun: boolean): Choice {
+    return new Choice({
       pools: this.#pools,
       known: this.#known,
-      ...(dryRun ? { asked: this.#allocations } : {}),
+      ...(dryRun ? { allocations: this.#allocations } : {}),
     });
   }
 }
 
-export class Assignment implements ValueSource {
+/** The values that are chosen for one attempt to write an object. */
+export class Choice implements ValueSource {
   readonly pools: readonly ValuePool[];
   readonly #known: ReadonlyMap<string, KnownPool>;
-  /** For a dry run, which claims nothing and so would not find out. */
-  readonly #asked: Allocations | undefined;
+  /** For a dry run only, which allocates nothing and so would not find out. */
+  readonly #allocations: Allocations | undefined;
   readonly #picked: AssignedValue[] = [];
 
   constructor(options: {
     pools: readonly ValuePool[];
     known: ReadonlyMap<string, KnownPool>;
-    asked?: Allocations;
+    allocations?: Allocations;
   }) {
     this.pools = options.pools;
     this.#known = options.known;
-    this.#asked = options.asked;
+    this.#allocations = options.allocations;
   }
 
   async pick({ name }: ValuePool): Promise<string> {
@@ -56,27 +57,27 @@ export class Assignment implements ValueSource {
   }
 
   async isFree(value: AssignedValue, { metadata }: ApiObject): Promise<boolean> {
-    const holder = await this.#asked?.holder(value);
-    if (holder === undefined) return true;
-    return holder.namespace === (metadata.namespace ?? '') && holder.name === metadata.name;
+    const owner = await this.#allocations?.holder(value);
+    if (owner === undefined) return true;
+    return owner.namespace === (metadata.namespace ?? '') && owner.name === metadata.name;
   }
 
   /** Whether the server chose a value, rather than the caller. */
-  chose(value: AssignedValue): boolean {
+  includes(value: AssignedValue): boolean {
     return this.#picked.some((picked) => picked.pool === value.pool && picked.value === value.value);
   }
 
-  /** The attempt is over. `taken` says which of the values turned out to be another's. */
+  /** The attempt is over. `taken` is the value that turned out to be another object's. */
   end(outcome: { stored: boolean; taken?: AssignedValue }): void {
     for (const { pool, value } of this.#picked) {
       const isTaken = outcome.taken?.pool === pool && outcome.taken.value === value;
-      this.#known.get(pool)?.settle(value, (outcome.stored && this.#asked === undefined) || isTaken);
+      this.#known.get(pool)?.settle(value, (outcome.stored && this.#allocations === undefined) || isTaken);
     }
   }
 }
 
 const FREE = 0;
-const HELD = 1;
+const ALLOCATED = 1;
 /** Chosen for a write that is under way. */
 const PENDING = 2;
 
@@ -100,9 +101,10 @@ class KnownPool {
     return this.#pool.valueAt(index);
   }
 
-  settle(value: string, held: boolean): void {
+  settle(value: string, isAllocated: boolean): void {
     const index = this.#pool.indexOf(value);
-    if (index !== undefined && this.#states !== undefined) this.#states[index] = held ? HELD : FREE;
+    if (index !== undefined && this.#states !== undefined)
+      this.#states[index] = isAllocated ? ALLOCATED : FREE;
   }
 
   #choose(): number | undefined {
@@ -111,7 +113,7 @@ class KnownPool {
     return this.#findFree(from, size) ?? this.#findFree(reserved, Math.min(from, size));
   }
 
-  /** From a random place on, and round. */
+  /** From a random place to the end, then from the start. */
   #findFree(from: number, to: number): number | undefined {
     if (from >= to || this.#states === undefined) return undefined;
     const start = randomInt(from, to);
@@ -121,7 +123,7 @@ class KnownPool {
     return earlier >= 0 && earlier < to ? earlier : undefined;
   }
 
-  /** Shared by all who find the pool full at the same time. */
+  /** One question is shared by all attempts that find the pool full at the same time. */
   #load(): Promise<void> {
     this.#loading ??= this.#reload().finally(() => {
       this.#loading = undefined;

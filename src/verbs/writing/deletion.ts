@@ -22,8 +22,8 @@ export interface DeleteOptions {
 }
 
 export type Deletion =
-  /** Remove it; `last` is the state that watchers see in DELETED. */
-  | { readonly kind: 'remove'; readonly last: ApiObject }
+  /** Remove it; `object` is the state that watchers see in DELETED. */
+  | { readonly kind: 'remove'; readonly object: ApiObject }
   /** Keep it, changed. */
   | { readonly kind: 'mark'; readonly object: ApiObject }
   /** Deletion is already under way and this request does not shorten it. */
@@ -84,20 +84,20 @@ export function planDeletion(
   const graceful = planGrace(definition, object, options, now);
   if (graceful === 'pending') return { kind: 'pending' };
   if (collects) setCollectorFinalizers(definition, object, options);
-  const held = isHeld(definition, object);
-  if (graceful === 'now' && !held) return { kind: 'remove', last: object };
+  const isHeld = hasFinalizers(definition, object);
+  if (graceful === 'now' && !isHeld) return { kind: 'remove', object };
   if (graceful === 'now') markDeleting(object, now);
   definition.strategy.prepareForDelete?.(object);
   return { kind: 'mark', object };
 }
 
-/** An update that left nothing to wait for ends an object whose deletion had begun. */
+/** An update that removes the last finalizer ends an object whose deletion had begun. */
 export function endsWithUpdate(definition: ResourceDefinition, object: ApiObject, old: ApiObject): boolean {
   if (old.metadata.deletionTimestamp === undefined) return false;
-  return (old.metadata.deletionGracePeriodSeconds ?? 0) === 0 && !isHeld(definition, object);
+  return (old.metadata.deletionGracePeriodSeconds ?? 0) === 0 && !hasFinalizers(definition, object);
 }
 
-function isHeld({ strategy }: ResourceDefinition, object: ApiObject): boolean {
+function hasFinalizers({ strategy }: ResourceDefinition, object: ApiObject): boolean {
   return (object.metadata.finalizers ?? []).length > 0 || strategy.heldBack?.(object) === true;
 }
 
@@ -143,7 +143,7 @@ function markDeleting({ metadata }: ApiObject, now: Date): void {
   metadata.deletionGracePeriodSeconds = 0;
 }
 
-/** The garbage collector's finalizers say what becomes of dependents: kept (orphan), deleted before (foreground), after (none). */
+/** The garbage collector's finalizers say what becomes of dependents: they stay (orphan), are deleted before (foreground), or after (none). */
 function setCollectorFinalizers(
   { strategy }: ResourceDefinition,
   { metadata }: ApiObject,
@@ -151,9 +151,9 @@ function setCollectorFinalizers(
 ): void {
   if (strategy.defaultPropagation === 'unsupported') return;
   const present = metadata.finalizers ?? [];
-  const kept = present.filter((name) => name !== ORPHAN_FINALIZER && name !== FOREGROUND_FINALIZER);
+  const others = present.filter((name) => name !== ORPHAN_FINALIZER && name !== FOREGROUND_FINALIZER);
   const wanted = collectorFinalizer(present, options, strategy.defaultPropagation);
-  const finalizers = wanted === undefined ? kept : [...kept, wanted];
+  const finalizers = wanted === undefined ? others : [...others, wanted];
   if (finalizers.length > 0) metadata.finalizers = finalizers;
   else delete metadata.finalizers;
 }

@@ -6,7 +6,7 @@ import type { ResourceDefinition } from '../../registry/definition.ts';
 
 /** What the server does to metadata on every write, whatever the resource (Kubernetes: registry/rest, BeforeCreate and BeforeUpdate). */
 
-/** One who asks for a name gets it after plugins have seen the object, which may themselves give it one. */
+/** A name is made up only after plugins have seen the object: they may give it one. */
 export function giveName(meta: ObjectMeta): void {
   const { name = '', generateName: prefix = '' } = meta;
   if (name === '' && prefix !== '') meta.name = generateName(prefix);

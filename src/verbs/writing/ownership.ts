@@ -7,7 +7,7 @@ import { type OwnedVersion, trackInSteps, type Writing } from '../../object/mana
 import type { ServedVersion } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Steps } from '../../util/steps.ts';
-import type { WriteContext } from './change.ts';
+import type { WriteCall } from './call.ts';
 import { toTimestamp } from './object-metadata.ts';
 
 /** Says of each write what ownership of fields has to know of it: versions, resets, names. */
@@ -24,16 +24,16 @@ export class Ownership {
   }
 
   /** `object` and `old` are in the stored form. */
-  track(context: WriteContext, object: ApiObject, old: ApiObject | undefined): Steps<void> {
-    return trackInSteps(object, old, this.describe(context));
+  track(call: WriteCall, object: ApiObject, old: ApiObject | undefined): Steps<void> {
+    return trackInSteps(object, old, this.describe(call));
   }
 
-  describe({ definition, version, subresource, attribution }: WriteContext): Writing {
+  describe({ definition, version, subresource, author }: WriteCall): Writing {
     const view = definition.subresources.find(({ name }) => name === subresource);
     const resets = view?.access === 'view' ? view.resetFields : definition.strategy.resetFields;
     const { group } = definition;
     return {
-      manager: attribution.fieldManager,
+      manager: author.attribution.fieldManager,
       subresource,
       version:
         this.#find(toApiVersion({ group, version }), definition.resource) ?? unknownVersion(group, version),

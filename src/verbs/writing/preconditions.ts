@@ -1,14 +1,11 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { conflict, invalid, MODIFIED, StatusError } from '../../api/status.ts';
+import { conflict, invalid, MODIFIED } from '../../api/status.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import { StorageError } from '../../storage/errors.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
-import type { Entry, Freshness } from '../../storage/store.ts';
+import type { Entry } from '../../storage/store.ts';
 import type { Change } from './change.ts';
 
-/** What a write expects of the object it meets, and what to do when the cached object is not that. */
-
-const LATEST: Freshness = { kind: 'latest' };
+/** What a write expects of the object that it meets. */
 
 /** A write that expects a certain object cannot create one. @throws StatusError 409 */
 export function refuseExpectations(
@@ -30,23 +27,12 @@ export interface Read {
   readonly fresh: boolean;
 }
 
-/** The cache may be behind, and nothing else would tell. */
-class StaleRead extends Error {}
+/** The cache may be behind, and no commit would notice. */
+export class StaleRead extends Error {}
 
-/** What is answered without a commit has nobody who would notice that the cache was behind. */
+/** What is answered without a commit must rest on a fresh read. @throws StaleRead */
 export function assertFresh({ fresh }: Read): void {
   if (!fresh) throw new StaleRead();
-}
-
-/**
- * How fresh the next read must be. Undefined: another attempt would not help. A refusal counts only when it was made from
- * an object that was read after the request began.
- */
-export function retryFreshness(error: unknown, fresh: boolean): Freshness | undefined {
-  if (error instanceof StaleRead || (error instanceof StatusError && !fresh)) return LATEST;
-  if (!(error instanceof StorageError)) return undefined;
-  if (error.failure.kind === 'conflict') return { kind: 'not-older', revision: error.failure.current };
-  return error.failure.kind === 'not-found' ? LATEST : undefined;
 }
 
 /**

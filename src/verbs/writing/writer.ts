@@ -1,385 +1,246 @@
-import type { AdmissionChain } from '../../admission/admission.ts';
+import type { AdmissionChain, AdmissionOperation } from '../../admission/admission.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
-import { type FieldError, invalid, notFound, StatusError } from '../../api/status.ts';
-import { copyStored, parseStored, toStoredJson } from '../../codec/stored-object.ts';
-import { copyJson } from '../../object/copy.ts';
-import { equalExcept } from '../../object/equality.ts';
-import { nextGeneration } from '../../object/generation.ts';
-import { boundedProblems } from '../../object/problem-bounds.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import { notFound } from '../../api/status.ts';
+import { copyStored, parseStored } from '../../codec/stored-object.ts';
+import type { AssignedValues } from '../../registry/assigned-values.ts';
 import type { GatedFields } from '../../registry/gated-fields.ts';
-import { validateObjectMetaUpdate } from '../../registry/validate-metadata.ts';
-import type { Caller } from '../../request/api-request.ts';
-import { StorageError } from '../../storage/errors.ts';
-import type { ObjectKey } from '../../storage/key.ts';
-import { type Revision, toResourceVersion } from '../../storage/revision.ts';
-import type { WriteVerb } from '../../storage/revision-log.ts';
-import type { Entry, Freshness, Store } from '../../storage/store.ts';
-import { toAttributes } from './admission-attributes.ts';
+import { toResourceVersion } from '../../storage/revision.ts';
+import type { Store } from '../../storage/store.ts';
+import { toAttributes, toDeleteAttributes } from './admission-attributes.ts';
+import { allocateAndFinish } from './allocation.ts';
 import type { ValueAllocator } from './allocator.ts';
-import { assignAndFinish, holdsOf } from './assigning.ts';
-import { breathe, isLarge, stepwise } from './breathe.ts';
-import type { Change, Removed, WriteContext, Written } from './change.ts';
-import { checkPreconditions, type DeleteOptions, endsWithUpdate, planDeletion } from './deletion.ts';
+import { tryNames, tryStates } from './attempts.ts';
+import { isLargeCall, type Removed, type WriteCall, type Written, warnOf } from './call.ts';
+import { type Change, rulesOf } from './change.ts';
+import { Commits } from './commits.ts';
+import { checkPreconditions, type DeleteOptions, planDeletion } from './deletion.ts';
+import { endTurnIf, isLarge, runSteps } from './large-objects.ts';
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
-import { toDeleteOptionsObject } from './operation-options.ts';
+import { orNotFound } from './outcome.ts';
 import type { Ownership } from './ownership.ts';
-import { assertFresh, checkVersion, type Read, refuseExpectations, retryFreshness } from './preconditions.ts';
-import { toStatusError } from './storage-status.ts';
-import { isUnchanged, shareUnchanged } from './unchanged.ts';
-import { validateObject } from './validate-object.ts';
+import { checkVersion, type Read, refuseExpectations } from './preconditions.ts';
+import { Preparation } from './preparation.ts';
 
-const LATEST: Freshness = { kind: 'latest' };
-/** With 27^5 suffixes a collision is rare; eight attempts make it unheard of (Kubernetes: RetryGenerateName). */
-const NAME_ATTEMPTS = 8;
-/** An update without a resourceVersion is repeated on conflict; under a storm of writers it gives up rather than spin. */
-const UPDATE_ATTEMPTS = 30;
+export interface WriterOptions {
+  readonly store: Store;
+  readonly admission: AdmissionChain;
+  readonly types: TypeLibrary;
+  readonly ownership: Ownership;
+  readonly allocator: ValueAllocator;
+  readonly now: () => Date;
+  readonly eventTtlMs: number;
+  /** --enable-garbage-collector */
+  readonly collectsGarbage: boolean;
+  readonly gatedFields: GatedFields;
+}
+
+/** An object on its way to be stored, and what is stored now: nothing for a create. */
+interface States {
+  readonly object: ApiObject;
+  readonly old: ApiObject | undefined;
+}
+
+const operationOf = (old: ApiObject | undefined): AdmissionOperation =>
+  old === undefined ? 'CREATE' : 'UPDATE';
 
 /**
- * Turns wishes into revisions: the order of defaults, admission, strategy, validation and commit, for every writer in the
- * server, requests and controllers alike.
+ * The engine behind every write in the server, of clients and of controllers. Each write goes through the same steps, in the
+ * order of Kubernetes' generic registry:
+ *
+ * 1. default: plugins and owners see the object complete.
+ * 2. own: who manages which field is decided by what the author sent, not by what plugins add.
+ * 3. admit (mutate): plugins may change everything, and what they add is prepared and validated like the rest.
+ * 4. allocate: values that are unique in the cluster. After plugins, which may ask for certain ones; before validation, which
+ *    sees them. From here on the steps are repeated when another server was faster with a value.
+ * 5. prepare: what neither author nor plugins may set is reset.
+ * 6. validate: whatever the first five made of the object. Nobody changes it after this.
+ * 7. admit (validate): plugins and policies see what will be stored, and only what is valid. Quotas are charged here, as late as
+ *    possible, because a refusal after that would have to be given back.
+ * 8. commit: finds out whether the object was the one that all this was decided for; if not, everything is done again
+ *    (attempts.ts).
+ *
+ * Which rules hold for an update depends on what it writes: change.ts.
  */
 export class ObjectWriter {
-  readonly #store: Store;
-  readonly #admission: AdmissionChain;
-  readonly #types: TypeLibrary;
-  readonly #ownership: Ownership;
-  readonly #allocator: ValueAllocator;
-  readonly #now: () => Date;
-  readonly #eventTtlMs: number;
-  readonly #collectsGarbage: boolean;
-  readonly #gatedFields: GatedFields;
+  readonly #options: WriterOptions;
+  readonly #preparation: Preparation;
+  readonly #commits: Commits;
 
-  constructor(options: {
-    store: Store;
-    admission: AdmissionChain;
-    types: TypeLibrary;
-    ownership: Ownership;
-    allocator: ValueAllocator;
-    now: () => Date;
-    eventTtlMs: number;
-    /** --enable-garbage-collector */
-    collectsGarbage: boolean;
-    gatedFields: GatedFields;
-  }) {
-    this.#store = options.store;
-    this.#admission = options.admission;
-    this.#types = options.types;
-    this.#ownership = options.ownership;
-    this.#allocator = options.allocator;
-    this.#now = options.now;
-    this.#eventTtlMs = options.eventTtlMs;
-    this.#collectsGarbage = options.collectsGarbage;
-    this.#gatedFields = options.gatedFields;
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#preparation = new Preparation(options);
+    this.#commits = new Commits(options);
+  }
+
+  /** Who manages which field. */
+  get ownership(): Ownership {
+    return this.#options.ownership;
   }
 
   /** @throws StatusError */
-  async create(context: WriteContext, object: ApiObject): Promise<Written> {
-    const { metadata } = object;
-    const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '';
-    for (let attempt = 1; ; attempt += 1) {
-      const copy = generated ? copyJson(object) : object;
-      try {
-        return await this.#createOnce(context, copy);
-      } catch (error) {
-        const taken = error instanceof StatusError && error.status.reason === 'AlreadyExists';
-        if (!generated || !taken || attempt >= NAME_ATTEMPTS) throw error;
-      }
-    }
+  create(call: WriteCall, object: ApiObject): Promise<Written> {
+    return tryNames(object, (copy) => this.#createOnce(call, copy));
   }
 
   /** @throws StatusError */
-  async update(context: WriteContext, name: string, change: Change): Promise<Written> {
-    const key = toKey(context, name);
-    let freshness: Freshness = { kind: 'any' };
-    for (let attempt = 1; ; attempt += 1) {
-      const entry = await this.#read(key, freshness, context.caller);
-      const fresh: boolean = entry === undefined || freshness.kind !== 'any';
-      try {
-        if (entry === undefined) return await this.#createInstead(context, name, change);
-        return await this.#updateOnce(context, { entry, fresh }, change);
-      } catch (error) {
-        // A create that loses the race becomes an update.
-        const created =
-          entry === undefined && error instanceof StatusError && error.status.reason === 'AlreadyExists';
-        const retry: Freshness | undefined = created ? LATEST : retryFreshness(error, fresh);
-        if (retry === undefined || attempt >= UPDATE_ATTEMPTS)
-          throw toStatusError(error, context.definition, name);
-        freshness = retry;
-      }
-    }
-  }
-
-  /** @throws StatusError */
-  remove(context: WriteContext, name: string, options: DeleteOptions): Promise<Removed> {
-    return this.#removing(context, name, options);
-  }
-
-  async #removing(context: WriteContext, name: string, options: Removal): Promise<Removed> {
-    const key = toKey(context, name);
-    let freshness: Freshness = { kind: 'any' };
-    for (let attempt = 1; ; attempt += 1) {
-      const entry = await this.#read(key, freshness, context.caller);
-      if (entry === undefined) throw notFound(context.definition, name);
-      const fresh: boolean = freshness.kind !== 'any';
-      try {
-        return await this.#removeOnce(context, { entry, fresh }, options);
-      } catch (error) {
-        const retry = retryFreshness(error, fresh);
-        if (retry === undefined || attempt >= UPDATE_ATTEMPTS)
-          throw toStatusError(error, context.definition, name);
-        freshness = retry;
-      }
-    }
-  }
-
-  /** Optimistic: the cache is nearly always right, and the commit finds out when not. Only absence is asked for again. */
-  async #read(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined> {
-    try {
-      const entry = await this.#store.get(key, freshness, caller);
-      return entry ?? (freshness.kind === 'latest' ? undefined : await this.#store.get(key, LATEST, caller));
-    } catch (error) {
-      throw toStatusError(error, key, key.name);
-    }
-  }
-
-  async #createOnce(context: WriteContext, object: ApiObject): Promise<Written> {
-    const { definition } = context;
-    const { strategy } = definition;
-    const { metadata } = object;
-    placeInNamespace(metadata, definition, context.namespace);
-    strategy.defaults?.(object);
-    await breathe(context.large);
-    if (context.ownership === 'track')
-      await stepwise(context.large, this.#ownership.track(context, object, undefined));
-    await breathe(context.large);
-    await this.#admission.mutate(toAttributes(context, 'CREATE', object, undefined));
-    giveName(object.metadata);
-    initializeMetadata(object, strategy.tracksGeneration, this.#now());
-    return this.#withAssigned(context, object, undefined, (complete) =>
-      this.#finishCreate(context, complete),
+  update(call: WriteCall, name: string, change: Change): Promise<Written> {
+    return tryStates(this.#options.store, call, name, (read) =>
+      read === undefined ? this.#createInstead(call, name, change) : this.#updateOnce(call, read, change),
     );
   }
 
-  /** Values that are the cluster's to give are part of the object from here on. */
-  #withAssigned<Result>(
-    { definition, dryRun }: WriteContext,
-    object: ApiObject,
-    old: ApiObject | undefined,
-    finish: (complete: ApiObject) => Promise<Result>,
-  ): Promise<Result> {
-    const { assigned } = definition.strategy;
-    if (assigned === undefined) return finish(object);
-    return assignAndFinish({ assigned, allocator: this.#allocator, dryRun, old }, object, finish);
+  /** @throws StatusError */
+  remove(call: WriteCall, name: string, options: DeleteOptions): Promise<Removed> {
+    return tryStates(this.#options.store, call, name, (read) => {
+      if (read === undefined) throw notFound(call.definition, name);
+      return this.#removeOnce(call, read, options);
+    });
   }
 
-  async #finishCreate(context: WriteContext, object: ApiObject): Promise<Written> {
-    const { definition } = context;
+  async #createOnce(call: WriteCall, object: ApiObject): Promise<Written> {
+    const { definition } = call;
     const { strategy } = definition;
-    await breathe(context.large);
-    this.#gatedFields.drop(definition, object);
-    strategy.prepareForCreate?.(object, context.user);
-    const errors = boundedProblems(() => [
-      ...validateObject(definition, object, this.#types),
-      ...(strategy.validateCreate?.(object) ?? []),
-    ]);
-    refuse(definition, object, errors);
-    await breathe(context.large);
-    await this.#admission.validate(toAttributes(context, 'CREATE', object, undefined));
-    for (const text of strategy.warnings?.(object, undefined) ?? []) context.warn(text);
-    await breathe(context.large);
-    return this.#commitCreate(context, object);
+    const large = isLargeCall(call);
+    placeInNamespace(object.metadata, definition, call.namespace);
+    strategy.defaults?.(object);
+    await endTurnIf(large);
+    await this.#own(call, { object, old: undefined }, large);
+    await endTurnIf(large);
+    await this.#mutate(call, { object, old: undefined });
+    giveName(object.metadata);
+    initializeMetadata(object, strategy.tracksGeneration, this.#options.now());
+    return this.#allocate(call, strategy.assigned, { object, old: undefined }, async (complete) => {
+      await endTurnIf(large);
+      this.#preparation.forCreate(call, complete);
+      await endTurnIf(large);
+      await this.#validate(call, { object: complete, old: undefined });
+      warnOf(call, complete, undefined);
+      await endTurnIf(large);
+      return this.#commits.create(call, complete);
+    });
   }
 
-  async #commitCreate(context: WriteContext, object: ApiObject): Promise<Written> {
-    const json = toStoredJson(object);
-    const name = object.metadata.name ?? '';
-    try {
-      if (!context.dryRun) {
-        const revision = await this.#commit(context, { verb: 'create', object, json });
-        return { json, revision, created: true };
-      }
-      const key = toKey(context, name);
-      const entry = await this.#store.get(key, LATEST, context.caller);
-      if (entry === undefined) return { json, revision: undefined, created: true };
-      throw new StorageError({ kind: 'exists', key, current: entry.revision });
-    } catch (error) {
-      throw toStatusError(error, context.definition, name);
-    }
-  }
-
-  async #createInstead(context: WriteContext, name: string, change: Change): Promise<Written> {
-    if (change.create === undefined) throw notFound(context.definition, name);
+  async #createInstead(call: WriteCall, name: string, change: Change): Promise<Written> {
+    if (change.kind !== 'object' || change.create === undefined) throw notFound(call.definition, name);
     const object = await change.create();
-    refuseExpectations(context.definition, name, object);
+    refuseExpectations(call.definition, name, object);
     object.metadata.name ??= name;
-    return this.create(context, object);
+    return this.create(call, object);
   }
 
-  async #updateOnce(context: WriteContext, read: Read, change: Change): Promise<Written> {
-    const { definition } = context;
+  async #updateOnce(call: WriteCall, read: Read, change: Change): Promise<Written> {
+    const { definition } = call;
     const { entry } = read;
-    const large = context.large === true || isLarge(entry.json.length);
+    const rules = rulesOf(change, definition.strategy);
+    const large = isLargeCall(call) || isLarge(entry.json.length);
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
-    await breathe(large);
+    await endTurnIf(large);
     const copy = change.leavesCopy === true ? old : copyStored(old);
-    await breathe(large);
+    await endTurnIf(large);
     const object = await change.apply(copy);
-    await breathe(large);
+    await endTurnIf(large);
     checkVersion(definition, object, entry, change.uidIs);
-    placeInNamespace(object.metadata, definition, context.namespace);
-    if (change.validate === undefined) definition.strategy.defaults?.(object);
-    if (context.ownership === 'track') await stepwise(large, this.#ownership.track(context, object, old));
-    await breathe(large);
-    if (context.admitted !== true) await this.#admission.mutate(toAttributes(context, 'UPDATE', object, old));
+    placeInNamespace(object.metadata, definition, call.namespace);
+    rules.defaults?.(object);
+    await this.#own(call, { object, old }, large);
+    await endTurnIf(large);
+    await this.#mutate(call, { object, old });
     keepSystemMetadata(object, old);
-    const finish = async (complete: ApiObject): Promise<Written> => {
-      await breathe(large);
-      this.#prepareUpdate(definition, complete, old, change);
-      await breathe(large);
-      if (context.admitted !== true)
-        await this.#admission.validate(toAttributes(context, 'UPDATE', complete, old));
-      for (const text of definition.strategy.warnings?.(complete, old) ?? []) context.warn(text);
-      await breathe(large);
-      return this.#commitUpdate(context, read, complete, old);
-    };
-    return change.validate === undefined ? this.#withAssigned(context, object, old, finish) : finish(object);
-  }
-
-  #prepareUpdate(definition: ResourceDefinition, object: ApiObject, old: ApiObject, change: Change): void {
-    const { strategy } = definition;
-    this.#gatedFields.drop(definition, object, old);
-    if (change.validate === undefined) strategy.prepareForUpdate?.(object, old);
-    shareUnchanged(object, old);
-    if (strategy.tracksGeneration && !equalExcept(object, old, ['metadata', 'status'])) {
-      object.metadata.generation = nextGeneration(old.metadata);
-    }
-    const errors = boundedProblems(() => [
-      ...validateObject(definition, object, this.#types, old),
-      ...validateObjectMetaUpdate(object.metadata, old.metadata),
-      ...(change.validate?.(object, old) ?? strategy.validateUpdate?.(object, old) ?? []),
-    ]);
-    refuse(definition, object, errors);
+    return this.#allocate(call, rules.assigned, { object, old }, async (complete) => {
+      await endTurnIf(large);
+      this.#preparation.forUpdate(call, rules, complete, old);
+      await endTurnIf(large);
+      await this.#validate(call, { object: complete, old });
+      warnOf(call, complete, old);
+      await endTurnIf(large);
+      return this.#commitUpdate(call, read, { object: complete, old });
+    });
   }
 
   async #commitUpdate(
-    context: WriteContext,
+    call: WriteCall,
     read: Read,
-    object: ApiObject,
-    old: ApiObject,
+    states: { object: ApiObject; old: ApiObject },
   ): Promise<Written> {
-    const { entry } = read;
-    const ends = endsWithUpdate(context.definition, object, old);
-    const unchanged = !ends && isUnchanged(object, old);
-    if (unchanged || context.dryRun) assertFresh(read);
-    if (unchanged) return { json: entry.json, revision: entry.revision, created: false };
-    const json = toStoredJson(object);
-    if (context.dryRun) return { json, revision: entry.revision, created: false };
-    const verb = ends ? 'delete' : 'update';
-    const revision = await this.#commit(context, { verb, object, json, old, expected: entry.revision });
-    if (ends) await this.#removeAlong(context, object);
-    return { json, revision, created: false };
+    const written = await this.#commits.update(call, read, states);
+    if (written.gone && !call.dryRun) await this.#removeAlong(call, states.object);
+    return written;
   }
 
-  async #removeOnce(context: WriteContext, read: Read, options: Removal): Promise<Removed> {
-    const { definition } = context;
-    const { entry } = read;
-    const old = parseStored(entry.json, toResourceVersion(entry.revision));
-    checkPreconditions(definition, old, toResourceVersion(entry.revision), options);
-    if (options.unasked !== true && context.admitted !== true)
-      await this.#admitRemoval(context, old, options);
-    // Nobody looks at the old state after this: it becomes the last one.
-    const plan = planDeletion(definition, old, options, {
-      now: this.#now(),
-      collects: this.#collectsGarbage,
-    });
-    if (plan.kind === 'pending') {
-      assertFresh(read);
-      return { json: entry.json, revision: entry.revision, gone: false };
-    }
-    const object = plan.kind === 'remove' ? plan.last : plan.object;
-    const json = toStoredJson(object);
-    const gone = plan.kind === 'remove';
-    if (options.dryRun || (!gone && json.equals(entry.json))) {
-      assertFresh(read);
-      return { json, revision: entry.revision, gone };
-    }
-    const verb = gone ? 'delete' : 'update';
-    const revision = await this.#commit(context, { verb, object, json, old, expected: entry.revision });
-    if (gone) await this.#removeAlong(context, object);
-    return { json, revision, gone };
+  async #removeOnce(call: WriteCall, read: Read, options: DeleteOptions): Promise<Removed> {
+    const { definition } = call;
+    const { now, collectsGarbage } = this.#options;
+    const { json, revision } = read.entry;
+    const version = toResourceVersion(revision);
+    const old = parseStored(json, version);
+    checkPreconditions(definition, old, version, options);
+    await this.#admitRemoval(call, old, options);
+    // The plan may change the old object, which becomes the last state; no later step compares with it.
+    const plan = planDeletion(definition, old, options, { now: now(), collects: collectsGarbage });
+    const removed = await this.#commits.remove(call, read, { plan, old, dryRun: options.dryRun });
+    if (removed.gone && !options.dryRun) await this.#removeAlong(call, old);
+    return removed;
   }
 
-  async #admitRemoval(context: WriteContext, old: ApiObject, options: DeleteOptions): Promise<void> {
-    const attributes = {
-      ...toAttributes(context, 'DELETE', undefined, old),
-      options: () => toDeleteOptionsObject(options),
-    };
-    await this.#admission.mutate(attributes);
-    await this.#admission.validate(attributes);
-  }
-
-  /** What must not outlive an object; nobody is asked. A failure leaves something behind, but the object is gone. */
-  async #removeAlong(removal: WriteContext, { metadata: { name = '' } }: ApiObject): Promise<void> {
-    const { caller: _, ...context } = removal;
-    for (const definition of context.definition.removedAlong ?? []) {
+  /**
+   * Removes what must not outlive an object, without asking plugins or waiting for the client. A failure leaves something
+   * behind, but the object is gone.
+   */
+  async #removeAlong(
+    { caller: _, ...call }: WriteCall,
+    { metadata: { name = '' } }: ApiObject,
+  ): Promise<void> {
+    for (const definition of call.definition.removedAlong ?? []) {
+      const along: WriteCall = { ...call, definition, subresource: '', isAdmitted: true };
       try {
-        await this.#removing({ ...context, definition, subresource: '' }, name, REMOVE_ALONG);
-      } catch (error) {
-        if (error instanceof StatusError && error.status.reason === 'NotFound') continue;
-        context.warn(`${definition.resource} ${name} could not be deleted`);
+        await orNotFound(this.remove(along, name, REMOVE_ALONG));
+      } catch {
+        call.request?.warn(`${definition.resource} ${name} could not be deleted`);
       }
     }
   }
 
-  #commit(context: WriteContext, { verb, object, json, old, expected }: Commit): Promise<Revision> {
-    const { name = '', uid = '' } = object.metadata;
-    const { expires } = context.definition.strategy;
-    const { caller } = context;
-    const holds = holdsOf(context.definition, verb, object, old);
-    return this.#store.commit({
-      verb,
-      key: toKey(context, name),
-      uid,
-      expected,
-      json,
-      attribution: context.attribution,
-      ...(caller === undefined ? {} : { caller }),
-      ...(holds === undefined ? {} : { holds }),
-      ...(expires === true ? { expiresAt: new Date(this.#now().getTime() + this.#eventTtlMs) } : {}),
-    });
+  #own(call: WriteCall, { object, old }: States, large: boolean): Promise<void> | undefined {
+    if (call.ownership === 'leave') return undefined;
+    return runSteps(large, this.#options.ownership.track(call, object, old));
+  }
+
+  #mutate(call: WriteCall, { object, old }: States): Promise<void> | undefined {
+    if (call.isAdmitted === true) return undefined;
+    return this.#options.admission.mutate(toAttributes(call, operationOf(old), object, old));
+  }
+
+  #validate(call: WriteCall, { object, old }: States): Promise<void> | undefined {
+    if (call.isAdmitted === true) return undefined;
+    return this.#options.admission.validate(toAttributes(call, operationOf(old), object, old));
+  }
+
+  async #admitRemoval(call: WriteCall, old: ApiObject, options: DeleteOptions): Promise<void> {
+    if (call.isAdmitted === true) return;
+    const { admission } = this.#options;
+    const attributes = toDeleteAttributes(call, old, options);
+    await admission.mutate(attributes);
+    await admission.validate(attributes);
+  }
+
+  /** `values`: how the resource has values allocated; undefined where it has none, or the write does not concern them. */
+  #allocate(
+    { dryRun }: WriteCall,
+    values: AssignedValues | undefined,
+    { object, old }: States,
+    finish: (complete: ApiObject) => Promise<Written>,
+  ): Promise<Written> {
+    if (values === undefined) return finish(object);
+    const { allocator } = this.#options;
+    return allocateAndFinish({ values, allocator, dryRun, old }, object, finish);
   }
 }
 
-interface Commit {
-  readonly verb: WriteVerb;
-  readonly object: ApiObject;
-  readonly json: Buffer;
-  /** Absent for a create, as is `expected`. */
-  readonly old?: ApiObject;
-  readonly expected?: Revision;
-}
-
-interface Removal extends DeleteOptions {
-  /** Goes with another object, so that admission has nothing to say. */
-  readonly unasked?: true;
-}
-
-const REMOVE_ALONG: Removal = {
+const REMOVE_ALONG: DeleteOptions = {
   gracePeriodSeconds: undefined,
   propagationPolicy: undefined,
   orphanDependents: undefined,
   preconditions: {},
   dryRun: false,
-  unasked: true,
 };
-
-function toKey({ definition, namespace }: WriteContext, name: string): ObjectKey {
-  const { group, resource } = definition.storage;
-  return { group, resource, namespace: definition.namespaced ? namespace : '', name };
-}
-
-function refuse(definition: ResourceDefinition, object: ApiObject, errors: readonly FieldError[]): void {
-  if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
-}

@@ -6,6 +6,7 @@ import { expectHarmless } from '../../kit/hostile-request.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { BODIES } from './bodies.ts';
 import { CERTIFICATES } from './certificates.ts';
+import { LONG_LISTS } from './long-lists.ts';
 import { OBJECTS } from './objects.ts';
 import { PATCHES } from './patches.ts';
 import { QUERIES } from './queries.ts';
@@ -35,6 +36,7 @@ describe.each([
   ['bodies', BODIES],
   ['bodies in YAML', YAML_BODIES],
   ['objects of many parts', OBJECTS],
+  ['long lists', LONG_LISTS],
   ['patches', PATCHES],
   ['queries and headers', QUERIES],
   ['requests for certificates', CERTIFICATES],

@@ -3,7 +3,7 @@ import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
-import { CONFIG_MAPS, Sink, watchQuery } from '../watch-cache/kit.ts';
+import { CONFIG_MAPS, Reader, readWatch } from '../watch-cache/kit.ts';
 import { startStandby, takeBackup } from './copies.ts';
 import { openLog, Recorder, write } from './kit.ts';
 import { connect } from './stalls.ts';
@@ -26,7 +26,7 @@ async function startServer(urls: readonly string[]) {
     log,
     cache,
     watchFrom: (revision: Revision) =>
-      cache.watch(watchQuery(new Sink(), { kind: 'after', revision }), stop.signal),
+      readWatch(cache, { reader: new Reader(), start: { kind: 'after', revision } }, stop.signal),
     [Symbol.asyncDispose]: async () => {
       stop.abort();
       await running;

@@ -3,8 +3,8 @@ import { toPosition } from '../../../src/storage/key.ts';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { Change } from '../../../src/storage/revision-log.ts';
 import type { ListQuery } from '../../../src/storage/store.ts';
-import { KeptFrames } from '../../../src/storage/watch-cache/kept-frames.ts';
 import { listFound, listTree } from '../../../src/storage/watch-cache/listing.ts';
+import { RecentEncodings } from '../../../src/storage/watch-cache/recent-encodings.ts';
 import { ResourceCache } from '../../../src/storage/watch-cache/resource-cache.ts';
 
 const PODS = { group: '', resource: 'pods' };
@@ -17,7 +17,7 @@ class Pods {
   readonly cache = new ResourceCache({
     resource: PODS,
     loadedAt: toRevision(0),
-    frames: new KeptFrames(),
+    encodings: new RecentEncodings(),
     readFields: (object) => {
       this.reads += 1;
       this.onRead();

@@ -3,7 +3,7 @@ import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { Change, ChangeSink, RevisionReader, StoredObject } from '../../../src/storage/revision-log.ts';
 import type { WatchQuery } from '../../../src/storage/store.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
-import { CONFIG_MAPS, Sink, watchQuery } from './kit.ts';
+import { CONFIG_MAPS, Reader, readWatch } from './kit.ts';
 
 const COMPACTED = { failure: { kind: 'compacted' } };
 const LATEST = { kind: 'latest' } as const;
@@ -85,19 +85,19 @@ class Log {
 const turns = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 interface Begun {
-  readonly sink: Sink;
+  readonly reader: Reader;
   readonly over: Promise<void>;
 }
 
-function begin(log: Log, start: WatchQuery['start'], sink = new Sink()): Begun {
-  return { sink, over: log.cache.watch(watchQuery(sink, start, { initialEventsEnd: true }), never) };
+function begin(log: Log, start: WatchQuery['start'], reader = new Reader()): Begun {
+  return { reader, over: readWatch(log.cache, { reader, start }, never) };
 }
 
 test('a reset ends every watch there is, whatever it is doing', async () => {
   await using log = await Log.loaded(10, ['a', 'b', 'c']);
-  const full = new Sink();
+  const full = new Reader();
   full.full = true;
-  const slow = new Sink();
+  const slow = new Reader();
   const watches = {
     live: begin(log, { kind: 'after', revision: at(10) }),
     listed: begin(log, { kind: 'state', freshness: LATEST }),
@@ -118,9 +118,9 @@ test('a reset ends every watch there is, whatever it is doing', async () => {
   expect(await reset).toBe(at(1000));
   log.sink?.apply([created('e', 1001)]);
   await turns();
-  const seen = Object.values(watches).flatMap(({ sink }) => sink.frames);
-  expect(seen.filter((frame) => frame.includes(' e '))).toEqual([]);
-  expect(full.frames).toHaveLength(1);
+  const seen = Object.values(watches).flatMap(({ reader }) => reader.lines);
+  expect(seen.filter((line) => line.includes(' e '))).toEqual([]);
+  expect(full.lines).toHaveLength(1);
   expect(log.cache.state).toMatchObject({ loaded: true, applied: at(1001) });
 });
 
@@ -129,15 +129,15 @@ test('a watch that asked whether it may begin before the reset does not begin on
   log.compacted = at(0);
   const { promise, resolve: answer } = Promise.withResolvers<void>();
   log.answers = promise;
-  const sink = new Sink();
-  const { over } = begin(log, { kind: 'after', revision: at(5) }, sink);
+  const reader = new Reader();
+  const { over } = begin(log, { kind: 'after', revision: at(5) }, reader);
   await turns();
   const reset = log.sink?.reset('rewound');
   log.loads.shift()?.give(1000, ['a']);
   await reset;
   answer();
   await expect(over).rejects.toMatchObject(COMPACTED);
-  expect(sink.frames).toEqual([]);
+  expect(reader.lines).toEqual([]);
 });
 
 test('what begins or waits during a reset gets the new state with its revision, and none of the old', async () => {
@@ -170,8 +170,8 @@ test('what begins or waits during a reset gets the new state with its revision, 
   await expect(resumed.over).rejects.toMatchObject(COMPACTED);
   log.sink?.apply([created('new', 1001)]);
   await turns();
-  for (const { sink } of [waiting, begun])
-    expect(sink.frames).toEqual(['ADDED a 1000', 'BOOKMARK 1000 true', 'ADDED new 1001']);
+  for (const { reader } of [waiting, begun])
+    expect(reader.lines).toEqual(['ADDED a 1000', 'INITIAL_EVENTS_END 1000', 'ADDED new 1001']);
 });
 
 test('a load that fails leaves the reset to be tried again, and nothing is served meanwhile', async () => {

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Caller } from '../../../src/request/api-request.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
-import type { Entry, FrameEncoder } from '../../../src/storage/store.ts';
+import type { Encoding, Entry } from '../../../src/storage/store.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { openLog, write } from '../postgres/kit.ts';
-import { CONFIG_MAPS, encoder, revisionsOf, Sink, watchQuery } from './kit.ts';
+import { CONFIG_MAPS, Reader, readWatch, revisionsOf, TEXT } from './kit.ts';
 
 let database: TestDatabase;
 let log: PostgresLog;
@@ -104,13 +104,13 @@ test('a list of a past revision comes from history', async () => {
 test('a watch resumed from any revision misses nothing and repeats nothing', async () => {
   const revisions = await writeMany('resume', 20);
   for (const [at, from] of revisions.entries()) {
-    const sink = new Sink();
+    const reader = new Reader();
     const end = new AbortController();
-    const watching = cache.watch(watchQuery(sink, { kind: 'after', revision: from }), end.signal);
-    await sink.reached(revisions.length - at - 1);
+    const watching = readWatch(cache, { reader, start: { kind: 'after', revision: from } }, end.signal);
+    await reader.reached(revisions.length - at - 1);
     end.abort();
     await watching;
-    expect(revisionsOf(sink)).toEqual(revisions.slice(at + 1));
+    expect(revisionsOf(reader)).toEqual(revisions.slice(at + 1));
   }
 });
 
@@ -120,30 +120,31 @@ test('a watch from before the memory of the cache is served from SQL and joined 
   const end = new AbortController();
   const serving = later.run(end.signal);
   await later.ready();
-  const sink = new Sink();
-  const watching = later.watch(
-    watchQuery(sink, { kind: 'after', revision: revisions[0] as Revision }),
+  const reader = new Reader();
+  const watching = readWatch(
+    later,
+    { reader, start: { kind: 'after', revision: revisions[0] as Revision } },
     end.signal,
   );
-  await sink.reached(9);
+  await reader.reached(9);
   const more = await writeMany('new', 5);
-  await sink.reached(14);
-  expect(revisionsOf(sink)).toEqual([...revisions.slice(1), ...more]);
+  await reader.reached(14);
+  expect(revisionsOf(reader)).toEqual([...revisions.slice(1), ...more]);
   end.abort();
   await Promise.all([watching, serving]);
 });
 
 test('a slow watcher is set aside, delays nobody, and goes on where it was', async () => {
-  const slow = new Sink();
-  const quick = new Sink();
+  const slow = new Reader();
+  const quick = new Reader();
   const end = new AbortController();
-  const [start] = await writeMany('slow-start', 1);
-  const from = { kind: 'after', revision: start as Revision } as const;
-  const watching = [slow, quick].map((sink) => cache.watch(watchQuery(sink, from), end.signal));
+  const [begun] = await writeMany('slow-start', 1);
+  const start = { kind: 'after', revision: begun as Revision } as const;
+  const watching = [slow, quick].map((reader) => readWatch(cache, { reader, start }, end.signal));
   slow.full = true;
   const revisions = await writeMany('slow', 30);
   await quick.reached(30);
-  expect(slow.frames).toHaveLength(1);
+  expect(slow.lines).toHaveLength(1);
   slow.drain();
   await slow.reached(30);
   expect(revisionsOf(slow)).toEqual(revisions);
@@ -153,20 +154,21 @@ test('a slow watcher is set aside, delays nobody, and goes on where it was', asy
 });
 
 test('an object that leaves the selector is DELETED to its watcher, with the state before', async () => {
-  const sink = new Sink();
+  const reader = new Reader();
   const end = new AbortController();
   const matches = (entry: Entry): boolean => entry.json.includes('"data":"in"');
   const created = await cache.commit(write('create', 'moves', undefined, 'in'));
-  const watching = cache.watch(
-    watchQuery(sink, { kind: 'after', revision: created }, { matches }),
+  const watching = readWatch(
+    cache,
+    { reader, start: { kind: 'after', revision: created }, matches },
     end.signal,
   );
   const changed = await cache.commit(write('update', 'moves', created, 'in'));
   const left = await cache.commit(write('update', 'moves', changed, 'out'));
   const back = await cache.commit(write('update', 'moves', left, 'in'));
   const gone = await cache.commit(write('delete', 'moves', back, 'in'));
-  await sink.reached(4);
-  expect(sink.frames).toEqual([
+  await reader.reached(4);
+  expect(reader.lines).toEqual([
     `MODIFIED moves ${changed}`,
     `DELETED moves ${left}`,
     `ADDED moves ${back}`,
@@ -176,61 +178,95 @@ test('an object that leaves the selector is DELETED to its watcher, with the sta
   await watching;
 });
 
-/** Watchers of everything from now on with one encoder, which counts what it is asked for. */
+/** Watchers of everything from now on with one encoding, which counts what it is asked for. */
 async function watchTogether(count: number) {
   const encoded: string[] = [];
-  const counting: FrameEncoder = {
-    ...encoder,
+  const counting: Encoding = {
     id: 'counting',
     encode: (event) => {
       encoded.push(event.entry.name);
-      return encoder.encode(event);
+      return TEXT.encode(event);
     },
   };
-  const [start] = await writeMany(`together-${Date.now()}`, 1);
+  const [begun] = await writeMany(`together-${Date.now()}`, 1);
   const end = new AbortController();
-  const sinks = Array.from({ length: count }, () => new Sink());
-  const from = { kind: 'after', revision: start as Revision } as const;
-  const watching = sinks.map((sink) =>
-    cache.watch(watchQuery(sink, from, { encoder: counting }), end.signal),
-  );
+  const readers = Array.from({ length: count }, () => new Reader(counting));
+  const start = { kind: 'after', revision: begun as Revision } as const;
+  const watching = readers.map((reader) => readWatch(cache, { reader, start }, end.signal));
   await new Promise((resolve) => setImmediate(resolve));
   const stopWatching = async (): Promise<void> => {
     end.abort();
     await Promise.all(watching);
   };
-  return { encoded, sinks, stopWatching };
+  return { encoded, readers, stopWatching };
 }
 
-test('a frame is encoded once for all watchers with the same encoder', async () => {
-  const { encoded, sinks, stopWatching } = await watchTogether(20);
+test('an event is encoded once for all watchers with the same encoding', async () => {
+  const { encoded, readers, stopWatching } = await watchTogether(20);
   await writeMany('count', 10);
-  await Promise.all(sinks.map((sink) => sink.reached(10)));
+  await Promise.all(readers.map((reader) => reader.reached(10)));
   expect(encoded).toHaveLength(10);
   await stopWatching();
 });
 
-test('a frame is encoded once for all watchers that fell behind together', async () => {
-  const { encoded, sinks, stopWatching } = await watchTogether(20);
-  for (const sink of sinks) sink.full = true;
+test('an event is encoded once for all watchers that fell behind together', async () => {
+  const { encoded, readers, stopWatching } = await watchTogether(20);
+  for (const reader of readers) reader.full = true;
   await writeMany('behind', 10);
-  await Promise.all(sinks.map((sink) => sink.reached(1)));
+  await Promise.all(readers.map((reader) => reader.reached(1)));
   expect(encoded).toHaveLength(1);
-  for (const sink of sinks) sink.drain();
-  await Promise.all(sinks.map((sink) => sink.reached(10)));
+  for (const reader of readers) reader.drain();
+  await Promise.all(readers.map((reader) => reader.reached(10)));
   expect(encoded).toHaveLength(10);
   await stopWatching();
+});
+
+test('a reader that cannot take an event ends its own watch with its error, and disturbs nobody', async () => {
+  const [begun] = await writeMany('refused', 1);
+  const start = { kind: 'after', revision: begun as Revision } as const;
+  const end = new AbortController();
+  const broken = new Reader({
+    id: 'broken',
+    encode: () => {
+      throw new Error('cannot be encoded');
+    },
+  });
+  const reader = new Reader();
+  const refused = expect(readWatch(cache, { reader: broken, start }, end.signal)).rejects.toThrow(
+    'cannot be encoded',
+  );
+  const watching = readWatch(cache, { reader, start }, end.signal);
+  await writeMany('refused-too', 2);
+  await refused;
+  await reader.reached(2);
+  end.abort();
+  await watching;
+});
+
+test('a watch that asked for bookmarks gets them while it keeps up, and another does not', async () => {
+  const [begun] = await writeMany('marked', 1);
+  const start = { kind: 'after', revision: begun as Revision } as const;
+  const end = new AbortController();
+  const [marked, other] = [new Reader(), new Reader()];
+  const watching = [
+    readWatch(cache, { reader: marked, start, bookmarks: true }, end.signal),
+    readWatch(cache, { reader: other, start }, end.signal),
+  ];
+  await marked.reached(1);
+  expect(marked.lines).toEqual([`BOOKMARK ${begun}`]);
+  expect(other.lines).toEqual([]);
+  end.abort();
+  await Promise.all(watching);
 });
 
 test('a watch or list from before the history ends with compacted', async () => {
   await writeMany('gone', 3);
   await database.query('UPDATE compaction SET revision = (SELECT max(revision) FROM revisions)');
-  const sink = new Sink();
-  const from = { kind: 'after', revision: 1n as Revision } as const;
+  const start = { kind: 'after', revision: 1n as Revision } as const;
   const fresh = new WatchCache({ ...openLog(database.url), fieldsOf: () => () => ({}) });
   const end = new AbortController();
   const serving = fresh.run(end.signal);
-  await expect(fresh.watch(watchQuery(sink, from), end.signal)).rejects.toMatchObject({
+  await expect(readWatch(fresh, { reader: new Reader(), start }, end.signal)).rejects.toMatchObject({
     failure: { kind: 'compacted' },
   });
   const exact = { kind: 'exact', revision: 1n as Revision } as const;

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { AdmissionChain } from '../../../src/admission/admission.ts';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { ApiObject } from '../../../src/api/object-meta.ts';
-import { conflict, StatusError } from '../../../src/api/status.ts';
+import { conflict, type FieldError, StatusError } from '../../../src/api/status.ts';
 import { toStoredJson } from '../../../src/codec/stored-object.ts';
+import type { ResourceDefinition, ViewSubresource } from '../../../src/registry/definition.ts';
 import { GatedFields } from '../../../src/registry/gated-fields.ts';
 import { Registry } from '../../../src/registry/registry.ts';
 import { configmaps } from '../../../src/resources/core/config-map.ts';
@@ -13,7 +14,8 @@ import { toRevision } from '../../../src/storage/revision.ts';
 import type { Write } from '../../../src/storage/revision-log.ts';
 import type { Entry, Freshness, Store } from '../../../src/storage/store.ts';
 import { ValueAllocator } from '../../../src/verbs/writing/allocator.ts';
-import type { WriteContext } from '../../../src/verbs/writing/change.ts';
+import type { WriteCall } from '../../../src/verbs/writing/call.ts';
+import type { Change } from '../../../src/verbs/writing/change.ts';
 import { Ownership } from '../../../src/verbs/writing/ownership.ts';
 import { ObjectWriter } from '../../../src/verbs/writing/writer.ts';
 
@@ -69,54 +71,98 @@ function setUp(stale: Entry | undefined, newest: Entry) {
   return { writer, commits };
 }
 
-const context = (dryRun = false): WriteContext => ({
+const call = (dryRun = false): WriteCall => ({
   definition: configmaps,
   version: 'v1',
   subresource: '',
   namespace: 'default',
   dryRun,
-  user: { username: 'u', uid: '', groups: [], extra: {} },
-  attribution: { username: 'u', userAgent: '', sourceAddress: '', requestId: 'r', fieldManager: 'm' },
+  author: {
+    user: { username: 'u', uid: '', groups: [], extra: {} },
+    attribution: { username: 'u', userAgent: '', sourceAddress: '', requestId: 'r', fieldManager: 'm' },
+  },
   ownership: 'track',
-  warn: () => {},
-  annotate: () => {},
 });
 
-const setTo = (value: string) => ({
+const setTo = (value: string): Change => ({
+  kind: 'object',
   apply: (copy: ApiObject): ApiObject => ({ ...copy, data: { k: value } }),
 });
 
 test('a change that the cache already shows, and the database no longer has, is written', async () => {
   const { writer, commits } = setUp(entry(map('wanted'), 1), entry(map('other'), 2));
-  const written = await writer.update(context(), 'm', setTo('wanted'));
+  const written = await writer.update(call(), 'm', setTo('wanted'));
   expect(written.revision).toBe(toRevision(99));
   expect(commits.map(({ expected }) => expected)).toEqual([toRevision(2)]);
 });
 
 test('nothing is written when the newest state is what is wanted', async () => {
   const { writer, commits } = setUp(entry(map('old'), 1), entry(map('wanted'), 2));
-  const written = await writer.update(context(), 'm', setTo('wanted'));
+  const written = await writer.update(call(), 'm', setTo('wanted'));
   expect(written.revision).toBe(toRevision(2));
   expect(commits).toEqual([]);
 });
 
 test('a dry run shows what would become of the newest state', async () => {
   const { writer, commits } = setUp(entry(map('old'), 1), entry({ ...map('new'), immutable: false }, 2));
-  const written = await writer.update(context(true), 'm', setTo('x'));
+  const written = await writer.update(call(true), 'm', setTo('x'));
   expect(JSON.parse(written.json.toString())).toMatchObject({ immutable: false, data: { k: 'x' } });
   expect(commits).toEqual([]);
 });
 
 test('a refusal counts only against the newest state', async () => {
   const { writer, commits } = setUp(entry(map('old'), 1), entry(map('new'), 2));
-  const onlyNew = {
+  const onlyNew: Change = {
+    kind: 'object',
     apply: (copy: ApiObject): ApiObject => {
       if ((copy.data as { k: string }).k !== 'new') throw conflict(configmaps, 'm', 'not yet');
       return { ...copy, data: { k: 'newer' } };
     },
   };
-  await writer.update(context(), 'm', onlyNew);
+  await writer.update(call(), 'm', onlyNew);
   expect(commits).toHaveLength(1);
-  const never = { apply: () => Promise.reject(conflict(configmaps, 'm', 'never')) };
-  await expect(writer.update(context(), 'm', never)).rejects.toThrow(StatusError);
+  const never: Change = { kind: 'object', apply: () => Promise.reject(conflict(configmaps, 'm', 'never')) };
+  await expect(writer.update(call(), 'm', never)).rejects.toThrow(StatusError);
+});
+
+/** A resource whose rules write down that they were asked. */
+function withNotedRules(): { definition: ResourceDefinition; view: ViewSubresource; asked: string[] } {
+  const asked: string[] = [];
+  const note = (rule: string) => (): FieldError[] => {
+    asked.push(rule);
+    return [];
+  };
+  const strategy = {
+    ...configmaps.strategy,
+    defaults: note('defaults'),
+    prepareForUpdate: note('prepare'),
+    validate: note('validate'),
+    validateUpdate: note('validate update'),
+  };
+  const view: ViewSubresource = {
+    access: 'view',
+    name: 'status',
+    served: { group: '', version: 'v1', kind: 'ConfigMap' },
+    type: 'core/v1.ConfigMap',
+    verbs: [],
+    read: (parent) => parent,
+    write: (written) => written,
+    validate: note('validate view'),
+  };
+  return { definition: { ...configmaps, strategy }, view, asked };
+}
+
+test('which rules hold for an update follows from what it writes; it must be a valid object in any case', async () => {
+  for (const [kind, rules] of [
+    ['object', ['defaults', 'prepare', 'validate', 'validate update']],
+    ['view', ['validate', 'validate view']],
+    ['state', ['validate']],
+  ] as const) {
+    const { writer } = setUp(entry(map('old'), 1), entry(map('old'), 1));
+    const { definition, view, asked } = withNotedRules();
+    const { apply } = setTo('new');
+    const change: Change = kind === 'view' ? { kind, view, apply } : { kind, apply };
+    await writer.update({ ...call(), definition }, 'm', change);
+    expect(asked).toEqual(rules);
+  }
 });

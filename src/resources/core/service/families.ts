@@ -3,6 +3,7 @@ import type { Service, ServiceSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import { type FieldPath, problemsOf } from '../../../object/field-path.ts';
 import { isIpv6 } from '../../../object/ip.ts';
+import { boundedProblems } from '../../../object/problem-bounds.ts';
 import { isExternalName, typeOf } from './kind.ts';
 import { validateClusterIps } from './validate-addresses.ts';
 
@@ -36,7 +37,7 @@ export function chooseFamilies(
 
 /** @throws StatusError 422 with what the rule finds in the spec */
 function assertSpec({ metadata }: Service, rule: (at: FieldPath) => void): void {
-  const errors = problemsOf(rule, 'spec');
+  const errors = boundedProblems(() => problemsOf(rule, 'spec'));
   if (errors.length > 0) throw invalid({ kind: 'Service', group: '' }, metadata.name ?? '', errors);
 }
 

@@ -1,0 +1,93 @@
+import {
+  ADMISSION_PLUGINS,
+  type AdmissionPluginName,
+  findPlugin,
+  PLUGIN_NAMES,
+} from '../admission/all-plugins.ts';
+import { bothOrNeither, nearestName } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
+import { bool, int, list, text, UsageError } from './flag.ts';
+
+export const admissionFlags = {
+  configFile: text('admission-control-config-file', {
+    default: '',
+    meaning: 'admission control configuration file',
+  }),
+  enabled: list('enable-admission-plugins', {
+    default: [],
+    meaning: 'plugins enabled in addition to the defaults; order does not matter',
+    check: pluginNames,
+  }),
+  disabled: list('disable-admission-plugins', {
+    default: [],
+    meaning: 'plugins disabled although default-enabled; order does not matter',
+    check: pluginNames,
+  }),
+};
+
+/** Rules for pods. */
+export const podAdmissionFlags = {
+  notReadySeconds: int('default-not-ready-toleration-seconds', {
+    default: 300,
+    meaning: 'tolerationSeconds of the default notReady:NoExecute toleration added to pods lacking one',
+  }),
+  unreachableSeconds: int('default-unreachable-toleration-seconds', {
+    default: 300,
+    meaning: 'same, for unreachable:NoExecute',
+  }),
+  allowPrivileged: bool('allow-privileged', { default: false, meaning: 'allow privileged containers' }),
+};
+
+/** The identity of this server towards admission webhooks. */
+export const proxyClientFlags = {
+  certFile: text('proxy-client-cert-file', {
+    default: '',
+    meaning: 'identity of the server when it calls out to admission webhooks',
+  }),
+  keyFile: text('proxy-client-key-file', {
+    default: '',
+    meaning: 'identity of the server when it calls out to admission webhooks',
+  }),
+};
+
+/** The plugins that judge writes, and their configuration. */
+export type AdmissionOptions = ReturnType<typeof readAdmission>;
+
+/** @throws UsageError */
+export function readAdmission(line: CommandLine) {
+  const { configFile, enabled, disabled } = line.valuesOf(admissionFlags);
+  const both = [...enabled].find((name) => disabled.has(name));
+  if (both !== undefined) {
+    const [on, off] = [admissionFlags.enabled.shown, admissionFlags.disabled.shown];
+    throw new UsageError(`${on} and ${off} both name ${both}: name it in one of them`);
+  }
+  const proxyClient = line.valuesOf(proxyClientFlags);
+  bothOrNeither(
+    { flag: proxyClientFlags.certFile, file: proxyClient.certFile },
+    { flag: proxyClientFlags.keyFile, file: proxyClient.keyFile },
+  );
+  const { notReadySeconds, unreachableSeconds, allowPrivileged } = line.valuesOf(podAdmissionFlags);
+  return Object.freeze({
+    /** In the order they run. */
+    plugins: ADMISSION_PLUGINS.filter(
+      ({ name, isDefault }) => enabled.has(name) || (isDefault && !disabled.has(name)),
+    ).map(({ name }) => name),
+    /** Empty: every plugin has its defaults. */
+    configFile,
+    allowPrivileged,
+    /** How long pods stay on nodes that are not ready, or not to be reached, unless they say otherwise. */
+    tolerationSeconds: { notReady: notReadySeconds, unreachable: unreachableSeconds },
+    proxyClient,
+  });
+}
+
+function pluginNames(names: readonly string[], flag: string): ReadonlySet<AdmissionPluginName> {
+  return new Set(
+    names.map((name) => {
+      const plugin = findPlugin(name);
+      if (plugin !== undefined) return plugin.name;
+      const nearest = nearestName(name, PLUGIN_NAMES) ?? PLUGIN_NAMES.join(', ');
+      throw new UsageError(`${flag}: no plugin is called ${JSON.stringify(name)}; it must be ${nearest}`);
+    }),
+  );
+}

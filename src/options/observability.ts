@@ -1,0 +1,132 @@
+import { parseQuantity } from '../object/quantity.ts';
+import type { ModuleVerbosity } from '../observability/logger.ts';
+import type { MetricPolicy } from '../observability/metric-policy.ts';
+import { apiFlags } from './api.ts';
+import type { CommandLine } from './command-line.ts';
+import type { FeatureGates } from './feature-gates.ts';
+import { bool, duration, int, list, repeated, text, UsageError, version } from './flag.ts';
+import { labelValues, manifestValues } from './metric-labels.ts';
+import { readTracingConfig } from './tracing-config.ts';
+
+export const tracingFlags = {
+  egressSelectorConfigFile: text('egress-selector-config-file', {
+    default: '',
+    meaning: 'egress selector configuration file',
+    isEffective: false,
+  }),
+  tracingFile: text('tracing-config-file', { default: '', meaning: 'tracing configuration file' }),
+};
+
+export const loggingFlags = {
+  help: bool('help', { default: false, meaning: 'prints this text and quits; also -h' }),
+  verbosity: int('v', { default: 0, meaning: 'log verbosity level' }),
+  reportedVersion: version('version', {
+    meaning: 'prints the version and quits; =raw prints all of it; =vX.Y.Z sets the version that is reported',
+    check: reportedVersion,
+  }),
+  modules: list('vmodule', {
+    default: [],
+    meaning: 'file-filtered logging; text format only',
+    check: (texts, flag) => texts.map((one) => moduleVerbosity(one, flag)),
+  }),
+  flushEveryMs: duration('log-flush-frequency', {
+    default: '5s',
+    meaning: 'maximum time between log flushes',
+  }),
+  format: text('logging-format', { default: 'text', meaning: 'only text is permitted', check: textOnly }),
+  bufferBytes: text('log-text-info-buffer-size', {
+    default: '0',
+    meaning: 'alpha; buffers info messages in split-stream text mode; needs LoggingAlphaOptions',
+    check: bytes,
+  }),
+  splitStream: bool('log-text-split-stream', {
+    default: false,
+    meaning: 'alpha; errors to stderr and info to stdout; needs LoggingAlphaOptions',
+  }),
+  allowedLabels: repeated('allow-metric-labels', {
+    default: [],
+    meaning: 'allow-list of label values, key form MetricName,LabelName',
+    check: labelValues,
+  }),
+  allowedLabelsFile: text('allow-metric-labels-manifest', {
+    default: '',
+    meaning: 'file with the same mapping; the flag overrides the file',
+    check: manifestValues,
+  }),
+  disabledMetrics: list('disabled-metrics', {
+    default: [],
+    meaning: 'fully qualified metrics to disable; beats showing hidden metrics',
+  }),
+  showHidden: text('show-hidden-metrics-for-version', {
+    default: '',
+    meaning: 'previous minor version as major.minor whose hidden metrics are shown',
+    check: showHidden,
+  }),
+};
+
+/** Log, metrics, traces, and the version that is reported. Times are in milliseconds. */
+export type ObservabilityOptions = ReturnType<typeof readObservability>;
+
+/** @throws UsageError */
+export function readObservability(line: CommandLine, gates: FeatureGates) {
+  const { tracingFile } = line.valuesOf(tracingFlags);
+  if (tracingFile !== '') assertGate(gates, 'APIServerTracing', tracingFlags.tracingFile.shown);
+  const said = line.valuesOf(loggingFlags);
+  const { verbosity, modules, splitStream, bufferBytes, flushEveryMs } = said;
+  if (splitStream) assertGate(gates, 'LoggingAlphaOptions', loggingFlags.splitStream.shown);
+  if (bufferBytes !== 0) assertGate(gates, 'LoggingAlphaOptions', loggingFlags.bufferBytes.shown);
+  const metrics: MetricPolicy = {
+    disabled: new Set(said.disabledMetrics),
+    // The flag wins over the file, label by label.
+    allowedValues: new Map([...said.allowedLabelsFile, ...said.allowedLabels]),
+    showHidden: said.showHidden,
+  };
+  return Object.freeze({
+    log: { verbosity, modules, splitStream, bufferBytes, flushEveryMs },
+    metrics,
+    /** Undefined: no tracing. */
+    tracing: tracingFile === '' ? undefined : readTracingConfig(tracingFile, tracingFlags.tracingFile.shown),
+    /** The version that is reported instead of the real one. */
+    reportedVersion: said.reportedVersion,
+  });
+}
+
+function assertGate(gates: FeatureGates, gate: string, flag: string): void {
+  if (!gates.isEnabled(gate))
+    throw new UsageError(`${flag} needs ${apiFlags.featureGates.shown}=${gate}=true`);
+}
+
+function reportedVersion(text: string, flag: string): string | undefined {
+  if (text === '' || text === 'false') return undefined;
+  if (/^v\d+\.\d+\.\d+([-+][\w.+-]+)*$/.test(text)) return text;
+  throw new UsageError(`${flag}: ${JSON.stringify(text)} must be true, raw or of the form vX.Y.Z`);
+}
+
+function textOnly(format: string, flag: string): void {
+  if (format !== 'text') throw new UsageError(`${flag}: ${JSON.stringify(format)}: only text is permitted`);
+}
+
+function bytes(text: string, flag: string): number {
+  const count = Number(parseQuantity(text)?.nanos ?? Number.NaN) / 1e9;
+  if (!(count >= 0)) {
+    throw new UsageError(
+      `${flag}: ${JSON.stringify(text)} is not a quantity of bytes such as 512, 1M or 64Ki`,
+    );
+  }
+  return count;
+}
+
+function moduleVerbosity(text: string, flag: string): ModuleVerbosity {
+  const match = /^([^=]+)=(\d+)$/.exec(text);
+  if (match === null) throw new UsageError(`${flag}: ${JSON.stringify(text)} is not of the form pattern=N`);
+  return { pattern: match[1] ?? '', level: Number(match[2]) };
+}
+
+/** A metric is hidden for one minor version before it is removed. */
+function showHidden(version: string, flag: string): boolean {
+  if (version === '') return false;
+  if (version === '1.30') return true;
+  throw new UsageError(
+    `${flag}: ${JSON.stringify(version)} must be left out or be "1.30": only the previous minor version is allowed`,
+  );
+}

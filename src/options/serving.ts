@@ -1,0 +1,184 @@
+import { RE2JS } from 're2js';
+import type { Http2Options } from '../http/server.ts';
+import { ipAddress, notNegative } from './checks.ts';
+import type { CommandLine } from './command-line.ts';
+import type { FeatureGates } from './feature-gates.ts';
+import { bool, duration, float, int, list, text, UsageError } from './flag.ts';
+
+export const listenerFlags = {
+  advertiseAddress: text('advertise-address', {
+    default: '',
+    meaning:
+      "IP advertised to cluster members; must be reachable; when blank the bind address is used, and when that is unspecified the host's default interface",
+    check: ipAddress,
+  }),
+  bindAddress: text('bind-address', {
+    default: '0.0.0.0',
+    meaning:
+      'IP to listen on for the secure port; blank or unspecified address (0.0.0.0 or ::) means all interfaces and families',
+    check: ipAddress,
+  }),
+  securePort: int('secure-port', {
+    default: 6443,
+    meaning: 'HTTPS port with authentication and authorization; cannot be switched off with 0',
+    check: listenerPort,
+  }),
+  certDir: text('cert-dir', {
+    default: '',
+    meaning:
+      'directory for TLS certificates, made when missing; ignored when the certificate and key files are given; when not set, the folder certificates of --data-dir, because a laptop has no /var/run/kubernetes to write to',
+  }),
+  externalHostname: text('external-hostname', {
+    default: '',
+    meaning: 'host name used for externalized URLs (API docs, discovery)',
+  }),
+  permitAddressSharing: bool('permit-address-sharing', {
+    default: false,
+    meaning: 'use SO_REUSEADDR when binding; the runtime always does',
+  }),
+  sharesPort: bool('permit-port-sharing', { default: false, meaning: 'use SO_REUSEPORT when binding' }),
+  disablesHttp2: bool('disable-http2-serving', { default: false, meaning: 'disable HTTP/2' }),
+  http2MaxStreams: int('http2-max-streams-per-connection', {
+    default: 0,
+    meaning: 'streams limit given to clients; 0 uses the runtime default',
+    check: notNegative,
+  }),
+  goawayChance: float('goaway-chance', {
+    default: 0,
+    meaning:
+      'fraction of requests sent an HTTP/2 GOAWAY; range 0 to 0.02; 0.001 suggested; not for single-server clusters or setups without a load balancer',
+    check: goawayChance,
+  }),
+  corsAllowedOrigins: list('cors-allowed-origins', {
+    default: [],
+    meaning: 'allowed origins (may be regular expressions, anchored to the whole host); empty means CORS off',
+    check: origins,
+  }),
+  strictTransportSecurity: list('strict-transport-security-directives', {
+    default: [],
+    meaning: 'HSTS directives; empty means none are added',
+    check: directives,
+  }),
+  enableAggregatorRouting: bool('enable-aggregator-routing', {
+    default: false,
+    meaning: 'route aggregator requests to endpoint IPs rather than the cluster IP',
+    isEffective: false,
+  }),
+  aggregatorRejectForwardingRedirect: bool('aggregator-reject-forwarding-redirect', {
+    default: true,
+    meaning: 'the aggregator rejects a forwarded redirect response',
+    isEffective: false,
+  }),
+};
+
+export const profilingFlags = {
+  profiling: bool('profiling', { default: true, meaning: 'profiling through host:port/debug/pprof/' }),
+  contentionProfiling: bool('contention-profiling', {
+    default: false,
+    meaning: 'block profiling when profiling is on',
+  }),
+  debugSocketPath: text('debug-socket-path', {
+    default: '',
+    meaning: 'unprotected unix-domain socket for profiling',
+  }),
+};
+
+export const lifecycleFlags = {
+  leaseReuseDurationSeconds: int('lease-reuse-duration-seconds', {
+    default: 60,
+    meaning: 'how long each lease is reused',
+    isEffective: false,
+  }),
+  livezGraceMs: duration('livez-grace-period', {
+    meaning: 'time allowed for start-up; /livez assumes unfinished post-start hooks succeed during it',
+  }),
+  shutdownDelayMs: duration('shutdown-delay-duration', {
+    meaning:
+      'delay before termination; server keeps serving; /healthz and /livez succeed while /readyz fails',
+  }),
+  shutdownSendRetryAfter: bool('shutdown-send-retry-after', {
+    default: false,
+    meaning:
+      'keep listening until non-long-running requests drain; meanwhile reject new ones with 429, Retry-After and Connection: close',
+  }),
+  watchTerminationGraceMs: duration('shutdown-watch-termination-grace-period', {
+    meaning: 'longest wait for active watches to drain at shutdown',
+  }),
+  peerAdvertiseIp: text('peer-advertise-ip', {
+    default: '',
+    meaning:
+      'used with the UnknownVersionInteroperabilityProxy gate in multi-server setups: address peers use to proxy requests on version skew, and CA for verifying peer serving certificates',
+    isEffective: false,
+  }),
+  peerAdvertisePort: text('peer-advertise-port', {
+    default: '',
+    meaning:
+      'used with the UnknownVersionInteroperabilityProxy gate in multi-server setups: address peers use to proxy requests on version skew, and CA for verifying peer serving certificates',
+    isEffective: false,
+  }),
+  peerCaFile: text('peer-ca-file', {
+    default: '',
+    meaning:
+      'used with the UnknownVersionInteroperabilityProxy gate in multi-server setups: address peers use to proxy requests on version skew, and CA for verifying peer serving certificates',
+    isEffective: false,
+  }),
+};
+
+/** How the server is reached, what it shows of itself, and how it ends. Times are in milliseconds. */
+export type ServingOptions = ReturnType<typeof readServing>;
+
+/** @throws UsageError */
+export function readServing(line: CommandLine, gates: FeatureGates) {
+  const { disablesHttp2, http2MaxStreams, goawayChance, ...listener } = line.valuesOf(listenerFlags);
+  const { profiling, contentionProfiling, debugSocketPath } = line.valuesOf(profilingFlags);
+  const http2: Http2Options = {
+    disabled: disablesHttp2,
+    maxStreams: http2MaxStreams,
+    goawayChance,
+    closesUnauthenticated: gates.isEnabled('UnauthenticatedHTTP2DOSMitigation'),
+  };
+  return Object.freeze({
+    ...listener,
+    http2,
+    compresses: gates.isEnabled('APIResponseCompression'),
+    profiling,
+    contentionProfiling: profiling && contentionProfiling,
+    debugSocketPath,
+    ...line.valuesOf(lifecycleFlags),
+  });
+}
+
+function listenerPort(port: number, flag: string): number {
+  if (port >= 1 && port <= 65_535) return port;
+  throw new UsageError(`${flag}: ${port} must be between 1 and 65535, it cannot be turned off with 0`);
+}
+
+function goawayChance(chance: number, flag: string): number {
+  if (chance >= 0 && chance <= 0.02) return chance;
+  throw new UsageError(`${flag}: ${chance} must be between 0 and 0.02`);
+}
+
+/** A pattern that is not pinned to both ends of the host lets evil-example.com in where example.com was meant. */
+function origins(given: readonly string[], flag: string): readonly string[] {
+  for (const origin of given) {
+    const wrong = (why: string): UsageError => new UsageError(`${flag}: ${JSON.stringify(origin)} ${why}`);
+    if (origin === '') throw wrong('is empty');
+    try {
+      RE2JS.compile(origin);
+    } catch (error) {
+      throw wrong(`is no regular expression: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    if (!/\^|\/\//.test(origin) || !/[$:]/.test(origin.replace(/:\/\//g, '')))
+      throw wrong('must be pinned to the start (^ or //) and the end ($ or :) of the host');
+  }
+  return given;
+}
+
+/** RFC 6797, section 6.1. Answers the header's value. */
+function directives(given: readonly string[], flag: string): string {
+  const wrong = given.find((directive) => !/^(max-age=\d+|includeSubDomains|preload)$/.test(directive));
+  if (wrong === undefined) return given.join('; ');
+  throw new UsageError(
+    `${flag}: ${JSON.stringify(wrong)} must be max-age=<seconds>, includeSubDomains or preload`,
+  );
+}

@@ -1,0 +1,116 @@
+import type { CommandLine } from './command-line.ts';
+import { bool, duration, list, text, UsageError } from './flag.ts';
+
+/** Flags that only this server has. */
+export const ownFlags = {
+  dataDir: text('data-dir', {
+    default: '.pg-apiserver',
+    meaning:
+      'folder for certificates, the admin kubeconfig and, without --kvstore-servers, the embedded PostgreSQL',
+  }),
+  historyWindowMs: duration('history-window', {
+    default: '5m',
+    meaning:
+      'how far back history is kept: how old a watch may start, and what SQL can look back on; days or months are fine; kept in the database for all servers, and left as it is there by one that is started without it',
+  }),
+};
+
+export const storageFlags = {
+  storageBackend: text('storage-backend', {
+    default: 'kvstore3',
+    meaning: 'persistence back end',
+    isEffective: false,
+  }),
+  storageMediaType: text('storage-media-type', {
+    default: 'application/json',
+    meaning:
+      'media type of stored objects; allowed application/json, application/yaml, application/vnd.cluster.protobuf; some resources ignore it',
+    isEffective: false,
+  }),
+  storageInitializationTimeout: duration('storage-initialization-timeout', {
+    default: '1m0s',
+    meaning: 'longest wait for storage before declaring the server ready',
+    isEffective: false,
+  }),
+  databaseUrls: list('kvstore-servers', {
+    default: [],
+    meaning: 'servers as scheme://ip:port, comma separated',
+    check: databaseUrls,
+  }),
+  kvstoreServersOverrides: list('kvstore-servers-overrides', {
+    default: [],
+    meaning:
+      'per-resource servers, form group/resource#servers with servers separated by semicolons; built-in resources only',
+    isEffective: false,
+  }),
+  caFile: text('kvstore-cafile', { default: '', meaning: 'TLS files for storage communication' }),
+  certFile: text('kvstore-certfile', { default: '', meaning: 'TLS files for storage communication' }),
+  keyFile: text('kvstore-keyfile', { default: '', meaning: 'TLS files for storage communication' }),
+  kvstorePrefix: text('kvstore-prefix', {
+    default: '/registry',
+    meaning: 'prefix of all resource paths in storage',
+    isEffective: false,
+  }),
+  compactionIntervalMs: duration('kvstore-compaction-interval', {
+    default: '5m0s',
+    meaning: 'compaction request interval; 0 disables',
+  }),
+  countPollMs: duration('kvstore-count-metric-poll-period', {
+    default: '1m0s',
+    meaning: 'polling period of per-type counts; 0 disables',
+  }),
+  sizePollMs: duration('kvstore-db-metric-poll-interval', {
+    default: '30s',
+    meaning: 'polling interval of the size metric; 0 disables',
+  }),
+  healthTimeoutMs: duration('kvstore-healthcheck-timeout', {
+    default: '2s',
+    meaning: 'timeout for health checks',
+  }),
+  readyTimeoutMs: duration('kvstore-readycheck-timeout', {
+    default: '2s',
+    meaning: 'timeout for readiness checks',
+  }),
+  eventTtlMs: duration('event-ttl', { default: '1h0m0s', meaning: 'how long events are retained' }),
+  watchCache: bool('watch-cache', { default: true, meaning: 'watch cache on', isEffective: false }),
+  watchCacheSizes: list('watch-cache-sizes', {
+    default: [],
+    meaning:
+      'form resource[.group]#size; only 0 is meaningful and turns caching off for that resource; non-zero values all mean on; only for built-in resources',
+    isEffective: false,
+  }),
+  encryptionProviderConfig: text('encryption-provider-config', {
+    default: '',
+    meaning: 'file with encryption providers for storing secrets',
+    isEffective: false,
+  }),
+  encryptionProviderConfigAutomaticReload: bool('encryption-provider-config-automatic-reload', {
+    default: false,
+    meaning:
+      'reload that file on change; when true, distinct KMS plugins cannot be told apart at the health endpoints',
+    isEffective: false,
+  }),
+};
+
+/** Where the server keeps its state, and for how long. */
+export type StorageOptions = ReturnType<typeof readStorage>;
+
+/** @throws UsageError */
+export function readStorage(line: CommandLine) {
+  return Object.freeze({
+    ...line.valuesOf(ownFlags),
+    ...line.valuesOf(storageFlags),
+    /** False: the window in the database stays as it is. */
+    setsHistoryWindow: line.isGiven(ownFlags.historyWindowMs),
+  });
+}
+
+/** Empty: the embedded PostgreSQL. */
+function databaseUrls(urls: readonly string[], flag: string): readonly string[] {
+  const wrong = urls.find((url) => !/^postgres(ql)?:\/\//.test(url));
+  if (wrong === undefined) return urls;
+  const scheme = /^[a-z][a-z\d+.-]*:\/\//i.exec(wrong)?.[0];
+  // Without one it may be the rest of a password, which is not to be shown.
+  const which = scheme === undefined ? 'one of the URLs' : JSON.stringify(`${scheme}…`);
+  throw new UsageError(`${flag}: ${which} must begin with postgres://; a comma inside a URL is written %2C`);
+}

@@ -1,0 +1,86 @@
+import { repairAllocations } from '../controllers/allocation-repair.ts';
+import { bootstrapNamespaces, bootstrapPriorities } from '../controllers/bootstrap.ts';
+import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
+import { QuotaUsage } from '../controllers/quota-usage.ts';
+import { RoleAggregation } from '../controllers/role-aggregation.ts';
+import { bootstrapRoles } from '../controllers/role-bootstrap.ts';
+import type { Foundation } from './foundation.ts';
+import { createNamespaceObjects } from './namespace-objects.ts';
+import { createPhase, type Phase } from './phase.ts';
+import type { Services } from './services.ts';
+import type { StoragePhase } from './storage.ts';
+import type { WritingPhase } from './writing.ts';
+
+export interface ControllerParts {
+  readonly storage: StoragePhase;
+  readonly writing: WritingPhase;
+  /** Authority of the serving certificate, in PEM form. */
+  readonly servingCa: string;
+}
+
+/** The fourth phase: creates the objects that every cluster has, and does the work of controllers that no cluster can miss. */
+export function createControllers(foundation: Foundation, parts: ControllerParts): Phase {
+  const services = foundation.services.branch();
+  return createPhase({
+    services,
+    begin: async () => {
+      await createCluster(foundation, parts);
+      const { upkeep } = parts.storage;
+      for (const { name, run } of upkeep) services.start(name, 'upkeep', run);
+      startControllers(foundation, parts, services);
+      await startNamespaceObjects(foundation, parts, services);
+    },
+  });
+}
+
+/** Creates the objects that are missing. Objects that exist stay as they are. */
+async function createCluster(foundation: Foundation, { storage, writing }: ControllerParts): Promise<void> {
+  const { registry, now, logger, startup, persistently } = foundation;
+  const { allocations } = storage;
+  const { client, pools } = writing;
+  await persistently(() => bootstrapNamespaces(client));
+  startup.finished('namespaces');
+  await persistently(() => bootstrapRoles(client, foundation.isFeatureOn));
+  startup.finished('roles');
+  await persistently(() => bootstrapPriorities(client));
+  startup.finished('priorities');
+  const onTrouble = (message: string): void => logger.warn('allocations', { message });
+  const repair = { client, registry, allocations, pools, now, onTrouble };
+  await persistently(() => repairAllocations(repair));
+  startup.finished('allocations');
+}
+
+function startControllers(
+  foundation: Foundation,
+  { writing: { client, quotas } }: ControllerParts,
+  services: Services,
+): void {
+  const { registry, now, logger } = foundation;
+  const logAs =
+    (name: string) =>
+    (error: unknown): void =>
+      logger.error(name, error);
+  const namespaces = new NamespaceDeletion({
+    ...{ client, registry },
+    onError: logAs('namespace controller'),
+  });
+  services.start('namespace-deletion', 'upkeep', (signal) => namespaces.run(signal));
+  const quotaUsage = new QuotaUsage({
+    ...{ client, quotas, now },
+    definitions: () => [...registry.storages()],
+    onError: logAs('quotas'),
+  });
+  services.start('quotas', 'essential', (signal, works) => quotaUsage.run(signal, works));
+  const roles = new RoleAggregation({ client, onError: logAs('role aggregation') });
+  services.start('role-aggregation', 'upkeep', (signal) => roles.run(signal));
+}
+
+async function startNamespaceObjects(
+  { logger }: Foundation,
+  { writing: { client }, servingCa }: ControllerParts,
+  services: Services,
+): Promise<void> {
+  const objects = createNamespaceObjects({ client, logger, servingCa });
+  await objects.begin();
+  services.start('namespace-objects', 'upkeep', (signal) => objects.run(signal));
+}

@@ -1,0 +1,91 @@
+import { loadTypes, type TypeLibrary } from '../api/idl/types.ts';
+import type { Startup } from '../diagnostics/startup.ts';
+import type { PairFiles } from '../http/tls/serving-tls.ts';
+import type { LogControl, Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Tracing } from '../observability/tracing.ts';
+import type { ServerOptions } from '../options/options.ts';
+import type { RuntimeConfig } from '../options/runtime-config.ts';
+import { Registry } from '../registry/registry.ts';
+import { BUILT_IN_RESOURCES } from '../resources/all.ts';
+import { describeTrouble, isPassing } from '../storage/postgres/trouble.ts';
+import { createReminder } from '../util/now-and-then.ts';
+import { pause } from '../util/pause.ts';
+import { persist } from '../util/persist.ts';
+import type { Front } from './front.ts';
+import { Services } from './services.ts';
+import type { StartupStep } from './startup-checks.ts';
+
+/** Everything that the command line finds out before the server starts, and the options. */
+export interface ServerEnvironment {
+  readonly options: ServerOptions;
+  readonly databaseUrls: readonly string[];
+  readonly serving: PairFiles;
+  /** Authority of the serving certificate, in PEM form. */
+  readonly servingCa: string;
+  /** Authorities of client certificates. */
+  readonly clientCaFiles: readonly string[];
+  /** Private key for service account tokens; '' for the keys in the database. */
+  readonly serviceAccountKeyFile: string;
+  readonly logger: LogControl;
+  /** Ends a start that is not finished. A running server is ended by its `close`. */
+  readonly stop: AbortSignal;
+}
+
+/** Shared by all phases. */
+export interface Foundation {
+  /** Of the whole server; each phase has a branch. */
+  readonly services: Services;
+  readonly types: TypeLibrary;
+  readonly registry: Registry;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
+  readonly startup: Startup<StartupStep>;
+  readonly now: () => Date;
+  isFeatureOn(gate: string): boolean;
+  /** Repeats a step of the start while the database is away. */
+  persistently<Result>(step: () => Promise<Result>): Promise<Result>;
+  /** One line for an error that means the database is away; undefined for any other. */
+  describeOutage(error: unknown): string | undefined;
+}
+
+export function createFoundation({ options, logger, stop }: ServerEnvironment, front: Front): Foundation {
+  const { api } = options;
+  const remind = createReminder((trouble) => logger.warn('the start waits for the database', { trouble }));
+  return {
+    services: createServices(logger),
+    types: loadTypes(),
+    registry: createRegistry(api.runtimeConfig),
+    logger,
+    metrics: front.metrics,
+    tracing: front.tracing,
+    startup: front.startup,
+    now: () => new Date(),
+    isFeatureOn: (gate) => api.featureGates.isEnabled(gate),
+    persistently: (step) =>
+      persist(step, {
+        signal: stop,
+        isPassing,
+        onFailure: (error) => remind(describeTrouble(error)),
+      }),
+    describeOutage: (error) => (isPassing(error) ? describeTrouble(error) : undefined),
+  };
+}
+
+const createServices = (logger: Logger): Services =>
+  new Services({
+    logger,
+    isOutage: isPassing,
+    now: () => performance.now(),
+    random: Math.random,
+    pause,
+  });
+
+function createRegistry(runtimeConfig: RuntimeConfig): Registry {
+  const registry = new Registry();
+  for (const definition of BUILT_IN_RESOURCES) {
+    registry.add(definition, (version, served) => runtimeConfig.isEnabled(version, served.enabledByDefault));
+  }
+  return registry;
+}

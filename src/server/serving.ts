@@ -1,0 +1,168 @@
+import type { Auditor } from '../audit/auditor.ts';
+import { publishAuthentication } from '../controllers/authentication-publisher.ts';
+import { noteTokenTracking } from '../controllers/legacy-token-tracking.ts';
+import { createDiscovery } from '../discovery/discovery.ts';
+import { createIssuerPages } from '../discovery/issuer-documents.ts';
+import type { FlowControl } from '../flow-control/flow-control.ts';
+import type { ServerOptions } from '../options/options.ts';
+import type { ServingOptions } from '../options/serving.ts';
+import { type Pages, toPageHandler } from '../pages/pages.ts';
+import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
+import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
+import { createReviews } from '../verbs/virtual/reviews.ts';
+import { VERSION } from '../version.ts';
+import { findAdvertisedAddress } from './advertised-address.ts';
+import { type Authentication, createAuthentication } from './authentication.ts';
+import { createBackends } from './backends.ts';
+import { createFlowControl, type FlowControlOfServer } from './flow-control.ts';
+import type { Foundation } from './foundation.ts';
+import type { Front } from './front.ts';
+import { createKubernetesService } from './kubernetes-service.ts';
+import { createPhase, type Phase } from './phase.ts';
+import type { PolicyPhase } from './policy.ts';
+import { createNoteUse } from './service-accounts.ts';
+import type { Services } from './services.ts';
+import type { StoragePhase } from './storage.ts';
+import type { WritingPhase } from './writing.ts';
+
+export interface ServingParts {
+  readonly front: Front;
+  readonly storage: StoragePhase;
+  readonly policy: PolicyPhase;
+  readonly writing: WritingPhase;
+  readonly auditor: Auditor | undefined;
+  /** Authorities of client certificates. */
+  readonly clientCaFiles: readonly string[];
+  /** Private key for service account tokens; '' for the keys in the database. */
+  readonly serviceAccountKeyFile: string;
+  readonly options: Pick<
+    ServerOptions,
+    'agents' | 'api' | 'authentication' | 'limits' | 'observability' | 'services' | 'serving' | 'writing'
+  >;
+}
+
+/** The last phase: authenticates requests, lets them take turns, answers them, and publishes the address of this server. */
+export function createServing(foundation: Foundation, parts: ServingParts): Phase {
+  const { startup, registry } = foundation;
+  const { front, storage, writing, options } = parts;
+  const services = foundation.services.branch();
+  const kubernetes = createKubernetesService(options, {
+    ...foundation,
+    ...{ client: writing.client, leases: storage.leases },
+  });
+  return createPhase({
+    services,
+    begin: async () => {
+      const authentication = await startAuthentication(foundation, parts, services);
+      const flowControl = await createFlowControl(options.limits, {
+        ...foundation,
+        ...{ registry, services, store: storage.store, client: writing.client },
+        countObjects: (resource) => storage.countObjects(resource),
+      });
+      startup.finished('flow-control');
+      const pages = createServerPages(foundation, parts, { authentication, flowControl });
+      writing.serve();
+      front.serve(createServerPipeline(foundation, parts, { authentication, pages, ...flowControl }));
+      startup.finished('serving');
+      services.start('kubernetes-service', 'upkeep', (signal) => kubernetes.run(signal));
+      await services.until(kubernetes.ready());
+      startup.finished('kubernetes-service');
+    },
+    leave: () => front.end(() => kubernetes.leave()),
+  });
+}
+
+async function startAuthentication(
+  foundation: Foundation,
+  { storage, writing, options, ...parts }: ServingParts,
+  services: Services,
+): Promise<Authentication> {
+  const { logger, now, persistently, startup, isFeatureOn } = foundation;
+  const { store } = storage;
+  const { client } = writing;
+  const authentication = await createAuthentication(options.authentication, {
+    ...{ store, logger, isFeatureOn },
+    clientCaFiles: parts.clientCaFiles,
+    serverAddress: externalAddress(options.serving),
+    noteUse: createNoteUse(client, logger),
+    signingKeys: { file: parts.serviceAccountKeyFile, store: storage.signingKeys },
+  });
+  services.start('authentication', 'essential', authentication.run);
+  await persistently(() => publishAuthentication(client, authentication.published));
+  startup.finished('authentication');
+  await persistently(() => noteTokenTracking(client, now()));
+  startup.finished('token-tracking');
+  return authentication;
+}
+
+/** Documents that are not resources: health, metrics, profiles, discovery. */
+function createServerPages(
+  { registry, types }: Foundation,
+  { front, storage, options }: ServingParts,
+  { authentication, flowControl }: { authentication: Authentication; flowControl: FlowControlOfServer },
+): Pages {
+  const discovery = createDiscovery({
+    ...{ registry, types },
+    domains: options.api.domains,
+    serverAddress: externalAddress(options.serving),
+    version: { ...VERSION, gitVersion: options.observability.reportedVersion ?? VERSION.gitVersion },
+  });
+  return front
+    .pages(storage.checks())
+    .route('/', flowControl.dumps)
+    .route('/', createIssuerPages(authentication.issuerDocuments))
+    .notFound(({ req, env }) => discovery.fetch(req.raw, env));
+}
+
+interface PipelineParts {
+  readonly authentication: Authentication;
+  readonly pages: Pages;
+  /** Undefined: no limits at all. */
+  readonly flowControl: FlowControl | undefined;
+}
+
+function createServerPipeline(
+  foundation: Foundation,
+  parts: ServingParts,
+  { authentication, pages, flowControl }: PipelineParts,
+): Pipeline {
+  const { types, registry, logger, tracing } = foundation;
+  const { front, policy, auditor, options } = parts;
+  return createPipeline({
+    ...authentication,
+    ...{ flowControl, auditor, logger, tracing },
+    authorizer: policy.authorizer,
+    documents: toPageHandler(pages),
+    resources: createResources(foundation, parts, authentication),
+    statusSchema: types.message('meta/v1.Status'),
+    requestMetrics: front.requestMetrics,
+    requestTimeoutMs: options.limits.requestTimeoutMs,
+    kindOf: ({ group, version, resource }) => registry.find(group, version, resource)?.definition.kind,
+  });
+}
+
+function createResources(
+  { registry, types, now, isFeatureOn }: Foundation,
+  { storage, policy, writing, options }: ServingParts,
+  { authenticator, tokens }: Authentication,
+): ResourceHandler {
+  const { authorizer } = policy;
+  const { writer, admission } = writing;
+  const { apiAudiences } = options.authentication;
+  return createResourceHandler({
+    ...{ registry, types, now, writer, authorizer, admission, tokens },
+    store: storage.store,
+    backends: createBackends(options.agents, isFeatureOn),
+    virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
+    watchList: isFeatureOn('WatchList'),
+    minRequestTimeoutMs: options.limits.minRequestTimeoutMs,
+    deleteCollectionWorkers: options.writing.deleteCollectionWorkers,
+  });
+}
+
+/** host:port for clients: the external name, or the address that members of the cluster use. */
+function externalAddress(serving: ServingOptions): string {
+  const { advertiseAddress, bindAddress, externalHostname, securePort } = serving;
+  const advertised = findAdvertisedAddress(advertiseAddress, bindAddress) ?? bindAddress;
+  return `${externalHostname === '' ? advertised : externalHostname}:${securePort}`;
+}

@@ -1,0 +1,106 @@
+import type { GroupResource } from '../api/names.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Tracing } from '../observability/tracing.ts';
+import type { StorageOptions } from '../options/storage.ts';
+import type { Allocations } from '../storage/allocations.ts';
+import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
+import type { Committer, RevisionLog } from '../storage/revision-log.ts';
+import type { ServerLeases } from '../storage/server-leases.ts';
+import type { SigningKeyStore } from '../storage/signing-keys.ts';
+import type { Store } from '../storage/store.ts';
+import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
+import type { Foundation } from './foundation.ts';
+import { createCacheChecks, type NamedChecks } from './health-checks.ts';
+import { createPhase, type Phase } from './phase.ts';
+import type { Service } from './services.ts';
+import { createStorageMetrics } from './storage-metrics.ts';
+
+const POOL_SIZE = 8;
+
+/** The first query connects. */
+export function openDatabase(
+  { caFile, certFile, keyFile, compactionIntervalMs }: StorageOptions,
+  { urls, logger }: { readonly urls: readonly string[]; readonly logger: Logger },
+): PostgresLog {
+  return openPostgres({
+    urls,
+    poolSize: POOL_SIZE,
+    ...(caFile === '' ? {} : { caFile }),
+    ...(certFile === '' ? {} : { certFile }),
+    ...(keyFile === '' ? {} : { keyFile }),
+    compactionIntervalMs,
+    onTrouble: (message) => logger.warn('database', { message }),
+  });
+}
+
+/** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
+export interface StoragePhase extends Phase {
+  readonly store: Store;
+  readonly allocations: Allocations;
+  readonly leases: ServerLeases;
+  readonly signingKeys: SigningKeyStore;
+  /** Started by the controllers, after the first objects of the cluster exist. */
+  readonly upkeep: readonly Service[];
+  /** Undefined for a resource that never had an object. */
+  countObjects(resource: GroupResource): number | undefined;
+  /** Whether the cache follows the database. */
+  checks(): NamedChecks;
+}
+
+export function createStorage(
+  foundation: Foundation,
+  database: PostgresLog,
+  options: StorageOptions,
+): StoragePhase {
+  const { registry, startup } = foundation;
+  const services = foundation.services.branch();
+  const { allocations, leases, signingKeys } = database;
+  const log: RevisionLog = {
+    committer: traceCommits(database.committer, foundation.tracing),
+    feed: database.feed,
+    reader: database.reader,
+  };
+  const cache = new WatchCache({
+    ...log,
+    fieldsOf: (resource) => registry.findStorage(resource)?.fields.read ?? (() => ({})),
+  });
+  const phase = createPhase({
+    services,
+    begin: async () => {
+      services.start('watch-cache', 'essential', (signal, works) => cache.run(signal, works));
+      await services.until(cache.ready());
+      startup.finished('watch-cache');
+    },
+    close: () => database.close(),
+  });
+  return {
+    ...phase,
+    ...{ store: cache, allocations, leases, signingKeys },
+    upkeep: [
+      ...keepDatabase(database, options),
+      ...createStorageMetrics({ ...foundation, ...options, database, cache }),
+    ],
+    countObjects: (resource) => cache.countObjects(resource),
+    checks: () => createCacheChecks(database, foundation.services.checks()),
+  };
+}
+
+function keepDatabase({ compactor, expirer }: PostgresLog, options: StorageOptions): Service[] {
+  const compaction = { name: 'compaction', run: (signal: AbortSignal) => compactor.run(signal) };
+  const expiry = { name: 'expiry', run: (signal: AbortSignal) => expirer.run(signal) };
+  return options.compactionIntervalMs > 0 ? [compaction, expiry] : [expiry];
+}
+
+/** Traces each write into the log, including the wait for its batch. */
+const traceCommits = (committer: Committer, tracing: Tracing): Committer => ({
+  commit: (write) => {
+    const { verb, key } = write;
+    const attributes = {
+      'k8s.group': key.group,
+      'k8s.resource': key.resource,
+      'pg_apiserver.write.verb': verb,
+      'pg_apiserver.write.size_bytes': write.json.length,
+    };
+    return tracing.part('Commit', attributes, () => committer.commit(write));
+  },
+});

@@ -1,0 +1,76 @@
+import { AdmissionChain } from '../admission/admission.ts';
+import { createNamespace } from '../controllers/bootstrap.ts';
+import { StoredQuotas } from '../controllers/quota-ledger.ts';
+import type { ServerOptions } from '../options/options.ts';
+import { GatedFields } from '../registry/gated-fields.ts';
+import { createAddressPool, createPortPool, type ValuePool } from '../registry/value-pool.ts';
+import { Client } from '../verbs/client/client.ts';
+import { ValueAllocator } from '../verbs/writing/allocator.ts';
+import { Ownership } from '../verbs/writing/ownership.ts';
+import { ObjectWriter } from '../verbs/writing/writer.ts';
+import { createAdmission } from './admission.ts';
+import type { Foundation } from './foundation.ts';
+import { createPhase, type Phase } from './phase.ts';
+import type { PolicyPhase } from './policy.ts';
+import type { StoragePhase } from './storage.ts';
+
+/** The third phase: admission and the writer that every write passes. */
+export interface WritingPhase extends Phase {
+  readonly writer: ObjectWriter;
+  /** The API as parts of the server use it. */
+  readonly client: Client;
+  readonly admission: AdmissionChain;
+  readonly quotas: StoredQuotas;
+  /** Addresses and ports that services are assigned. */
+  readonly pools: readonly ValuePool[];
+  /** From now on webhooks are asked about writes. */
+  serve(): void;
+}
+
+/** @throws Error that names the file or plugin that is wrong */
+export function createWriting(
+  foundation: Foundation,
+  { storage, policy }: { readonly storage: StoragePhase; readonly policy: PolicyPhase },
+  options: Pick<ServerOptions, 'admission' | 'services' | 'storage' | 'writing'>,
+): WritingPhase {
+  const { types, registry, now } = foundation;
+  const { store } = storage;
+  const services = foundation.services.branch();
+  const pools = createPools(options);
+  // Plugins write, and every write passes the plugins, so the chain exists before them.
+  const admission = new AdmissionChain();
+  const ownership = new Ownership({ types, registry, now });
+  const writer = new ObjectWriter({
+    ...{ store, admission, types, ownership, now },
+    allocator: new ValueAllocator(storage.allocations, pools),
+    eventTtlMs: options.storage.eventTtlMs,
+    collectsGarbage: options.writing.collectsGarbage,
+    gatedFields: new GatedFields(foundation.isFeatureOn),
+  });
+  const client = new Client({ store, registry, writer });
+  const quotas = new StoredQuotas(client);
+  const plugins = createAdmission(options.admission, {
+    ...foundation,
+    ...policy,
+    ...{ store, quotas },
+    createNamespace: (name) => createNamespace(client, name),
+  });
+  admission.use(plugins.all);
+  const phase = createPhase({
+    services,
+    begin: async () => {
+      services.start('admission', 'essential', plugins.run);
+      await services.until(plugins.ready());
+      foundation.startup.finished('admission');
+    },
+  });
+  return { ...phase, ...{ writer, client, admission, quotas, pools }, serve: plugins.serve };
+}
+
+function createPools({ services }: Pick<ServerOptions, 'services'>): ValuePool[] {
+  return [
+    // The first address is that of the service through which the cluster reaches this API.
+    ...services.clusterIpRanges.map((range, at) => createAddressPool(range, at === 0 ? 1 : 0)),
+    createPortPool(services.nodePortRange),
+  ];
+}

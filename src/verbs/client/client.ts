@@ -1,0 +1,211 @@
+import type { ResourceOf } from '../../api/names.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import { parseStored } from '../../codec/stored-object.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { type ListScope, type ObjectName, ObjectReader, type Trust } from '../../storage/object-reader.ts';
+import { toResourceVersion } from '../../storage/revision.ts';
+import type { Entry, ObjectEvent, Store } from '../../storage/store.ts';
+import type { WriteCall, Written } from '../writing/call.ts';
+import type { DeleteOptions } from '../writing/deletion.ts';
+import { orExists, orFact, orNotFound } from '../writing/outcome.ts';
+import type { ObjectWriter } from '../writing/writer.ts';
+import { authorOf, type ServerAuthor } from './author.ts';
+
+export interface ClientParts {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly writer: ObjectWriter;
+}
+
+/** How objects are made that must be there. */
+export interface Ensuring<T extends ApiObject> {
+  /** What the object is to be instead; undefined: it may stay. Absent: whatever is there may stay. */
+  readonly mend?: (current: T) => T | undefined;
+  /** Where the object is looked for before anything is written; `latest` where nothing else is said. */
+  readonly trust?: Trust;
+}
+
+export interface RemoveOptions {
+  /** Only the object with this uid. */
+  readonly uid?: string;
+}
+
+/** `ending`: it waits for its grace period, or for finalizers. `conflict`: the name belongs to another object. */
+export type RemoveOutcome = 'gone' | 'ending' | 'not-found' | 'conflict';
+
+/**
+ * The API as the server's own parts use it: typed objects, writes that go through admission and validation like those of any
+ * client, and outcomes instead of errors for what others may have done meanwhile. What is thrown is a failure:
+ * StorageError by reads, StatusError by writes.
+ */
+export class Client {
+  readonly #parts: ClientParts;
+  readonly #reader: ObjectReader;
+  readonly #author: ServerAuthor;
+
+  constructor(parts: ClientParts, author: ServerAuthor = { name: 'pg-apiserver', ownership: 'leave' }) {
+    this.#parts = parts;
+    this.#reader = new ObjectReader(parts.store);
+    this.#author = author;
+  }
+
+  /** The same for another part of the server, which has a name of its own in history. */
+  as(name: string, ownership: WriteCall['ownership'] = 'leave'): Client {
+    return new Client(this.#parts, { name, ownership });
+  }
+
+  /** Undefined when there is no such object. */
+  get<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    name: ObjectName,
+    trust: Trust = 'latest',
+  ): Promise<T | undefined> {
+    return this.#reader.get(resource, name, trust);
+  }
+
+  list<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    scope: ListScope = {},
+    trust: 'cached' | 'latest' = 'latest',
+  ): Promise<T[]> {
+    return this.#reader.list(resource, scope, trust);
+  }
+
+  /** The objects of a list one after the other. Other work has its turn in between. */
+  each<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    scope: ListScope = {},
+    trust: 'cached' | 'latest' = 'latest',
+  ): AsyncGenerator<T> {
+    return this.#reader.each(resource, scope, trust);
+  }
+
+  /** A list whose objects are not parsed. */
+  entries(
+    resource: ResourceOf<ApiObject>,
+    scope: ListScope = {},
+    trust: 'cached' | 'latest' = 'latest',
+  ): Promise<readonly Entry[]> {
+    return this.#reader.entries(resource, scope, trust);
+  }
+
+  /**
+   * The objects of a resource as they are, as ADDED events, then every change, until the signal aborts. What does not match is
+   * as if it were not there. @throws StorageError compacted when the consumer fell behind the history; begin again
+   */
+  async *watch(
+    resource: ResourceOf<ApiObject>,
+    signal: AbortSignal,
+    matches?: (entry: Entry) => boolean,
+  ): AsyncGenerator<ObjectEvent> {
+    const stream = await this.#parts.store.watch(
+      {
+        resource,
+        scope: {},
+        start: { kind: 'state', freshness: { kind: 'latest' } },
+        bookmarks: false,
+        ...(matches === undefined ? {} : { matches }),
+      },
+      signal,
+    );
+    for await (const events of stream) for (const event of events) if ('entry' in event) yield event;
+  }
+
+  async create<T extends ApiObject>(resource: ResourceOf<T>, object: T): Promise<T | 'exists'> {
+    const call = this.#callFor(resource, object.metadata);
+    const created = this.#parts.writer.create(call, structuredClone(object));
+    return toResult<T, 'exists'>(await orExists(created));
+  }
+
+  /**
+   * Creates an object, or mends the one that is there. A create that loses the race becomes an update; nothing is written when
+   * nothing is to be mended.
+   */
+  async ensure<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    object: T,
+    { mend = () => undefined, trust = 'latest' }: Ensuring<T> = {},
+  ): Promise<T> {
+    const { namespace = '', name = '' } = object.metadata;
+    const found = await this.get(resource, { namespace, name }, trust);
+    if (found !== undefined && mend(found) === undefined) return found;
+    const written = await this.#parts.writer.update(this.#callFor(resource, { namespace }), name, {
+      kind: 'object',
+      apply: (copy: T) => mend(copy) ?? copy,
+      create: () => structuredClone(object),
+    });
+    return toResult<T, never>(written);
+  }
+
+  /** `change` may change its copy and return it. It is called again with a newer one after a conflict. */
+  async update<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    name: ObjectName,
+    change: (copy: T) => T,
+  ): Promise<T | 'not-found'> {
+    const call = this.#callFor(resource, name);
+    const written = this.#parts.writer.update(call, name.name, { kind: 'object', apply: change });
+    return toResult<T, 'not-found'>(await orNotFound(written));
+  }
+
+  /** Writes what the server found out about an object, as it is: see StateChange. */
+  async updateState<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    name: ObjectName & { readonly subresource: string },
+    change: (copy: T) => T,
+  ): Promise<T | 'not-found'> {
+    const call = { ...this.#callFor(resource, name), subresource: name.subresource };
+    const written = this.#parts.writer.update(call, name.name, { kind: 'state', apply: change });
+    return toResult<T, 'not-found'>(await orNotFound(written));
+  }
+
+  /** With all that belongs to it. */
+  async remove(
+    resource: ResourceOf<ApiObject>,
+    name: ObjectName,
+    { uid }: RemoveOptions = {},
+  ): Promise<RemoveOutcome> {
+    const preconditions = uid === undefined ? {} : { uid };
+    const removed = this.#parts.writer.remove(this.#callFor(resource, name), name.name, {
+      ...DELETE_NOW,
+      preconditions,
+    });
+    const outcome = await orNotFound(uid === undefined ? removed : orFact(removed, 'Conflict', 'conflict'));
+    if (typeof outcome === 'string') return outcome;
+    return outcome.gone ? 'gone' : 'ending';
+  }
+
+  #callFor(resource: ResourceOf<ApiObject>, { namespace = '' }: { readonly namespace?: string }): WriteCall {
+    const definition = this.#definitionOf(resource);
+    return {
+      definition,
+      version: definition.storage.version,
+      subresource: '',
+      namespace,
+      author: authorOf(this.#author),
+      dryRun: false,
+      ownership: this.#author.ownership,
+    };
+  }
+
+  #definitionOf(resource: ResourceOf<ApiObject>): ResourceDefinition {
+    const definition = this.#parts.registry.findStorage(resource);
+    if (definition === undefined) throw new Error(`the registry has no ${resource.resource}`);
+    return definition;
+  }
+}
+
+const DELETE_NOW: DeleteOptions = {
+  gracePeriodSeconds: undefined,
+  propagationPolicy: 'Background',
+  orphanDependents: undefined,
+  preconditions: {},
+  dryRun: false,
+};
+
+function toResult<T extends ApiObject, Fact extends string>(written: Written | Fact): T | Fact {
+  if (typeof written === 'string') return written;
+  const { json, revision } = written;
+  return parseStored<T>(json, revision === undefined ? undefined : toResourceVersion(revision));
+}

@@ -1,0 +1,143 @@
+import { expect } from 'vitest';
+import type { Cluster } from '../../kit/cluster.ts';
+import type { HostileRequest } from '../../kit/hostile-request.ts';
+
+/** Lists that rules compare with themselves or with each other, each part of them different, so that no look-up ends early. */
+const NODES = '/api/v1/nodes';
+const CORE = '/api/v1/namespaces/default';
+
+const many = <T>(count: number, item: (at: number) => T): T[] =>
+  Array.from({ length: count }, (_, at) => item(at));
+const addressOf = (at: number): string => `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`;
+const namesOf = (count: number): Record<string, string> =>
+  Object.fromEntries(many(count, (at) => [`count/r${at}.example.com`, '1']));
+
+const isThere =
+  (path: string, object: { metadata: { name: string } } & Record<string, unknown>) =>
+  async (cluster: Cluster): Promise<void> => {
+    const { code, text } = await cluster.request('POST', path, object);
+    expect([201, 409], text).toContain(code);
+  };
+
+const NODE = isThere(NODES, { metadata: { name: 'long' } });
+const POD = isThere(`${CORE}/pods`, {
+  metadata: { name: 'long' },
+  spec: { containers: [{ name: 'c', image: 'i' }] },
+});
+
+export const LONG_LISTS: readonly HostileRequest[] = [
+  {
+    name: '12,000 addresses of a node',
+    method: 'PUT',
+    path: `${NODES}/long/status`,
+    before: NODE,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'long' },
+        status: { addresses: many(12_000, (at) => ({ type: 'InternalIP', address: addressOf(at) })) },
+      }),
+    codes: [200],
+  },
+  {
+    name: '49,000 networks of a node',
+    method: 'POST',
+    path: NODES,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'networks' },
+        spec: { podCIDR: '10.0.0.0/32', podCIDRs: many(49_000, (at) => `${addressOf(at)}/32`) },
+      }),
+    codes: [422],
+  },
+  {
+    name: '16,000 addresses of a pod',
+    method: 'PUT',
+    path: `${CORE}/pods/long/status`,
+    before: POD,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'long' },
+        status: { podIP: '10.0.0.0', podIPs: many(16_000, (at) => ({ ip: addressOf(at) })) },
+      }),
+    codes: [422],
+  },
+  {
+    name: '16,000 ports of one number, which warn of each other',
+    method: 'POST',
+    path: `${CORE}/pods?dryRun=All`,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'ports' },
+        spec: { containers: [{ name: 'c', image: 'i', ports: many(16_000, () => ({ containerPort: 80 })) }] },
+      }),
+    codes: [201],
+  },
+  {
+    name: '8,000 ports of one number on as many addresses of the node',
+    method: 'POST',
+    path: `${CORE}/pods?dryRun=All`,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'ports' },
+        spec: {
+          containers: [
+            {
+              name: 'c',
+              image: 'i',
+              ports: many(8_000, (at) => ({ containerPort: 80, hostPort: 80, hostIP: addressOf(at) })),
+            },
+          ],
+        },
+      }),
+    codes: [201],
+  },
+  {
+    name: '49,000 cluster addresses of a service',
+    method: 'POST',
+    path: `${CORE}/services?dryRun=All`,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'addresses' },
+        spec: { ports: [{ port: 80 }], clusterIP: '10.0.0.0', clusterIPs: many(49_000, addressOf) },
+      }),
+    codes: [422],
+  },
+  {
+    name: '49,000 cluster addresses of a service that are none',
+    method: 'POST',
+    path: `${CORE}/services?dryRun=All`,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'addresses' },
+        spec: { ports: [{ port: 80 }], clusterIPs: many(49_000, (at) => `x${at}`) },
+      }),
+    codes: [422],
+  },
+  {
+    name: 'a quota of 24,000 resources in 10,000 scopes',
+    method: 'POST',
+    path: `${CORE}/resourcequotas?dryRun=All`,
+    body: () =>
+      JSON.stringify({
+        metadata: { name: 'long' },
+        spec: { hard: namesOf(24_000), scopes: many(10_000, () => 'Terminating') },
+      }),
+    codes: [201],
+  },
+  {
+    name: 'a table of endpoints with 8,000 addresses and 4,000 ports',
+    method: 'GET',
+    path: `${CORE}/endpoints`,
+    headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
+    before: isThere(`${CORE}/endpoints`, {
+      metadata: { name: 'long' },
+      subsets: [
+        {
+          addresses: many(8_000, (at) => ({ ip: addressOf(at) })),
+          ports: many(4_000, (at) => ({ name: `p${at}`, port: at + 1 })),
+        },
+      ],
+    }),
+    codes: [200],
+  },
+];

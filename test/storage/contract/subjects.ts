@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import type { GroupResource } from '../../../src/api/names.ts';
+import { toPosition } from '../../../src/storage/key.ts';
+import type { Revision } from '../../../src/storage/revision.ts';
+import type { Write, WriteVerb } from '../../../src/storage/revision-log.ts';
+import type { Entry, Store } from '../../../src/storage/store.ts';
+import type { FieldReader } from '../../../src/storage/watch-cache/cached-entry.ts';
+import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
+import { createTestDatabase } from '../../postgres.ts';
+import { openLog } from '../postgres/kit.ts';
+import { ReferenceStore } from './reference-store.ts';
+
+/** A store, and what happens to stores: their memory goes, and their history. */
+export interface Subject extends AsyncDisposable {
+  readonly store: Store;
+  /** The memory is gone and everything is read afresh; every watch ends. */
+  forget(): Promise<void>;
+  /** Besides, the history up to now is gone. */
+  compact(): Promise<void>;
+}
+
+/** Objects are selected by their data. */
+const readData: FieldReader = (object) => {
+  const data = object.data as { data?: string } | undefined;
+  return { data: data?.data ?? '' };
+};
+
+async function openWatchCache(): Promise<Subject> {
+  const database = await createTestDatabase();
+  const log = openLog(database.url);
+  const cache = new WatchCache({ ...log, fieldsOf: () => readData });
+  const stop = new AbortController();
+  const running = cache.run(stop.signal);
+  await cache.ready();
+  const forget = async (): Promise<void> => {
+    await cache.get(toWrite('create', { resource: 'none', name: 'none' }).key, { kind: 'latest' });
+    await cache.reset();
+  };
+  return {
+    store: cache,
+    forget,
+    compact: async () => {
+      await database.query('UPDATE compaction SET revision = (SELECT max(revision) FROM revisions)');
+      await forget();
+    },
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await running;
+      await log.close();
+      await database.drop();
+    },
+  };
+}
+
+async function openReference(): Promise<Subject> {
+  const store = new ReferenceStore(readData);
+  return {
+    store,
+    forget: async () => store.forget(),
+    compact: async () => store.compact(),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+export const SUBJECTS: readonly (readonly [string, () => Promise<Subject>])[] = [
+  ['the reference', openReference],
+  ['the watch cache over PostgreSQL', openWatchCache],
+];
+
+export interface Target {
+  readonly resource: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export const inGroup = (resource: string): GroupResource => ({ group: 'test', resource });
+
+export function toWrite(
+  verb: WriteVerb,
+  { resource, namespace = 'default', name }: Target,
+  more: { readonly data?: string; readonly expected?: Revision; readonly holds?: Write['holds'] } = {},
+): Write {
+  const { data = 'x', expected, holds } = more;
+  const object = { kind: 'Thing', apiVersion: 'test/v1', metadata: { name, namespace }, data: { data } };
+  return {
+    verb,
+    key: { group: 'test', resource, namespace, name },
+    uid: randomUUID(),
+    expected,
+    json: Buffer.from(JSON.stringify(object)),
+    attribution: {
+      username: 'tester',
+      userAgent: 'vitest',
+      sourceAddress: '127.0.0.1',
+      requestId: randomUUID(),
+      fieldManager: 'vitest',
+    },
+    ...(holds === undefined ? {} : { holds }),
+  };
+}
+
+export const hasData =
+  (data: string) =>
+  ({ fields }: Entry): boolean =>
+    fields.data === data;
+
+/** `default/web=x`: an object and its data. */
+export const show = (entry: Entry): string =>
+  `${toPosition(entry).replace('\0', '/')}=${readData(JSON.parse(entry.json.toString())).data}`;
+
+export const LATEST = { kind: 'latest' } as const;
+
+/** A StorageError. */
+export const failure = (kind: string, more: object = {}): object => ({ failure: { kind, ...more } });
+
+let resources = 0;
+
+/** Each test has resources of its own, so that all share one store. */
+export function newResource(): string {
+  resources += 1;
+  return `things${resources}`;
+}
+
+export const create = (store: Store, target: Target, data = 'x'): Promise<Revision> =>
+  store.commit(toWrite('create', target, { data }));
+
+export async function createMany(
+  store: Store,
+  resource: string,
+  names: readonly string[],
+): Promise<Revision[]> {
+  const revisions = [];
+  for (const name of names) revisions.push(await create(store, { resource, name }));
+  return revisions;
+}
