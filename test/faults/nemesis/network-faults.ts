@@ -1,5 +1,7 @@
-import { sleep } from '../world/until.ts';
-import type { Fault, Scene } from './fault.ts';
+import pg from 'pg';
+import { sleep, until } from '../world/until.ts';
+import type { World } from '../world/world.ts';
+import type { Fault } from './fault.ts';
 
 /** Between servers and databases, between databases, and before servers. */
 export const NETWORK_FAULTS: readonly Fault[] = [
@@ -57,6 +59,26 @@ export const NETWORK_FAULTS: readonly Fault[] = [
     },
   },
   {
+    // A slot is made in steps, each of which waits for those who write. What commits during the last is what it leaves out; here
+    // such commits wait for their standby until the tail has caught up.
+    name: 'slot-beside-commits',
+    run: async ({ world }) => {
+      const link = world.group.link('sync');
+      await using one = await openTransaction(world);
+      await endTails(world);
+      await slotWaitsFor(world, one.xid);
+      await using other = await openTransaction(world);
+      await one.end();
+      await slotWaitsFor(world, other.xid);
+      link.delay(2000);
+      await sleep(300);
+      await other.end();
+      await sleep(700);
+      link.delay(0);
+      await world.group.waitForStandby('sync');
+    },
+  },
+  {
     name: 'client-cut',
     run: async ({ world, random }) => {
       for (let times = random.between(1, 6); times > 0; times -= 1) {
@@ -77,7 +99,25 @@ export const NETWORK_FAULTS: readonly Fault[] = [
   },
 ];
 
-async function endTails({ group }: Scene['world']): Promise<void> {
+/** One that the making of a slot waits for. */
+async function openTransaction({ group }: World) {
+  const client = new pg.Client({ connectionString: group.primary.url });
+  client.on('error', () => {});
+  await client.connect();
+  await client.query('BEGIN');
+  const { rows } = await client.query<{ xid: string }>('SELECT pg_current_xact_id()::text AS xid');
+  const end = (): Promise<void> => client.end().catch(() => {});
+  return { xid: rows[0]?.xid ?? '', end, [Symbol.asyncDispose]: end };
+}
+
+/** Servers that are slow to come back are left out. */
+async function slotWaitsFor({ group }: World, xid: string): Promise<void> {
+  const waiting = 'SELECT FROM pg_locks WHERE transactionid::text = $1 AND NOT granted';
+  const waits = async (): Promise<boolean> => (await group.primary.query(waiting, [xid])).length > 0;
+  await until('a slot waits', waits, 8000).catch(() => {});
+}
+
+async function endTails({ group }: World): Promise<void> {
   await group.primary
     .query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_replication WHERE application_name LIKE 'pg-apiserver%'",
