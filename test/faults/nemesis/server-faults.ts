@@ -58,7 +58,8 @@ export const SERVER_FAULTS: readonly Fault[] = [
       await sleep(random.between(400, 800));
       for (const network of server.databases) network.cut('near');
       await sleep(random.between(100, 600));
-      await Promise.all([server.stop('SIGTERM'), sleep(3000).then(() => link.heal())]);
+      await server.stop('SIGTERM');
+      link.heal();
       // Until it hears that its peers are gone, PostgreSQL does not shut down.
       for (const network of server.databases) network.heal();
       await world.group.waitForSync();
