@@ -5,7 +5,7 @@ import { runFaults } from './run.ts';
 
 /** A short part of `npm run faults`: what has broken promises before, one of each kind. */
 const FAULTS = [
-  ...['half-open', 'slow-standby', 'kill-server', 'lossy-promotion', 'cut', 'rotate-key'],
+  ...['half-open', 'slot-beside-commits', 'kill-server', 'lossy-promotion', 'cut', 'rotate-key'],
   ...['end-stalled', 'restart-postgres', 'client-cut', 'kill-postgres'],
 ];
 /** Faults that have not begun by then are left out; what has begun ends. */
