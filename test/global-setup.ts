@@ -5,6 +5,7 @@ import { EmbeddedPostgres } from '../src/cli/embedded/embedded-postgres.ts';
 import { migrate } from '../src/storage/postgres/migrate.ts';
 import { readMigrations } from '../src/storage/postgres/migration.ts';
 import { hidePasswords } from '../src/util/hidden-passwords.ts';
+import { chosenPostgres, OLDEST_POSTGRES } from './kit/postgres-version.ts';
 import { openRunFolder, sharedRootOf } from './kit/run-folder.ts';
 
 /**
@@ -18,6 +19,8 @@ export const TEMPLATE = 'pg_apiserver_template';
 declare module 'vitest' {
   export interface ProvidedContext {
     adminUrl: string;
+    /** Of the oldest PostgreSQL that is supported. */
+    oldestUrl: string;
   }
 }
 
@@ -30,20 +33,29 @@ interface Server {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = openRunFolder();
-  let server: Server | undefined;
+  const servers: Server[] = [];
   const end = async (): Promise<void> => {
-    await server?.stop();
+    for (const server of servers) await server.stop();
     folder.remove();
   };
-  try {
-    server = await startServer(folder.path);
+  const start = async (starting: Promise<Server>): Promise<Server> => {
+    const server = await starting;
+    servers.push(server);
     await createTemplate(server.url);
+    return server;
+  };
+  try {
+    const [server, oldest] = await Promise.all([
+      start(startServer(folder.path)),
+      start(startEmbedded(join(folder.path, 'oldest'), OLDEST_POSTGRES)),
+    ]);
+    console.log(`PostgreSQL of the tests: ${server.choice}`);
+    project.provide('adminUrl', server.url);
+    project.provide('oldestUrl', oldest.url);
   } catch (error) {
     await end();
     throw error;
   }
-  console.log(`PostgreSQL of the tests: ${server.choice}`);
-  project.provide('adminUrl', server.url);
   return end;
 }
 
@@ -53,7 +65,9 @@ async function startServer(folder: string): Promise<Server> {
     const choice = `${hidePasswords(given)}, because TEST_DATABASE_URL says so`;
     return { url: given, choice, stop: async () => {} };
   }
-  return (await startContainer()) ?? startEmbedded(join(folder, 'postgres'));
+  const chosen = chosenPostgres();
+  const container = chosen.from === undefined ? await startContainer() : undefined;
+  return container ?? startEmbedded(join(folder, 'postgres'), chosen.from);
 }
 
 /** Undefined when no Docker engine answers, which the library finds out within milliseconds. */
@@ -86,7 +100,7 @@ async function startContainer(): Promise<Server | undefined> {
   }
 }
 
-async function startEmbedded(folder: string): Promise<Server> {
+async function startEmbedded(folder: string, from?: string): Promise<Server> {
   const settings = [
     'fsync=off',
     'full_page_writes=off',
@@ -95,7 +109,10 @@ async function startEmbedded(folder: string): Promise<Server> {
     'max_replication_slots=64',
   ];
   const sharedRoot = sharedRootOf(dirname(folder));
-  const postgres = new EmbeddedPostgres({ folder, port: 0, settings, sharedRoot, onProgress: () => {} });
+  const postgres = new EmbeddedPostgres({
+    ...{ folder, port: 0, settings, sharedRoot, onProgress: () => {} },
+    ...(from === undefined ? {} : { from }),
+  });
   await postgres.start();
   return {
     url: postgres.url,

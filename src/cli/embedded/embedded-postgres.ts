@@ -33,6 +33,8 @@ export interface EmbeddedOptions {
   readonly settings: readonly string[];
   /** Told of steps that take noticeable time. */
   readonly onProgress: (message: string) => void;
+  /** What brings PostgreSQL, where that is another version than ours; see {@link findBinaries}. */
+  readonly from?: string;
   /** Where root keeps what the account could not reach otherwise; below /var/lib unless told. */
   readonly sharedRoot?: string;
 }
@@ -146,7 +148,7 @@ export class EmbeddedPostgres {
   }
 
   async #findBinaries(): Promise<PostgresBinaries> {
-    const binaries = await findBinaries();
+    const binaries = await findBinaries(this.#options.from);
     return this.#account === undefined ? binaries : reachableBinaries(binaries, this.#sharedRoot);
   }
 

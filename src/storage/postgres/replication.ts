@@ -1,12 +1,12 @@
 import { Socket } from 'node:net';
-import type pg from 'pg';
+import pg from 'pg';
 import { LogicalReplicationService, PgoutputPlugin } from 'pg-logical-replication';
 import { toRevision } from '../revision.ts';
 import { type LoggedChange, toVerb } from './rows.ts';
 
 /**
  * The stream of inserts on `revisions` from one temporary replication slot. Everything particular to
- * pg-logical-replication 2.5 is in this file: it has no temporary slots, acknowledges what it received rather than what was
+ * pg-logical-replication 2.5 is in this file: it has no temporary slots, listens late for errors, acknowledges what it received rather than what was
  * applied, does not notice a stream that has gone silent, and does not reconnect. The feed (feed.ts) does the latter.
  */
 
@@ -69,6 +69,7 @@ export async function streamChanges(
     { ...config, stream: () => socket },
     { acknowledge: { auto: false, timeoutSeconds: 0 }, flowControl: { enabled: false } },
   );
+  listenEarly(service);
   const stream = new Stream(service, handlers);
   const slotName = `pg_apiserver_${process.pid}_${Date.now().toString(36)}`;
   let stop = (): void => {};
@@ -88,6 +89,21 @@ export async function streamChanges(
     stream.close();
     await close(service, socket);
   }
+}
+
+/**
+ * The library listens for errors of its client when that has connected. One that comes in the breath in which the connection is
+ * accepted would reach nobody, and end the process; what is asked of such a client fails by itself.
+ */
+function listenEarly(service: LogicalReplicationService): void {
+  let current: unknown = null;
+  Object.defineProperty(service, '_client', {
+    get: () => current,
+    set: (client: unknown) => {
+      current = client;
+      if (client instanceof pg.Client) client.on('error', () => {});
+    },
+  });
 }
 
 async function close(service: LogicalReplicationService, socket: Socket): Promise<void> {

@@ -33,9 +33,17 @@ export async function startStandby(primary: PrivatePostgres): Promise<Standby> {
   const { hostname, port, username, password } = new URL(primary.url);
   const copyFiles = async (folder: string): Promise<void> => {
     await using session = await connect(primary.url);
-    await session.query("SELECT pg_backup_start('standby', true)");
+    const [version] = await session.query<{ number: string }>(
+      "SELECT current_setting('server_version_num') AS number",
+    );
+    // What version 15 calls differently.
+    const [begin, end] =
+      Number(version?.number) < 150_000
+        ? ["pg_start_backup('standby', true, false)", 'pg_stop_backup(false)']
+        : ["pg_backup_start('standby', true)", 'pg_backup_stop()'];
+    await session.query(`SELECT ${begin}`);
     await run('cp', ['-a', join(primary.folder, 'cluster'), join(folder, 'cluster')]);
-    const [stopped] = await session.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop()');
+    const [stopped] = await session.query<{ labelfile: string }>(`SELECT labelfile FROM ${end}`);
     await run('cp', ['-a', join(primary.folder, 'password'), join(folder, 'password')]);
     const cluster = join(folder, 'cluster');
     await run('rm', ['-f', join(cluster, 'postmaster.pid')]);

@@ -1,0 +1,69 @@
+import type { Item, LogRow, Promotion, Record } from './record.ts';
+
+/** A row that somebody saw or was told of; `lostBy` says which promotion lost it. */
+export interface KnownRow extends Item {
+  readonly isDelete: boolean;
+  /** Index of the promotion; undefined: it is in the log at the end. */
+  readonly lostBy: number | undefined;
+}
+
+/**
+ * All rows that are known to have been in the log at some time. A promotion may lose the newest ones, so what the log was
+ * depends on when it was read: in era `n` it was that after the `n`th promotion and before the next.
+ */
+export class Branches {
+  readonly #promotions: readonly Promotion[];
+  readonly #rows: readonly KnownRow[];
+  readonly #cached = new Map<number, readonly KnownRow[]>();
+
+  constructor(record: Record) {
+    this.#promotions = record.promotions;
+    const surviving = new Set(record.log.map(({ revision }) => revision));
+    const lost = new Map<bigint, KnownRow>();
+    for (const item of sightings(record)) {
+      if (surviving.has(item.revision)) continue;
+      const lostBy = this.#promotions.findIndex(({ epoch }) => item.revision < epoch);
+      lost.set(item.revision, { ...item, lostBy: lostBy < 0 ? undefined : lostBy });
+    }
+    const kept = record.log.map((row): KnownRow => ({ ...toItem(row), lostBy: undefined }));
+    this.#rows = [...kept, ...lost.values()].sort(byRevision);
+  }
+
+  /** What the log was in an era, oldest first. */
+  inEra(era: number): readonly KnownRow[] {
+    const cached = this.#cached.get(era);
+    if (cached !== undefined) return cached;
+    const rows = this.#rows.filter(({ lostBy }) => lostBy === undefined || lostBy >= era);
+    this.#cached.set(era, rows);
+    return rows;
+  }
+
+  /** The eras in which something that took so long may have read the log. */
+  erasOf(invokedMs: number, completedMs: number): number[] {
+    const first = this.#promotions.filter(({ doneMs }) => doneMs <= invokedMs).length;
+    const last = this.#promotions.filter(({ beganMs }) => beganMs < completedMs).length;
+    return Array.from({ length: last - first + 1 }, (_, n) => first + n);
+  }
+}
+
+const byRevision = (a: Item, b: Item): number => (a.revision < b.revision ? -1 : 1);
+
+const toItem = ({ key, revision, op, verb }: LogRow): Item & { isDelete: boolean } => ({
+  ...{ key, revision, op },
+  isDelete: verb === 'delete',
+});
+
+/** Every time that somebody was told that a revision is a certain write. */
+export function* sightings(record: Record): Generator<Item & { isDelete: boolean }> {
+  for (const { id, key, kind, outcome } of record.operations) {
+    if (outcome.kind === 'written' && outcome.revision !== undefined)
+      yield { key, revision: outcome.revision, op: id, isDelete: kind === 'delete' };
+    if (outcome.kind === 'found') yield { ...outcome, key, isDelete: false };
+    if (outcome.kind === 'listed') for (const item of outcome.items) yield { ...item, isDelete: false };
+  }
+  // A deleted object has the `op` of whoever wrote it last.
+  for (const { seen } of record.watches)
+    for (const one of seen)
+      if (one.type === 'added' || one.type === 'modified') yield { ...one, isDelete: false };
+      else if (one.type === 'deleted') yield { ...one, op: '', isDelete: true };
+}

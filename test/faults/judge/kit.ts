@@ -1,0 +1,75 @@
+import type { LogRow, Operation, Outcome, Promotion, Record, Seen, WatchSession } from './record.ts';
+
+/** Small records to be judged, made by hand. All is well in what these make until something else is said. */
+
+export const emptyRecord: Record = {
+  ...{ operations: [], watches: [], log: [], epochs: [], promotions: [], finalLists: [] },
+  ...{ compacted: 0n, watchersMustReach: 0n },
+};
+
+export const row = (
+  revision: number,
+  op: string,
+  verb: LogRow['verb'] = 'update',
+  previous?: number,
+): LogRow => ({
+  ...{ revision: BigInt(revision), op, verb, key: 'k', committedAtMs: revision },
+  previous: previous === undefined ? undefined : BigInt(previous),
+});
+
+/** The history of one object: a create, then updates, each from the one before. */
+export function rowsOf(...steps: readonly (readonly [revision: number, op: string])[]): LogRow[] {
+  return steps.map(([revision, op], at) =>
+    at === 0 ? row(revision, op, 'create') : row(revision, op, 'update', steps[at - 1]?.[0]),
+  );
+}
+
+export const operation = (
+  id: string,
+  kind: Operation['kind'],
+  [invokedMs, completedMs]: readonly [number, number],
+  outcome: Outcome,
+  expected?: number,
+): Operation => ({
+  ...{ id, kind, server: 0, key: kind === 'list' ? '' : 'k', invokedMs, completedMs, outcome },
+  ...(expected === undefined ? {} : { expected: BigInt(expected) }),
+});
+
+export const written = (revision?: number): Outcome => ({
+  kind: 'written',
+  revision: revision === undefined ? undefined : BigInt(revision),
+});
+export const found = (revision: number, op: string): Outcome => ({
+  ...{ kind: 'found', revision: BigInt(revision), op },
+});
+export const listed = (revision: number, item?: number, op = ''): Outcome => ({
+  ...{ kind: 'listed', revision: BigInt(revision) },
+  items: item === undefined ? [] : [{ key: 'k', revision: BigInt(item), op }],
+});
+export const absent: Outcome = { kind: 'absent' };
+export const refused: Outcome = { kind: 'refused', why: '409' };
+export const unknown: Outcome = { kind: 'unknown', why: 'ECONNRESET' };
+
+export const event = (type: 'added' | 'modified' | 'deleted', revision: number, op: string): Seen => ({
+  ...{ type, revision: BigInt(revision), op, key: 'k', atMs: revision },
+});
+export const bookmark = (revision: number): Seen => ({
+  ...{ type: 'bookmark', revision: BigInt(revision), atMs: revision },
+});
+
+export const session = (
+  from: number,
+  seen: readonly Seen[],
+  end: WatchSession['end'] = 'stopped',
+): WatchSession => ({
+  ...{ watcher: 'w', server: 0, from: BigInt(from), openedMs: 0, seen, end, endedMs: 1000 },
+});
+
+export const promotion = (
+  [beganMs, doneMs]: readonly [number, number],
+  survived: number,
+  epoch: number,
+  mayLose = true,
+): Promotion => ({
+  ...{ beganMs, doneMs, mayLose, survived: BigInt(survived), epoch: BigInt(epoch) },
+});

@@ -1,0 +1,129 @@
+/**
+ * What a run leaves to be judged: what clients saw, what the database has at the end, and what was done to it. Times are
+ * milliseconds of one monotonic clock. Revisions of the log are bigints; 0n stands for "no object".
+ *
+ * Each operation sends its id as its user agent, which the log keeps, and as the object's holder: so a row, an object and an
+ * event say whose they are.
+ */
+export interface Record {
+  readonly operations: readonly Operation[];
+  readonly watches: readonly WatchSession[];
+  /** In the order of revisions; only the keys of the run. */
+  readonly log: readonly LogRow[];
+  readonly epochs: readonly Epoch[];
+  readonly promotions: readonly Promotion[];
+  readonly compacted: bigint;
+  /** What each server answered when all was over and well: the list of all keys. */
+  readonly finalLists: readonly { readonly server: number; readonly items: readonly Item[] }[];
+  /** The newest revision of the keys, which every watch must have reached in the end. */
+  readonly watchersMustReach: bigint;
+}
+
+export type OperationKind = 'create' | 'update' | 'patch' | 'delete' | 'get' | 'list';
+
+export interface Operation {
+  readonly id: string;
+  readonly kind: OperationKind;
+  readonly server: number;
+  /** '' for lists. */
+  readonly key: string;
+  readonly invokedMs: number;
+  readonly completedMs: number;
+  /** The resourceVersion a write was guarded with. */
+  readonly expected?: bigint;
+  readonly outcome: Outcome;
+}
+
+export type Outcome =
+  /** A write was acknowledged; deletes do not say their revision. */
+  | { readonly kind: 'written'; readonly revision: bigint | undefined }
+  | { readonly kind: 'found'; readonly revision: bigint; readonly op: string }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'listed'; readonly revision: bigint; readonly items: readonly Item[] }
+  /** It says that nothing has happened: 4xx, or an answer that asks to be repeated. */
+  | { readonly kind: 'refused'; readonly why: string }
+  /** It may have happened or not. */
+  | { readonly kind: 'unknown'; readonly why: string };
+
+export interface Item {
+  readonly key: string;
+  readonly revision: bigint;
+  readonly op: string;
+}
+
+export interface LogRow extends Item {
+  readonly verb: 'create' | 'update' | 'delete';
+  readonly previous: bigint | undefined;
+  readonly committedAtMs: number;
+}
+
+export interface Epoch {
+  readonly after: bigint;
+  readonly beganAtMs: number;
+  readonly reason: string;
+}
+
+/** A standby became the primary. Between the two moments there was none. */
+export interface Promotion {
+  readonly beganMs: number;
+  readonly doneMs: number;
+  /** The standby was known not to have everything that was acknowledged. */
+  readonly mayLose: boolean;
+  /** The newest revision that survived, and the epoch that began. */
+  readonly survived: bigint;
+  readonly epoch: bigint;
+}
+
+export interface WatchSession {
+  readonly watcher: string;
+  readonly server: number;
+  readonly from: bigint;
+  readonly openedMs: number;
+  readonly seen: readonly Seen[];
+  readonly end: WatchEnd;
+  readonly endedMs: number;
+}
+
+/** `stopped`: by us, when the run was over. */
+export type WatchEnd = 'gone' | 'closed' | 'failed' | 'stopped';
+
+export type Seen =
+  | { readonly type: 'bookmark'; readonly revision: bigint; readonly atMs: number }
+  | {
+      readonly type: 'added' | 'modified' | 'deleted';
+      readonly revision: bigint;
+      readonly key: string;
+      readonly op: string;
+      readonly atMs: number;
+    };
+
+export interface Finding {
+  /** The promise that was broken. */
+  readonly rule: string;
+  /** The shortest facts that show it. */
+  readonly facts: string;
+}
+
+export const isWrite = ({ kind }: Operation): boolean => kind !== 'get' && kind !== 'list';
+
+export function describeOperation(of: Operation): string {
+  const guard = of.expected === undefined ? '' : ` expecting ${of.expected}`;
+  const time = `${(of.invokedMs / 1000).toFixed(3)}–${(of.completedMs / 1000).toFixed(3)} s`;
+  return `${of.id} (${of.kind} ${of.key}${guard}, server ${of.server}, ${time}: ${describeOutcome(of.outcome)})`;
+}
+
+function describeOutcome(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'written':
+      return `acknowledged${outcome.revision === undefined ? '' : ` at ${outcome.revision}`}`;
+    case 'found':
+      return `found ${outcome.op} at ${outcome.revision}`;
+    case 'absent':
+      return 'not there';
+    case 'listed':
+      return `${outcome.items.length} items at ${outcome.revision}`;
+    case 'refused':
+    case 'unknown':
+      return `${outcome.kind}, ${outcome.why}`;
+  }
+}

@@ -1,0 +1,106 @@
+import type { Finding, LogRow, Record, Seen, WatchSession } from './record.ts';
+
+const TYPES = { create: 'added', update: 'modified', delete: 'deleted' } as const;
+
+/** What watches promise, each session by itself: one that is resumed begins where the one before it ended. */
+export function* judgeWatches(record: Record): Generator<Finding> {
+  const byRevision = new Map(record.log.map((row) => [row.revision, row]));
+  for (const session of record.watches) {
+    const name = `${session.watcher} from ${session.from} (server ${session.server}, ${(session.openedMs / 1000).toFixed(3)} s)`;
+    const say = (rule: string, facts: string): Finding => ({ rule, facts: `${name}: ${facts}` });
+    const found = [
+      judgeSequence(session),
+      judgeTruth(record, session, byRevision),
+      judgeCompleteness(record, session),
+      judgeEpochs(record, session),
+      judgeEnd(record, session),
+    ];
+    for (const [rule, facts] of found.flatMap((one) => [...one])) yield say(rule, facts);
+  }
+  yield* judgeProgress(record);
+}
+
+type Broken = readonly [rule: string, facts: string];
+
+const lastOf = ({ from, seen }: WatchSession): bigint => seen.at(-1)?.revision ?? from;
+
+function* judgeSequence({ from, seen }: WatchSession): Generator<Broken> {
+  let before = from;
+  for (const one of seen) {
+    const goesOn = one.type === 'bookmark' ? one.revision >= before : one.revision > before;
+    if (!goesOn) yield ['events come once, in order', `${one.type} ${one.revision} after ${before}`];
+    before = one.revision;
+  }
+}
+
+/** An event is a row of the log, or of what a promotion has lost. */
+function* judgeTruth(
+  { promotions }: Record,
+  { seen }: WatchSession,
+  rows: ReadonlyMap<bigint, LogRow>,
+): Generator<Broken> {
+  for (const one of seen) {
+    if (one.type === 'bookmark') continue;
+    const row = rows.get(one.revision);
+    const isLost = promotions.some(({ survived, epoch }) => one.revision > survived && one.revision < epoch);
+    if (row === undefined && !isLost)
+      yield ['an event is a row of the log', `${one.type} ${one.key} ${one.revision} is not in it`];
+    else if (row !== undefined && (row.key !== one.key || TYPES[row.verb] !== one.type))
+      yield [
+        'an event is a row of the log',
+        `${one.type} ${one.key} ${one.revision} is ${row.verb} ${row.key}`,
+      ];
+  }
+}
+
+/** Nothing is left out up to the newest thing that was received, bookmarks included. */
+function* judgeCompleteness(record: Record, session: WatchSession): Generator<Broken> {
+  const last = lastOf(session);
+  const seen = new Set(session.seen.filter(isEvent).map(({ revision }) => revision));
+  const lost = record.operations.flatMap(({ outcome }) =>
+    outcome.kind === 'written' && outcome.revision !== undefined ? [outcome.revision] : [],
+  );
+  const all = new Set([...record.log.map(({ revision }) => revision), ...lost]);
+  // What lies between two histories is told by the 410 in between (judgeEpochs).
+  const missing = [...all].filter((one) => one > session.from && one <= last && !seen.has(one));
+  const [first] = missing.sort((a, b) => (a < b ? -1 : 1));
+  if (first === undefined) return;
+  const by = session.seen.find(({ revision }) => revision > first) ?? session.seen.at(-1);
+  const facts = `${missing.length} left out, the first is ${first}, then came ${by?.type} ${by?.revision}`;
+  yield ['a watch leaves nothing out', facts];
+}
+
+const isEvent = (one: Seen): one is Exclude<Seen, { type: 'bookmark' }> => one.type !== 'bookmark';
+
+/** Who has begun in one history hears of the next by 410, not by its events. */
+function* judgeEpochs({ epochs }: Record, session: WatchSession): Generator<Broken> {
+  for (const { after, reason } of epochs) {
+    if (session.from >= after) continue;
+    const beyond = session.seen.find(({ revision }) => revision > after);
+    if (beyond !== undefined)
+      yield [
+        'a watch ends with its history',
+        `it got ${beyond.type} ${beyond.revision} across ${after} (${reason})`,
+      ];
+  }
+}
+
+/** History reaches as far back as it was asked for, unless it was compacted or has an end. */
+function* judgeEnd({ compacted, promotions }: Record, session: WatchSession): Generator<Broken> {
+  if (session.end !== 'gone') return;
+  const last = lastOf(session);
+  const isJustified =
+    session.from < compacted ||
+    promotions.some(({ epoch, beganMs }) => last < epoch && beganMs < session.endedMs);
+  if (!isJustified) yield ['410 has a reason', `it ended at ${last}, and history reaches further back`];
+}
+
+/** When all is over and well, nobody is left behind. */
+function* judgeProgress({ watches, watchersMustReach }: Record): Generator<Finding> {
+  for (const [watcher, sessions] of Map.groupBy(watches, (session) => session.watcher)) {
+    const last = sessions.at(-1);
+    if (last === undefined || lastOf(last) >= watchersMustReach) continue;
+    const facts = `${watcher} (server ${last.server}) has got to ${lastOf(last)}, the log to ${watchersMustReach}; it has waited since ${(last.openedMs / 1000).toFixed(3)} s`;
+    yield { rule: 'a watch goes on', facts };
+  }
+}

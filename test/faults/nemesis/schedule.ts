@@ -1,0 +1,23 @@
+import type { Random } from '../random.ts';
+import { DATABASE_FAULTS } from './database-faults.ts';
+import type { Fault } from './fault.ts';
+import { NETWORK_FAULTS } from './network-faults.ts';
+import { SERVER_FAULTS } from './server-faults.ts';
+
+export const FAULTS: readonly Fault[] = [...NETWORK_FAULTS, ...SERVER_FAULTS, ...DATABASE_FAULTS];
+
+/** @throws Error that names those that do not exist */
+export function chooseFaults(only: readonly string[]): readonly Fault[] {
+  if (only.length === 0) return FAULTS;
+  const unknown = only.filter((name) => FAULTS.every((fault) => fault.name !== name));
+  if (unknown.length > 0) {
+    const all = FAULTS.map(({ name }) => name).join(', ');
+    throw new Error(`there is no fault ${unknown.join(', ')}: choose from ${all}`);
+  }
+  return only.flatMap((name) => FAULTS.filter((fault) => fault.name === name));
+}
+
+/** All of them in one order after the other, so that none is left out for long and each meets all others. */
+export function* scheduleOf(faults: readonly Fault[], random: Random): Generator<Fault> {
+  for (;;) yield* random.shuffled(faults);
+}

@@ -1,0 +1,135 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Epoch, LogRow, Promotion } from '../judge/record.ts';
+import { Caller } from '../workload/http.ts';
+import { NAMESPACE } from '../workload/keys.ts';
+import { ApiServer } from './api-server.ts';
+import { DatabaseGroup, type StandbyRole } from './group.ts';
+import { until } from './until.ts';
+
+const SERVERS = 2;
+/** The one that says how far back history is kept; the other is started without an idea of it. */
+const WINDOW_FLAGS = [['--history-window=24h'], []] as const;
+const FLAGS = ['--kvstore-compaction-interval=2s', '--authorization-mode=RBAC'];
+
+/** Two servers on one group of databases, with the networks between. */
+export class World implements AsyncDisposable {
+  readonly folder: string;
+  readonly group: DatabaseGroup;
+  readonly servers: readonly ApiServer[];
+  readonly promotions: Omit<Promotion, 'epoch'>[] = [];
+
+  static async start(): Promise<World> {
+    const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-faults-'));
+    // The account that PostgreSQL runs under when we are root must be able to pass.
+    chmodSync(folder, 0o755);
+    const group = await DatabaseGroup.start(folder);
+    const servers: ApiServer[] = [];
+    for (let index = 0; index < SERVERS; index += 1) {
+      const flags = [...FLAGS, ...(WINDOW_FLAGS[index] ?? [])];
+      const server = await ApiServer.open({ index, folder, nodes: group.nodes, flags });
+      servers.push(server);
+      await server.start();
+    }
+    const world = new World(folder, group, servers);
+    await world.ready();
+    const [caller] = world.callers();
+    await caller?.ask({
+      ...{ method: 'POST', path: '/api/v1/namespaces', headers: {} },
+      body: { metadata: { name: NAMESPACE } },
+    });
+    return world;
+  }
+
+  private constructor(folder: string, group: DatabaseGroup, servers: readonly ApiServer[]) {
+    this.folder = folder;
+    this.group = group;
+    this.servers = servers;
+  }
+
+  callers(): Caller[] {
+    return this.servers.map((server) => new Caller(server));
+  }
+
+  /** Networks between one server and the databases. */
+  networksOf(server: ApiServer) {
+    return server.databases;
+  }
+
+  async failOver(role: StandbyRole): Promise<void> {
+    const { beganMs, doneMs, survived } = await this.group.failOver(role);
+    this.promotions.push({ beganMs, doneMs, survived, mayLose: role === 'async' });
+  }
+
+  /** Everything runs and can reach everything. */
+  async heal(): Promise<void> {
+    for (const server of this.servers) {
+      server.signal('SIGCONT');
+      for (const network of [...server.databases, server.front]) network.heal();
+    }
+    for (const link of this.group.links.values()) link.heal();
+    for (const node of this.group.nodes) node.resume();
+    for (const server of this.servers) if (!server.isRunning) await server.start();
+  }
+
+  /** Both servers say that they are ready. */
+  async ready(timeoutMs = 60_000): Promise<void> {
+    for (const caller of this.callers()) {
+      await until(
+        `server ${caller.index} is ready`,
+        async () => {
+          const { code, text } = await caller.ask({ method: 'GET', path: '/readyz?verbose', headers: {} });
+          if (code !== 200) throw new Error(text);
+          return true;
+        },
+        timeoutMs,
+      );
+      caller.close();
+    }
+  }
+
+  async log(): Promise<LogRow[]> {
+    const rows = await this.group.primary.query<RawRow>(
+      `SELECT name, revision, verb, user_agent, previous_revision, extract(epoch FROM committed_at) * 1000 AS at
+      FROM revisions WHERE resource = 'leases' AND namespace = $1 ORDER BY revision`,
+      [NAMESPACE],
+    );
+    return rows.map((row) => ({
+      ...{ key: row.name, revision: BigInt(row.revision), op: row.user_agent, verb: row.verb },
+      previous: row.previous_revision === null ? undefined : BigInt(row.previous_revision),
+      committedAtMs: Number(row.at),
+    }));
+  }
+
+  async epochs(): Promise<Epoch[]> {
+    const rows = await this.group.primary.query<{ epoch: string; began_at: Date; reason: string }>(
+      'SELECT epoch, began_at, reason FROM epochs WHERE epoch > 0 ORDER BY epoch',
+    );
+    return rows.map((row) => ({
+      ...{ after: BigInt(row.epoch), beganAtMs: row.began_at.getTime(), reason: row.reason },
+    }));
+  }
+
+  async compaction(): Promise<{ revision: bigint; window: string }> {
+    const [row] = await this.group.primary.query<{ revision: string; window: string }>(
+      'SELECT revision, history_window::text AS window FROM compaction',
+    );
+    return { revision: BigInt(row?.revision ?? 0), window: row?.window ?? 'none' };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const server of this.servers) await server[Symbol.asyncDispose]();
+    await this.group[Symbol.asyncDispose]();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+interface RawRow {
+  readonly name: string;
+  readonly revision: string;
+  readonly verb: LogRow['verb'];
+  readonly user_agent: string;
+  readonly previous_revision: string | null;
+  readonly at: string;
+}

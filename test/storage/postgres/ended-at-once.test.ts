@@ -1,0 +1,62 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { expect, test, vi } from 'vitest';
+import { NO_REVISION } from '../../../src/storage/revision.ts';
+import { createTestDatabase } from '../../postgres.ts';
+import { openLog, Recorder, write } from './kit.ts';
+
+/** PostgreSQL documentation, 55.7: ReadyForQuery of a session without a transaction, and ErrorResponse. */
+const READY = Buffer.from('Z\0\0\0\x05I', 'latin1');
+const FIELDS = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0';
+const ENDED = Buffer.concat([Buffer.from([0x45, 0, 0, 0, FIELDS.length + 4]), Buffer.from(FIELDS)]);
+
+/** Stands before a database, and ends the first connections for replication in the breath in which they are accepted. */
+async function startEndingProxy(url: string, times: number) {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let left = times;
+  const proxy = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) sockets.add(socket.on('error', () => {}));
+    let ends = false;
+    near.on('data', (bytes) => {
+      if (bytes.includes('replication\0database') && left > 0) {
+        left -= 1;
+        ends = true;
+      }
+      far.write(bytes);
+    });
+    far.on('data', (bytes) => {
+      if (ends && bytes.includes(READY)) near.end(Buffer.concat([bytes, ENDED]));
+      else near.write(bytes);
+    });
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const through = new URL(url);
+  through.hostname = '127.0.0.1';
+  through.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: through.href,
+    hasEnded: () => left === 0,
+    [Symbol.dispose]: () => {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+    },
+  };
+}
+
+test('a stream whose connection is ended in the breath in which it is accepted begins again', async () => {
+  await using database = await createTestDatabase();
+  using proxy = await startEndingProxy(database.url, 2);
+  const log = openLog(proxy.url);
+  const stop = new AbortController();
+  const recorder = new Recorder();
+  const running = log.feed.run(NO_REVISION, recorder, stop.signal);
+  await vi.waitFor(() => expect(proxy.hasEnded()).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), { timeout: 20_000 });
+  await recorder.reached(await log.committer.commit(write('create', 'a')));
+  stop.abort();
+  await running;
+  await log.close();
+});
