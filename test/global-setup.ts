@@ -5,7 +5,7 @@ import { EmbeddedPostgres } from '../src/cli/embedded/embedded-postgres.ts';
 import { migrate } from '../src/storage/postgres/migrate.ts';
 import { readMigrations } from '../src/storage/postgres/migration.ts';
 import { hidePasswords } from '../src/util/hidden-passwords.ts';
-import { chosenPostgres, OLDEST_POSTGRES } from './kit/postgres-version.ts';
+import { chosenPostgres, fetchPostgres } from './kit/postgres-version.ts';
 import { openRunFolder, sharedRootOf } from './kit/run-folder.ts';
 
 /**
@@ -47,7 +47,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     const [server, oldest] = await Promise.all([
       start(startServer(folder.path)),
-      start(startEmbedded(join(folder.path, 'oldest'), OLDEST_POSTGRES)),
+      start(startEmbedded(join(folder.path, 'oldest'), fetchPostgres('14'))),
     ]);
     console.log(`PostgreSQL of the tests: ${server.choice}`);
     project.provide('adminUrl', server.url);
