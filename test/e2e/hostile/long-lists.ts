@@ -70,10 +70,10 @@ export const LONG_LISTS: readonly HostileRequest[] = [
     body: () =>
       JSON.stringify(podWith('tolerant', { tolerations: many(12_000, (at) => tolerations(11_999 - at)) })),
   },
-  dryRun('6,000 topologies of a storage class', '/apis/storage.k8s.io/v1/storageclasses', [201], () => ({
+  dryRun('5,000 topologies of a storage class', '/apis/storage.k8s.io/v1/storageclasses', [201], () => ({
     metadata: { name: 'long' },
     provisioner: 'example.com/long',
-    allowedTopologies: many(6_000, (at) => ({
+    allowedTopologies: many(5_000, (at) => ({
       matchLabelExpressions: [{ key: 'zone', values: [`z${at}`] }],
     })),
   })),
