@@ -64,7 +64,7 @@ SELECT
         THEN without_secret_data(object) ELSE object END AS object
 FROM superseded;
 
--- As before (0032), of what the caller may see.
+-- As before (0032), of what the caller may see. A column of history is named like the parameter.
 CREATE OR REPLACE FUNCTION object_at(of_group text, of_resource text, of_namespace text, of_name text, at bigint) RETURNS json
 LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN s.verb = 'delete' THEN NULL ELSE s.object END
@@ -73,7 +73,7 @@ LANGUAGE sql STABLE AS $$
             SELECT r.revision, r.verb, r.object
             FROM history r
             WHERE r.api_group = of_group AND r.resource = of_resource AND r.namespace = of_namespace AND r.name = of_name
-              AND r.revision <= (SELECT assert_in_history(at))
+              AND r.revision <= (SELECT assert_in_history(object_at.at))
             ORDER BY r.revision DESC
             LIMIT 1
         )
@@ -81,12 +81,12 @@ LANGUAGE sql STABLE AS $$
         SELECT p.revision, 'update', p.object
         FROM superseded_objects p
         WHERE p.api_group = of_group AND p.resource = of_resource AND p.namespace = of_namespace AND p.name = of_name
-          AND p.revision <= (SELECT assert_in_history(at)) AND p.superseded_by > at
+          AND p.revision <= (SELECT assert_in_history(object_at.at)) AND p.superseded_by > object_at.at
         UNION ALL
         SELECT o.revision, 'update', o.object
         FROM current_objects o
         WHERE o.api_group = of_group AND o.resource = of_resource AND o.namespace = of_namespace AND o.name = of_name
-          AND o.revision <= (SELECT assert_in_history(at))
+          AND o.revision <= (SELECT assert_in_history(object_at.at))
     ) s
     ORDER BY s.revision DESC
     LIMIT 1
@@ -97,17 +97,17 @@ RETURNS TABLE (api_group text, resource text, namespace text, name text, uid tex
 LANGUAGE sql STABLE AS $$
     SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, o.object
     FROM current_objects o
-    WHERE o.revision <= (SELECT assert_in_history(at))
+    WHERE o.revision <= (SELECT assert_in_history(cluster_at.at))
     UNION ALL
     SELECT r.api_group, r.resource, r.namespace, r.name, p.uid, p.revision, p.object
     FROM history r
     JOIN history p ON p.revision = r.previous_revision
-    WHERE r.revision > (SELECT assert_in_history(at)) AND r.previous_revision <= at
+    WHERE r.revision > (SELECT assert_in_history(cluster_at.at)) AND r.previous_revision <= cluster_at.at
       AND p.revision >= (SELECT b.low FROM log_bounds b)
     UNION ALL
     SELECT p.api_group, p.resource, p.namespace, p.name, p.uid, p.revision, p.object
     FROM superseded_objects p
-    WHERE p.superseded_by > (SELECT assert_in_history(at)) AND p.revision <= at
+    WHERE p.superseded_by > (SELECT assert_in_history(cluster_at.at)) AND p.revision <= cluster_at.at
       AND p.revision < (SELECT b.low FROM log_bounds b)
 $$;
 
