@@ -98,7 +98,8 @@ export class Compactor {
     const migrations = readMigrations();
     const { client, close } = await this.#options.connect();
     try {
-      if (!(await mayMigrate(client))) return this.#leaveMigrations(await findLeftMigrations(client, migrations));
+      if (!(await mayMigrate(client)))
+        return this.#leaveMigrations(await findLeftMigrations(client, migrations));
       await migrate(client, migrations, { patienceMs: 0 });
       const listed = await listMigrations(client, migrations);
       this.#hasAllMigrations = listed.every(({ state }) => state === 'applied');

@@ -29,7 +29,9 @@ export async function findLeftMigrations(
   const { owner = '', user = '' } = rows[0] ?? {};
   const run = `run pg-apiserver migrate as ${JSON.stringify(owner)}, which ${JSON.stringify(user)} may not do`;
   if (isNeeded(first, migrations))
-    throw new Error(`the database lacks migration ${first.id} (${first.name}) and ${left.length - 1} more: ${run}`);
+    throw new Error(
+      `the database lacks migration ${first.id} (${first.name}) and ${left.length - 1} more: ${run}`,
+    );
   const names = left.map(({ id, name }) => `${id} (${name})`).join(', ');
   return `left to the owner of the schema: ${left.length === 1 ? 'migration' : 'migrations'} ${names}: ${run}`;
 }

@@ -69,7 +69,8 @@ async function readActor(client: pg.ClientBase): Promise<Actor> {
     SELECT rolname AS usr, rolsuper AS super, rolcreaterole AS creates, current_database() AS db, current_schema() AS schema
     FROM pg_roles WHERE rolname = current_user`);
   const row = rows[0] ?? {};
-  if (row.schema == null) throw new Error('--roles: the search_path of the user names no schema that it may use');
+  if (row.schema == null)
+    throw new Error('--roles: the search_path of the user names no schema that it may use');
   const isSuperuser = row.super === 't';
   return {
     user: row.usr ?? '',
@@ -97,10 +98,7 @@ async function ensureRoles(
     say(`made the role ${name}, without a password: \\password ${name} in psql sets one`);
   }
   await letReplicate(client, names.server, say);
-  const { rows } = await client.query<{ member: string }>(
-    MEMBER,
-    [names.migrator],
-  );
+  const { rows } = await client.query<{ member: string }>(MEMBER, [names.migrator]);
   if (rows[0]?.member === 't') return;
   // Only a member may give it what it owns, and act for it.
   await client.query(`GRANT ${quote(names.migrator)} TO CURRENT_USER`).catch((error: unknown) => {
@@ -122,7 +120,8 @@ const mayNotMakeRoles = ({ user }: Actor, why: string): Error =>
   );
 
 /** SQLSTATE insufficient_privilege. */
-const isDenied = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '42501';
+const isDenied = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '42501';
 
 /** Which not everybody who may make roles may give, and which Amazon has a role for. */
 async function letReplicate(client: pg.ClientBase, server: string, say: RoleOptions['say']): Promise<void> {
@@ -160,7 +159,12 @@ async function openSchema(
     say(isOpen.may === 't' ? revoke : `everybody may create in the schema: ${revoke}, as its owner`);
   }
   const findMissing = async (): Promise<string[]> => {
-    const { rows } = await client.query<{ grant: string }>(MISSING_GRANTS, [migrator, server, reader, schema]);
+    const { rows } = await client.query<{ grant: string }>(MISSING_GRANTS, [
+      migrator,
+      server,
+      reader,
+      schema,
+    ]);
     return rows.map(({ grant }) => grant);
   };
   const missing = await findMissing();
