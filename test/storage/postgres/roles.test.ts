@@ -69,6 +69,9 @@ function secret(verb: WriteVerb, name: string, expected?: Revision, more = ''): 
 
 const VIEWS = ['history', 'history_jsonb', 'current_objects', 'objects_jsonb', 'superseded_objects'];
 
+const sqlOfReadme = (): string[] =>
+  [...readFileSync(README, 'utf8').matchAll(/^```sql\n(.*?)^```/gms)].map(([, text = '']) => text);
+
 /** All that a reader is shown, as text. */
 async function readAll(reader: Client): Promise<string> {
   const queries = [
@@ -164,10 +167,7 @@ test('a reader can run every query of the README', async () => {
   await makeRoles(database.url, roles);
   await fill(database, await roles.urlOf('server'));
   await using reader = await connectAs(await roles.urlOf('reader'));
-  const blocks = [...readFileSync(README, 'utf8').matchAll(/^```sql\n(.*?)^```/gms)].map(
-    ([, text = '']) => text,
-  );
-  const queries = blocks
+  const queries = sqlOfReadme()
     .join('\n')
     .split(';')
     .map((query) =>
@@ -334,6 +334,27 @@ test('what a migration makes is the owner of the schema’s, whoever of its memb
   const log = openLog(await roles.urlOf('server'));
   await log.committer.commit(write('create', 'a'));
   await log.close();
+});
+
+test('roles that are made by hand, as the README has it, migrate, serve and read', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  await using roles = new TestRoles(database);
+  const name = new URL(database.url).pathname.slice(1);
+  const [byHand = ''] = sqlOfReadme().filter((block) => block.includes('CREATE ROLE'));
+  const [before = '', after = ''] = byHand
+    .replaceAll('kube_', `${roles.prefix}_`)
+    .replace('DATABASE kube', `DATABASE ${name}`)
+    .split(/^--.*$/m);
+  await database.query(before);
+  const migrator = await roles.urlOf('migrator');
+  await setUpDatabase({ urls: [migrator], poolSize: 1 }, (setup) => setup.migrate({ serves: false }));
+  {
+    await using client = await connectAs(migrator);
+    await client.query(after);
+  }
+  await fill(database, await roles.urlOf('server'));
+  await using reader = await connectAs(await roles.urlOf('reader'));
+  expect(await readAll(reader)).not.toContain('hush');
 });
 
 test('who may not make roles is told so in one line, and nothing has changed', async () => {
