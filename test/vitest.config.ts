@@ -17,6 +17,7 @@ const ON_THE_OLDEST = [
     'server-leases',
     'shutdown',
   ],
+  'roles',
   'stalled-commits',
 ];
 

@@ -2,16 +2,20 @@ import { UsageError } from '../options/flag.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { storageFlags } from '../options/storage.ts';
 import type { ListedMigration } from '../storage/postgres/migrate.ts';
+import type { RoleNames } from '../storage/postgres/roles.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { databaseConnection, describeWindow, windowWish } from './database.ts';
+import { parseRoleNames } from './role-names.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 
 /** What `migrate` is asked for besides the flags that all commands take. */
 interface MigrateWish {
-  readonly kind: 'apply' | 'list' | 'dry run';
+  readonly kind: 'apply' | 'list' | 'dry run' | 'roles';
   /** The last migration to be applied; all unless told. */
   readonly to: number | undefined;
+  /** For kind 'roles'. */
+  readonly roles: RoleNames;
 }
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -19,7 +23,8 @@ const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**
  * `pg-apiserver migrate`: brings a database up to date without serving. With --history-window it changes that, for all servers.
- * --list shows the migrations there are, --dry-run those that would be applied, --to=31 ends with that one.
+ * --list shows the migrations there are, --dry-run those that would be applied, --to=31 ends with that one. --roles makes roles
+ * for migrating, serving and reading, and migrates as the first of them.
  * @throws Error, one line for a person
  */
 export async function runMigrations(args: readonly string[]): Promise<void> {
@@ -42,10 +47,13 @@ export async function runMigrations(args: readonly string[]): Promise<void> {
 
 async function apply(
   database: DatabaseSetup,
-  { to }: MigrateWish,
+  { kind, to, roles }: MigrateWish,
   options: ServerOptions['storage'],
 ): Promise<void> {
-  const applied = await database.migrate({ say, ...(to === undefined ? {} : { to }) });
+  const applied =
+    kind === 'roles'
+      ? await database.makeRoles(roles, { say: tell })
+      : await database.migrate({ say, serves: false, ...(to === undefined ? {} : { to }) });
   const rest = to === undefined ? 'up to date' : `at migration ${to}`;
   tell(applied.length === 0 ? `the database is ${rest}` : `applied ${applied.join(', ')}`);
   if (options.setsHistoryWindow) tell(describeWindow(await database.keepHistoryWindow(windowWish(options))));
@@ -73,18 +81,24 @@ function preview(
 function parseWish(args: readonly string[]): { wish: MigrateWish; others: string[] } {
   const others: string[] = [];
   let to: number | undefined;
+  let roles = parseRoleNames();
   const asked = new Set<MigrateWish['kind']>();
   const words = [...args];
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
-    const [, name = '', value] = /^--?(list|dry-run|to)(?:=(.*))?$/s.exec(word) ?? [];
+    const [, name = '', value] = /^--?(list|dry-run|to|roles)(?:=(.*))?$/s.exec(word) ?? [];
     if (name === '') others.push(word);
-    else if (name === 'to') to = parseTo(value ?? words.shift() ?? '');
+    else if (name === 'roles') {
+      roles = parseRoleNames(value);
+      asked.add('roles');
+    } else if (name === 'to') to = parseTo(value ?? words.shift() ?? '');
     else if (isOn(name, value)) asked.add(name === 'list' ? 'list' : 'dry run');
   }
   if (asked.has('list') && (asked.has('dry run') || to !== undefined))
     throw new UsageError('--list shows all migrations: it goes with neither --dry-run nor --to');
+  if (asked.has('roles') && (asked.size > 1 || to !== undefined))
+    throw new UsageError('--roles applies all migrations: it goes with none of --list, --dry-run and --to');
   const [kind = 'apply'] = asked;
-  return { wish: { kind, to }, others };
+  return { wish: { kind, to, roles }, others };
 }
 
 function parseTo(value: string): number {

@@ -69,7 +69,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const setUp = (): ReturnType<typeof ensureKeys> =>
     setUpDatabase(databaseConnection(storage, databaseUrls), async (database) => {
       progress(database.encryption);
-      const applied = await database.migrate();
+      const applied = await database.migrate({ say: progress });
       if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
       progress(describeWindow(await database.keepHistoryWindow(windowWish(storage))));
       progress(`an acknowledged write is ${await database.describeDurability()}`);

@@ -13,6 +13,7 @@ export function formatHelp(sections: readonly Section[]): string {
     '  pg-apiserver [flags]            serve',
     '  pg-apiserver migrate [flags]    bring the database up to date and end',
     '                                  --list: show the migrations; --dry-run: show what would be applied; --to=31: end with that one',
+    '                                  --roles[=apiserver]: make the roles apiserver_migrator, _server and _reader, or three names',
     '  pg-apiserver rotate-signing-key [after] [flags]',
     '                                  sign service account tokens with a new key, in 5s or so long after; old tokens stay good',
     '  pg-apiserver list-signing-keys [flags]',

@@ -3,6 +3,7 @@ import { correctClock } from './clock.ts';
 import type { Connection, Database, DatabaseSource } from './connection.ts';
 import { listMigrations, migrate } from './migrate.ts';
 import { readMigrations } from './migration.ts';
+import { findLeftMigrations, mayMigrate } from './right-to-migrate.ts';
 import { isConnectionFailure, isLockTimeout } from './statements.ts';
 
 /** States kept beside the log that are forgotten in one transaction. */
@@ -37,6 +38,7 @@ export interface CompactorOptions {
 export class Compactor {
   readonly #options: CompactorOptions;
   #hasAllMigrations = false;
+  #left: string | undefined;
 
   constructor(options: CompactorOptions) {
     this.#options = options;
@@ -83,12 +85,21 @@ export class Compactor {
     return dropped;
   }
 
+  /** To the owner of the schema; said once. */
+  #leaveMigrations(left: string | undefined): void {
+    if (left !== undefined && left !== this.#left) this.#options.onTrouble(left);
+    this.#left = left;
+    this.#hasAllMigrations = left === undefined;
+  }
+
   /** What waited for servers of an older version to end. */
   async #finishMigrations(): Promise<void> {
     if (this.#hasAllMigrations) return;
     const migrations = readMigrations();
     const { client, close } = await this.#options.connect();
     try {
+      if (!(await mayMigrate(client)))
+        return this.#leaveMigrations(await findLeftMigrations(client, migrations));
       await migrate(client, migrations, { patienceMs: 0 });
       const listed = await listMigrations(client, migrations);
       this.#hasAllMigrations = listed.every(({ state }) => state === 'applied');

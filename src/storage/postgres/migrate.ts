@@ -11,6 +11,8 @@ export interface MigrateOptions {
   readonly patienceMs?: number;
   /** One line for a person: what is waited for. */
   readonly say?: (line: string) => void;
+  /** Who is to own a schema that is not there yet; the user, unless told. What there is has an owner, and new things get the same. */
+  readonly owner?: string;
 }
 
 /** Half an hour: as long as a backup may be reading what is to change. */
@@ -33,8 +35,8 @@ export async function migrate(
   migrations: readonly Migration[],
   options: MigrateOptions = {},
 ): Promise<string[]> {
-  const { to, say = () => {} } = options;
-  await inTransaction(client, () => prepareNotes(client));
+  const { to, owner, say = () => {} } = options;
+  await inTransaction(client, () => prepareNotes(client), owner);
   const applied = await readApplied(client);
   assertKnown(applied, migrations);
   assertAhead(to, applied, migrations);
@@ -50,7 +52,14 @@ export async function migrate(
     }
     if (await applyPatiently(client, migration, options)) done.push(migration.name);
   }
+  if (done.length > 0) await inTransaction(client, () => renewGrants(client));
   return done;
+}
+
+/** What is new is granted to those who serve and to those who read (migrations/0041). */
+async function renewGrants(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query("SELECT to_regproc('renew_grants') IS NOT NULL AS has");
+  if (rows[0]?.has === true || rows[0]?.has === 't') await client.query('SELECT renew_grants()');
 }
 
 export type MigrationState = 'applied' | 'pending' | 'waits for servers of an older version to end';
@@ -167,7 +176,7 @@ async function applyPatiently(
 }
 
 /** SQLSTATE lock_not_available, deadlock_detected, object_in_use: somebody else is at it. */
-const isInTheWay = (error: unknown): boolean =>
+export const isInTheWay = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^(55P03|40P01|55006)$/.test(String(error.code));
 
 async function apply(client: pg.ClientBase, migration: Migration): Promise<boolean> {
@@ -209,12 +218,17 @@ async function runStep(
 }
 
 /** Whoever migrates may take longer than anything else is waited for; and then nobody must wait long behind us. */
-async function inTransaction<Result>(client: pg.ClientBase, work: () => Promise<Result>): Promise<Result> {
+async function inTransaction<Result>(
+  client: pg.ClientBase,
+  work: () => Promise<Result>,
+  owner?: string,
+): Promise<Result> {
   await client.query('BEGIN');
   try {
     await client.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
     await run(client, "SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('migrate'))");
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+    await client.query(ACT_AS_OWNER, [owner ?? null]);
     const result = await work();
     await client.query('COMMIT');
     return result;
@@ -223,6 +237,18 @@ async function inTransaction<Result>(client: pg.ClientBase, work: () => Promise<
     throw error;
   }
 }
+
+/** Until the end of the transaction, where that is somebody else whom the user may act for. */
+const ACT_AS_OWNER = `
+  SELECT set_config('role', o.name, true)
+  FROM (
+    SELECT coalesce(
+      (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = to_regclass('schema_migrations')), $1::name
+    ) AS name
+  ) o
+  WHERE o.name <> current_user AND pg_has_role(
+    o.name, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END
+  )`;
 
 /** As long as it takes. Answers the first value of its first row. */
 async function run(client: pg.ClientBase, text: string): Promise<unknown> {

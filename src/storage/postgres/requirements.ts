@@ -55,7 +55,10 @@ const FACTS = `
       ) AS may_replicate`;
 
 /** Lines for a person; empty when everything suffices. Slots that others have are not among them: changes are polled until one is free. */
-export async function findMissingRequirements(client: pg.ClientBase): Promise<string[]> {
+export async function findMissingRequirements(
+  client: pg.ClientBase,
+  { serves }: { readonly serves: boolean },
+): Promise<string[]> {
   const facts = await readFacts(client);
   const missing: string[] = [];
   if (facts.version < MIN_VERSION) {
@@ -69,20 +72,19 @@ export async function findMissingRequirements(client: pg.ClientBase): Promise<st
         '(Amazon RDS and Aurora: rds.logical_replication = 1; Cloud SQL: cloudsql.logical_decoding = on; Azure: wal_level = logical under server parameters).',
     );
   }
-  if (!facts.mayReplicate) {
+  if (serves && !facts.mayReplicate) {
     const user = JSON.stringify(facts.user);
     missing.push(
       `the user may not replicate: ALTER ROLE ${user} REPLICATION ` +
         `(Amazon RDS and Aurora: GRANT rds_replication TO ${user}; Cloud SQL and Azure: ALTER ROLE ${user} REPLICATION as the administrator).`,
     );
   }
-  if (!facts.mayCreateTables) {
-    const grant = `GRANT CREATE ON SCHEMA ${JSON.stringify(facts.schema)} TO ${JSON.stringify(facts.user)}`;
-    missing.push(`the user may not create tables: ${grant}, or migrate as a user who may.`);
-  }
-  if (!facts.mayCreatePublication) {
-    const grant = `GRANT CREATE ON DATABASE ${JSON.stringify(facts.database)} TO ${JSON.stringify(facts.user)}`;
-    missing.push(`the user may not create a publication: ${grant}, or migrate as a user who may.`);
+  const grants = grantsForMigrating(facts);
+  if (grants.length > 0) {
+    missing.push(
+      'the database was not migrated yet, which this user may not do: run pg-apiserver migrate as a user who may, ' +
+        `or ${grants.join('; ')}.`,
+    );
   }
   if (facts.maxConnections < MIN_CONNECTIONS) {
     missing.push(
@@ -90,4 +92,12 @@ export async function findMissingRequirements(client: pg.ClientBase): Promise<st
     );
   }
   return missing;
+}
+
+function grantsForMigrating({ user, schema, database, ...facts }: Facts): string[] {
+  const to = `TO ${JSON.stringify(user)}`;
+  const grants: string[] = [];
+  if (!facts.mayCreateTables) grants.push(`GRANT CREATE ON SCHEMA ${JSON.stringify(schema)} ${to}`);
+  if (!facts.mayCreatePublication) grants.push(`GRANT CREATE ON DATABASE ${JSON.stringify(database)} ${to}`);
+  return grants;
 }

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
 import { describeDurability } from './durability.ts';
@@ -5,14 +6,26 @@ import { type KeptWindow, keepHistoryWindow, type WindowWish } from './history-w
 import { type ListedMigration, listMigrations, type MigrateOptions, migrate } from './migrate.ts';
 import { readMigrations } from './migration.ts';
 import { findMissingRequirements } from './requirements.ts';
+import { findLeftMigrations, mayMigrate } from './right-to-migrate.ts';
+import { makeRoles, type RoleNames } from './roles.ts';
 import { SigningKeyChanges } from './signing-keys.ts';
+
+export interface SetupOptions extends MigrateOptions {
+  /** Whether the user is to serve as well; it is unless told. */
+  readonly serves?: boolean;
+}
 
 /** What is done with a database before it is served, over one connection. */
 export interface DatabaseSetup {
   /** As {@link Connection.encryption}. */
   readonly encryption: string;
-  /** Answers the names of the migrations it applied. @throws Error, one line for a person each that is missing */
-  migrate(options?: MigrateOptions): Promise<string[]>;
+  /**
+   * Answers the names of the migrations it applied: none, when the user serves a schema that another owns.
+   * @throws Error, one line for a person each that is missing
+   */
+  migrate(options?: SetupOptions): Promise<string[]>;
+  /** Migrates as the first of the roles; see {@link makeRoles}. Answers the names of the migrations it applied. */
+  makeRoles(names: RoleNames, options: { readonly say: (line: string) => void }): Promise<string[]>;
   /** What there is of migrations and what of it was applied. Changes nothing. */
   listMigrations(to?: number): Promise<ListedMigration[]>;
   /** Whether history is kept as far back as is wished; see {@link keepHistoryWindow}. After `migrate`. */
@@ -34,10 +47,14 @@ export async function setUpDatabase<Result>(
   try {
     return await use({
       encryption,
-      migrate: async (migrateOptions) => {
-        const missing = await findMissingRequirements(client);
-        if (missing.length > 0) throw new Error(missing.join('\n'));
-        return migrate(client, readMigrations(), migrateOptions);
+      migrate: (setupOptions) => bringUpToDate(client, setupOptions),
+      makeRoles: async (names, { say }) => {
+        let applied: string[] = [];
+        const work = async (): Promise<void> => {
+          applied = await bringUpToDate(client, { say, serves: false, owner: names.migrator });
+        };
+        await makeRoles(client, names, { migrations: readMigrations(), migrate: work, say });
+        return applied;
       },
       listMigrations: (to) => listMigrations(client, readMigrations(), to),
       keepHistoryWindow: (wish) => keepHistoryWindow(client, wish),
@@ -48,6 +65,19 @@ export async function setUpDatabase<Result>(
   } finally {
     await close();
   }
+}
+
+async function bringUpToDate(client: pg.ClientBase, options: SetupOptions = {}): Promise<string[]> {
+  const { serves = true, say = () => {} } = options;
+  const missing = await findMissingRequirements(client, { serves });
+  if (missing.length > 0) throw new Error(missing.join('\n'));
+  const migrations = readMigrations();
+  if (await mayMigrate(client)) return migrate(client, migrations, options);
+  const left = await findLeftMigrations(client, migrations);
+  if (left === undefined) return [];
+  if (!serves) throw new Error(left);
+  say(left);
+  return [];
 }
 
 /** Migrates and does nothing else. @throws as {@link setUpDatabase} and {@link DatabaseSetup.migrate} */

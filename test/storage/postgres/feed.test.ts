@@ -71,8 +71,7 @@ test('without the right to replicate the table is polled, and the stream is take
   await using database = await createTestDatabase();
   const role = `poller_${randomBytes(4).toString('hex')}`;
   await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
-  await database.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
-  await database.query(`GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`);
+  await database.query('SELECT grant_server($1)', [role]);
   const url = new URL(database.url);
   url.username = role;
   url.password = 'secret';

@@ -1,0 +1,32 @@
+import { UsageError } from '../options/flag.ts';
+import type { RoleNames } from '../storage/postgres/roles.ts';
+
+const PREFIX = 'apiserver';
+/** As long as PostgreSQL keeps names. */
+const MAX_BYTES = 63;
+
+/**
+ * The value of --roles: nothing, what the names begin with, or the three of them.
+ *
+ *     parseRoleNames('kube')      → kube_migrator, kube_server, kube_reader
+ *     parseRoleNames('dba,k8s,bi') → dba, k8s, bi
+ * @throws UsageError
+ */
+export function parseRoleNames(value: string = PREFIX): RoleNames {
+  const words = value.split(',');
+  const [migrator = '', server = '', reader = ''] =
+    words.length === 1 ? ['migrator', 'server', 'reader'].map((role) => `${value}_${role}`) : words;
+  const names = [migrator, server, reader];
+  const isSound = words.length === 1 || (words.length === 3 && new Set(names).size === 3);
+  if (!isSound || words.includes('') || !names.every(isName)) {
+    throw new UsageError(
+      `--roles: ${JSON.stringify(value)} is neither what the names begin with, such as ${PREFIX}, nor three different names: ` +
+        `migrator,server,reader, of at most ${MAX_BYTES} bytes, none of which is public or begins with pg_`,
+    );
+  }
+  return { migrator, server, reader };
+}
+
+/** PostgreSQL reserves some. */
+const isName = (name: string): boolean =>
+  Buffer.byteLength(name) <= MAX_BYTES && !/^pg_|^(public|none)$|[\0\s]/.test(name);

@@ -1,0 +1,399 @@
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import { expect, test, vi } from 'vitest';
+import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
+import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
+import type { Write, WriteVerb } from '../../../src/storage/revision-log.ts';
+import { TestRoles } from '../../kit/roles.ts';
+import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { beginPartition, keepHistory, openLog, Recorder, write } from './kit.ts';
+
+const PATIENCE = { timeout: 20_000, interval: 20 };
+const never = new AbortController().signal;
+const README = new URL('../../../README.md', import.meta.url);
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** What `migrate --roles` says. */
+async function makeRoles(url: string, { prefix }: TestRoles): Promise<string[]> {
+  const said: string[] = [];
+  const names = { migrator: `${prefix}_migrator`, server: `${prefix}_server`, reader: `${prefix}_reader` };
+  await setUpDatabase({ urls: [url], poolSize: 1 }, (database) =>
+    database.makeRoles(names, { say: (line) => said.push(line) }),
+  );
+  return said;
+}
+
+interface Client extends AsyncDisposable {
+  query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
+  /** SQLSTATE, or 'allowed'. */
+  attempt(text: string): Promise<string>;
+}
+
+async function connectAs(url: string): Promise<Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  return {
+    query: async <Row extends pg.QueryResultRow>(text: string) => (await client.query<Row>(text)).rows,
+    attempt: (text) =>
+      client.query(text).then(
+        () => 'allowed',
+        (error: unknown) => (error instanceof pg.DatabaseError ? (error.code ?? '') : String(error)),
+      ),
+    [Symbol.asyncDispose]: () => client.end(),
+  };
+}
+
+const DENIED = '42501';
+
+/** A Secret with the word `hush` wherever one may be hidden. */
+function secret(verb: WriteVerb, name: string, expected?: Revision, more = ''): Write {
+  const object = {
+    kind: 'Secret',
+    apiVersion: 'v1',
+    metadata: {
+      name,
+      namespace: 'default',
+      labels: { app: 'web' },
+      annotations: { [LAST_APPLIED]: '{"data":{"key":"hush"}}', note: `shown${more}` },
+    },
+    data: { key: 'hush' },
+    stringData: { other: `hush${more}` },
+  };
+  return {
+    ...write(verb, name, expected),
+    key: { group: '', resource: 'secrets', namespace: 'default', name },
+    json: Buffer.from(JSON.stringify(object)),
+  };
+}
+
+const VIEWS = ['history', 'history_jsonb', 'current_objects', 'objects_jsonb', 'superseded_objects'];
+
+const sqlOfReadme = (): string[] =>
+  [...readFileSync(README, 'utf8').matchAll(/^```sql\n(.*?)^```/gms)].map(([, text = '']) => text);
+
+/** All that a reader is shown, as text. */
+async function readAll(reader: Client): Promise<string> {
+  const queries = [
+    ...VIEWS.map((view) => `SELECT v::text AS row FROM ${view} v`),
+    'SELECT c::text AS row FROM cluster_at((SELECT max(revision) FROM history)) c',
+    'SELECT c::text AS row FROM cluster_at((SELECT revision FROM compaction)) c',
+    'SELECT c::text AS row FROM cluster_at(now()) c',
+    "SELECT object_at('', 'secrets', 'default', name, r)::text AS row FROM current_objects, (SELECT max(revision) AS r FROM history) h",
+    "SELECT object_at('', 'secrets', 'default', 'kept', now())::text AS row",
+    "SELECT object_at('', 'secrets', 'default', 'kept', revision)::text AS row FROM compaction",
+  ];
+  let shown = '';
+  for (const query of queries) {
+    const rows = await reader.query<{ row: string | null }>(query);
+    expect(rows.length, query).toBeGreaterThan(0);
+    shown += rows.map(({ row }) => row).join('\n');
+  }
+  return shown;
+}
+
+/** Secrets in the log, among the objects, and kept beside the log. */
+async function fill(database: TestDatabase, url: string): Promise<void> {
+  const log = openLog(url);
+  const kept = await log.committer.commit(secret('create', 'kept'));
+  await log.committer.commit(secret('create', 'odd', undefined, ' \0 \ud800'));
+  await log.committer.commit(write('create', 'plain', undefined, 'in plain sight'));
+  await keepHistory(database, '0');
+  await beginPartition(database);
+  await log.committer.commit(write('create', 'edge'));
+  await log.committer.commit(write('create', 'next'));
+  await log.compactor.compact(never);
+  await keepHistory(database, '1 hour');
+  await log.committer.commit(secret('update', 'kept', kept));
+  await log.committer.commit(secret('create', 'fresh'));
+  await log.close();
+}
+
+test('a database that one user made is given to the migrator, whole; doing it again changes nothing', async () => {
+  await using database = await createTestDatabase();
+  await using roles = new TestRoles(database);
+  const said = await makeRoles(database.url, roles);
+  expect(said.slice(0, 3)).toEqual(
+    ['migrator', 'server', 'reader'].map(
+      (role) =>
+        `made the role ${roles.nameOf(role)}, without a password: \\password ${roles.nameOf(role)} in psql sets one`,
+    ),
+  );
+  expect(said).toContainEqual(
+    expect.stringMatching(`^gave the schema to ${roles.nameOf('migrator')}: \\d+ tables`),
+  );
+  expect(said.slice(-2)).toEqual([
+    `${roles.nameOf('server')} may serve`,
+    expect.stringMatching(`^${roles.nameOf('reader')} may read, but not what Secrets hold`),
+  ]);
+  const owners = await database.query(`
+    SELECT DISTINCT pg_get_userbyid(owner) AS owner
+    FROM (
+      SELECT relowner AS owner FROM pg_class WHERE relnamespace = 'public'::regnamespace
+      UNION ALL SELECT proowner FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+      UNION ALL SELECT pubowner FROM pg_publication
+    ) of`);
+  expect(owners).toEqual([{ owner: roles.nameOf('migrator') }]);
+  const rights = (): Promise<unknown> =>
+    database.query(`
+      SELECT relname, relacl::text FROM pg_class WHERE relnamespace = 'public'::regnamespace
+      UNION ALL SELECT proname, proacl::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+      ORDER BY 1, 2`);
+  const before = await rights();
+  expect(await makeRoles(database.url, roles)).toEqual([
+    ...['migrator', 'server', 'reader'].map((role) => `the role ${roles.nameOf(role)} is there`),
+    ...said.slice(-2),
+  ]);
+  expect(await rights()).toEqual(before);
+});
+
+test('nothing is granted to everybody', async () => {
+  await using database = await createTestDatabase();
+  const open = await database.query(`
+    SELECT of FROM (
+      SELECT relname::text AS of, coalesce(relacl, acldefault('r', relowner)) AS acl
+      FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'S')
+      UNION ALL
+      SELECT oid::regprocedure::text, coalesce(proacl, acldefault('f', proowner))
+      FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    ) o
+    WHERE EXISTS (SELECT FROM aclexplode(acl) a WHERE a.grantee = 0)`);
+  expect(open).toEqual([]);
+});
+
+test('a reader can run every query of the README', async () => {
+  await using database = await createTestDatabase();
+  await using roles = new TestRoles(database);
+  await makeRoles(database.url, roles);
+  await fill(database, await roles.urlOf('server'));
+  await using reader = await connectAs(await roles.urlOf('reader'));
+  const queries = sqlOfReadme()
+    .join('\n')
+    .split(';')
+    .map((query) =>
+      query
+        .replace(/'\d{4}-\d\d-\d\d [\d:]+'/, 'now()')
+        .replace('cluster_at(1200)', 'cluster_at((SELECT max(revision) FROM history))'),
+    )
+    .filter((query) => /^(--.*\n|\s)*SELECT/.test(query) && !/grant_/.test(query));
+  expect(queries.length).toBeGreaterThanOrEqual(4);
+  for (const query of queries) expect(await reader.attempt(query), query).toBe('allowed');
+});
+
+test('a reader is not shown what Secrets hold, anywhere, until secret_data is granted', async () => {
+  await using database = await createTestDatabase();
+  await using roles = new TestRoles(database);
+  await makeRoles(database.url, roles);
+  await fill(database, await roles.urlOf('server'));
+  await using reader = await connectAs(await roles.urlOf('reader'));
+  // What the reader makes does not stand for the view.
+  await reader.query('CREATE TEMPORARY TABLE secret_data (only_mine int)');
+  const hidden = await readAll(reader);
+  expect(hidden).not.toContain('hush');
+  expect(hidden).not.toContain(LAST_APPLIED);
+  expect(hidden).toContain('shown');
+  expect(hidden).toContain('in plain sight');
+  expect(await reader.attempt('SELECT FROM public.secret_data')).toBe(DENIED);
+  await database.query(`GRANT SELECT ON secret_data TO ${roles.nameOf('reader')}`);
+  const shown = await readAll(reader);
+  for (const view of VIEWS) {
+    const rows = await reader.query<{ row: string }>(
+      `SELECT v::text AS row FROM ${view} v WHERE object::text LIKE '%hush%'`,
+    );
+    expect(rows.length, view).toBeGreaterThan(0);
+  }
+  expect(shown).toContain(LAST_APPLIED);
+  expect(
+    await reader.query("SELECT name FROM public.secret_data WHERE object::text LIKE '%hush%' ORDER BY name"),
+  ).toEqual([{ name: 'fresh' }, { name: 'kept' }, { name: 'odd' }]);
+});
+
+test('a reader reads no table with objects or keys, writes nothing, and stops nobody', async () => {
+  await using database = await createTestDatabase();
+  await using roles = new TestRoles(database);
+  await makeRoles(database.url, roles);
+  await using reader = await connectAs(await roles.urlOf('reader'));
+  const tables = await database.query<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v')",
+  );
+  const allowed = new Set([...VIEWS, 'compaction', 'epochs', 'log_bounds']);
+  for (const { name } of tables) {
+    const outcome = allowed.has(name) ? 'allowed' : DENIED;
+    expect(await reader.attempt(`SELECT * FROM ${name}`), name).toBe(outcome);
+    expect(await reader.attempt(`DELETE FROM ${name}`), name).toBe(DENIED);
+    expect(await reader.attempt(`BEGIN; LOCK TABLE ${name} IN ROW EXCLUSIVE MODE`), name).toBe(DENIED);
+    await reader.query('ROLLBACK');
+  }
+  const attempts = [
+    'SELECT object FROM revisions',
+    'CREATE TABLE mine (x int)',
+    "CREATE FUNCTION cardinality(text[]) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "SELECT nextval('revisions_revision_seq')",
+    'SELECT make_partition(1)',
+    "SELECT drop_partition('0')",
+    'SELECT leave_partition()',
+    'SELECT await_commits()',
+    "SELECT grant_server('x')",
+    'INSERT INTO history (revision) VALUES (1)',
+    "UPDATE current_objects SET name = 'x'",
+    'CREATE PUBLICATION mine FOR TABLE revisions',
+  ];
+  for (const attempt of attempts) expect(await reader.attempt(attempt), attempt).not.toBe('allowed');
+});
+
+test('a server role does all that a server does, and cannot change a table', async () => {
+  await using database = await createTestDatabase();
+  await using roles = new TestRoles(database);
+  await makeRoles(database.url, roles);
+  const url = await roles.urlOf('server');
+  const troubles: string[] = [];
+  const log = openLog(url, { onTrouble: (message) => troubles.push(message) });
+  const recorder = new Recorder();
+  const stop = new AbortController();
+  const tail = log.feed.run(NO_REVISION, recorder, stop.signal);
+  await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), PATIENCE);
+  await keepHistory(database, '0');
+  const created = await log.committer.commit(write('create', 'a'));
+  await beginPartition(database);
+  await log.committer.commit(write('create', 'edge'));
+  const updated = await log.committer.commit(write('update', 'a', created));
+  await database.query("UPDATE revisions SET committed_at = now() + interval '1 year' WHERE revision = $1", [
+    updated.toString(),
+  ]);
+  expect(await log.compactor.compact(never)).toBe(1);
+  await database.query("UPDATE objects SET expires_at = now() - interval '1 s' WHERE name = 'edge'");
+  expect(await log.expirer.expire()).toBe(1);
+  // A timeline that has changed is what a promotion leaves.
+  await database.query("UPDATE epochs SET timeline = 'other'");
+  const later = await log.committer.commit(write('create', 'later'));
+  expect(later).toBeGreaterThan(updated + 1_000_000n);
+  await recorder.reached(updated);
+  expect(troubles.filter((line) => /permission|denied|owner/.test(line))).toEqual([]);
+  stop.abort();
+  await tail;
+  await log.close();
+  await using server = await connectAs(url);
+  const attempts = [
+    'CREATE TABLE mine (x int)',
+    'CREATE SCHEMA mine',
+    'ALTER TABLE objects ADD COLUMN x int',
+    'DROP TABLE epochs',
+    'TRUNCATE revisions',
+    'DELETE FROM revisions',
+    "UPDATE revisions SET name = 'x'",
+  ];
+  for (const attempt of attempts) expect(await server.attempt(attempt), attempt).toBe(DENIED);
+});
+
+test('migrations that wait are left to the migrator by a server that may not, which says so once', async () => {
+  await using database = await createTestDatabase();
+  await using roles = new TestRoles(database);
+  await makeRoles(database.url, roles);
+  const url = await roles.urlOf('server');
+  await database.query('DELETE FROM schema_migrations WHERE id = 41');
+  const troubles: string[] = [];
+  const log = openLog(url, { onTrouble: (message) => troubles.push(message) });
+  const left = `left to the owner of the schema: migration 41 (roles): run pg-apiserver migrate as "${roles.nameOf('migrator')}", which "${roles.nameOf('server')}" may not do`;
+  for (let time = 0; time < 3; time += 1) await log.compactor.compact(never);
+  expect(troubles).toEqual([left]);
+  await log.close();
+  const start = (): Promise<string[]> => {
+    const said: string[] = [];
+    const options = { say: (line: string) => void said.push(line) };
+    return setUpDatabase({ urls: [url], poolSize: 1 }, (setup) => setup.migrate(options)).then(() => said);
+  };
+  expect(await start()).toEqual([left]);
+  await database.query('DELETE FROM schema_migrations WHERE id >= 32');
+  await expect(start()).rejects.toThrow(
+    /^the database lacks migration 32 \(log_and_objects\) and \d+ more: run pg-apiserver migrate as ".*_migrator"/,
+  );
+});
+
+test('what a migration makes is the owner of the schema’s, whoever of its members runs it', async () => {
+  await using database = await createTestDatabase();
+  await using roles = new TestRoles(database);
+  await makeRoles(database.url, roles);
+  await database.query(
+    'DROP VIEW secret_data CASCADE; DROP FUNCTION without_secret_data CASCADE; DELETE FROM schema_migrations WHERE id >= 40',
+  );
+  await database.query('DROP VIEW IF EXISTS current_objects, superseded_objects CASCADE');
+  await database.query('DROP FUNCTION functions_of_owner, grant_server, grant_reader, renew_grants');
+  await database.query(
+    'CREATE VIEW history AS SELECT revision, committed_at AS at, username AS who, verb, resource AS what, namespace, name, field_manager AS manager, user_agent, source_address, request_id, previous_revision, object FROM revisions',
+  );
+  await database.query('CREATE VIEW history_jsonb AS SELECT object FROM history');
+  await database.query(
+    `ALTER VIEW history OWNER TO ${roles.nameOf('migrator')}; ALTER VIEW history_jsonb OWNER TO ${roles.nameOf('migrator')}`,
+  );
+  await setUpDatabase({ urls: [database.url], poolSize: 1 }, (setup) => setup.migrate());
+  const owners = await database.query(
+    "SELECT DISTINCT pg_get_userbyid(relowner) AS owner FROM pg_class WHERE relname IN ('secret_data', 'current_objects')",
+  );
+  expect(owners).toEqual([{ owner: roles.nameOf('migrator') }]);
+  // Who served goes on serving.
+  const log = openLog(await roles.urlOf('server'));
+  await log.committer.commit(write('create', 'a'));
+  await log.close();
+});
+
+test('roles that are made by hand, as the README has it, migrate, serve and read', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  await using roles = new TestRoles(database);
+  const name = new URL(database.url).pathname.slice(1);
+  const [byHand = ''] = sqlOfReadme().filter((block) => block.includes('CREATE ROLE'));
+  const [before = '', after = ''] = byHand
+    .replaceAll('kube_', `${roles.prefix}_`)
+    .replace('DATABASE kube', `DATABASE ${name}`)
+    .split(/^--.*$/m);
+  await database.query(before);
+  const migrator = await roles.urlOf('migrator');
+  await setUpDatabase({ urls: [migrator], poolSize: 1 }, (setup) => setup.migrate({ serves: false }));
+  {
+    await using client = await connectAs(migrator);
+    await client.query(after);
+  }
+  await fill(database, await roles.urlOf('server'));
+  await using reader = await connectAs(await roles.urlOf('reader'));
+  expect(await readAll(reader)).not.toContain('hush');
+});
+
+test('who may not make roles is told so in one line, and nothing has changed', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  await using roles = new TestRoles(database);
+  const url = await roles.make('nobody');
+  await expect(makeRoles(url, roles)).rejects.toThrow(
+    `--roles: the user "${roles.nameOf('nobody')}" needs CREATEROLE, because the role ${roles.nameOf('migrator')} is to be made: ALTER ROLE "${roles.nameOf('nobody')}" CREATEROLE`,
+  );
+  expect(await database.query("SELECT to_regclass('schema_migrations') AS notes")).toEqual([{ notes: null }]);
+});
+
+test('an administrator who is no superuser makes the roles, as a managed service has it', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  await using roles = new TestRoles(database);
+  const url = await roles.make('admin', 'CREATEROLE');
+  const name = new URL(database.url).pathname.slice(1);
+  await database.query(`ALTER DATABASE ${name} OWNER TO ${roles.nameOf('admin')}`);
+  await database.query(`ALTER SCHEMA public OWNER TO ${roles.nameOf('admin')}`);
+  const said = await makeRoles(url, roles);
+  expect(said).toContain(
+    `${roles.nameOf('server')} may not replicate yet, which serving needs: ALTER ROLE "${roles.nameOf('server')}" REPLICATION, as a superuser`,
+  );
+  expect(said).toContain(`${roles.nameOf('admin')} is a member of ${roles.nameOf('migrator')} now`);
+  await database.query(`ALTER ROLE ${roles.nameOf('server')} REPLICATION`);
+  const log = openLog(await roles.urlOf('server'));
+  await log.committer.commit(write('create', 'a'));
+  await log.close();
+  await makeRoles(url, roles);
+  await database.query(`ALTER DATABASE ${name} OWNER TO CURRENT_USER`);
+});
+
+test('a server without rights on a database without a schema is told in one line what to run', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  await using roles = new TestRoles(database);
+  await database.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+  const url = await roles.make('server', 'REPLICATION');
+  const start = setUpDatabase({ urls: [url], poolSize: 1 }, (setup) => setup.migrate());
+  await expect(start).rejects.toThrow(
+    /^the database was not migrated yet, which this user may not do: run pg-apiserver migrate as a user who may, or GRANT [^\n]*$/,
+  );
+});
