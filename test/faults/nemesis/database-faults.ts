@@ -78,7 +78,8 @@ export const DATABASE_FAULTS: readonly Fault[] = [
           .catch(() => {});
       }
       await sleep(random.between(100, 600));
-      await world.failOver('sync');
+      // What those showed whose wait was ended was shown to everybody who reads this PostgreSQL.
+      await world.failOver('sync', true);
     },
   },
   {
