@@ -324,5 +324,7 @@ export function createPool(options: ConnectionOptions, route: FoundRoute, shape:
     },
   });
   pool.on('error', () => {});
+  // The pool listens to clients that are idle or run a query. One whose connection ends while it is verified would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type Backoff, pauseAfter } from '../../util/backoff.ts';
+import { runTogether } from '../../util/concurrency.ts';
 import { pause } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
@@ -11,6 +12,7 @@ import { streamChanges } from './replication.ts';
 import type { LoggedChange } from './rows.ts';
 import { isTransient } from './statements.ts';
 import { describeTrouble } from './trouble.ts';
+import { VisibleChanges } from './visible-changes.ts';
 
 /** What readiness and metrics show of the tail. */
 export interface FeedState {
@@ -18,6 +20,10 @@ export interface FeedState {
   readonly applied: Revision;
   /** From its commit until it was applied here, of the newest change. */
   readonly delayMs: number;
+  /** Commits wait for standbys, and what the stream brings is held until it is visible. */
+  readonly holds: boolean;
+  /** Transactions that are held now. */
+  readonly held: number;
   /** Why the slot could not be had, while polling. */
   readonly reason: string | undefined;
   /** Why changes do not even come by polling; undefined: they do. */
@@ -50,6 +56,8 @@ export class PostgresFeed implements ChangeFeed {
     mode: 'starting',
     applied: NO_REVISION,
     delayMs: 0,
+    holds: false,
+    held: 0,
     reason: undefined,
     stalled: undefined,
   };
@@ -111,7 +119,16 @@ export class PostgresFeed implements ChangeFeed {
     const forget = this.#history.onEpoch((epoch) => {
       if (position.applied < epoch) renewed.abort();
     });
+    const visible = new VisibleChanges({
+      reader: this.#reader,
+      history: this.#history,
+      deliver: (changes) => position.follow(changes),
+      onState: (state) => {
+        this.#state = { ...this.#state, ...state };
+      },
+    });
     const onSlot = async (): Promise<void> => {
+      await visible.learn();
       await this.#reader.awaitCommits();
       slot.abort();
       await this.#catchUp(position, { signal, broken });
@@ -120,8 +137,12 @@ export class PostgresFeed implements ChangeFeed {
     };
     try {
       const config = await this.#clientConfig();
-      const handlers = { onSlot, onChanges: (changes: readonly LoggedChange[]) => position.follow(changes) };
-      await streamChanges(config, handlers, AbortSignal.any([signal, renewed.signal]));
+      const handlers = { onSlot, onChanges: (changes: readonly LoggedChange[]) => visible.take(changes) };
+      const loops = [
+        (either: AbortSignal) => visible.run(either),
+        (either: AbortSignal) => streamChanges(config, handlers, either),
+      ];
+      await runTogether(loops, AbortSignal.any([signal, renewed.signal]));
     } finally {
       forget();
     }

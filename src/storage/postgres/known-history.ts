@@ -22,6 +22,7 @@ export class KnownHistory {
   #visible: Revision = NO_REVISION;
   #epoch: Revision | undefined;
   readonly #listeners = new Set<(epoch: Revision) => void>();
+  readonly #onVisible = new Set<() => void>();
 
   get seen(): KnownRow | undefined {
     return this.#seen;
@@ -34,18 +35,31 @@ export class KnownHistory {
   /** The row was committed by us, or read. */
   saw(row: KnownRow): void {
     if (row.revision > (this.#seen?.revision ?? NO_REVISION)) this.#seen = row;
-    if (row.revision > this.#visible) this.#visible = row.revision;
+    this.#found(row.revision);
   }
 
   streamed(row: KnownRow): void {
-    this.#streamed = row;
+    if (this.isVisible(row.revision)) this.saw(row);
+    else this.#streamed = row;
   }
 
   /** A read found the log to be here. */
   readUpTo(revision: Revision, epoch: Revision): void {
-    if (revision > this.#visible) this.#visible = revision;
+    this.#found(revision);
     if (this.#streamed !== undefined && this.#streamed.revision <= revision) this.saw(this.#streamed);
     this.began(epoch);
+  }
+
+  #found(revision: Revision): void {
+    if (revision <= this.#visible) return;
+    this.#visible = revision;
+    for (const listener of this.#onVisible) listener();
+  }
+
+  /** Told when more is known to be visible. Answers how to end that. */
+  onVisible(listener: () => void): () => void {
+    this.#onVisible.add(listener);
+    return () => this.#onVisible.delete(listener);
   }
 
   /** Told of every epoch but the first. Answers how to end that. */

@@ -75,6 +75,11 @@ export const KEEP_EPOCH = prepare((seen: SeenValues) =>
 /** Ends when everything committed before it is visible. */
 export const AWAIT_COMMITS = prepare(() => tables.selectNoFrom(sql`await_commits()`.as('done')));
 
+/** Whether commits wait for standbys before they are visible. */
+export const WAITS_FOR_STANDBYS = prepare(() =>
+  tables.selectNoFrom(sql<string>`current_setting('synchronous_standby_names') <> ''`.as('waits')),
+);
+
 interface KeyValues {
   readonly group: string;
   readonly resource: string;

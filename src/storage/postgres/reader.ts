@@ -21,6 +21,7 @@ import {
   GET,
   LIST_AT,
   TAIL_PAGE,
+  WAITS_FOR_STANDBYS,
 } from './queries.ts';
 import { type ChangeRow, type LoggedChange, toChange, toChangeWithPrevious, toStoredObject } from './rows.ts';
 import { isConnectionFailure, isTransient } from './statements.ts';
@@ -66,9 +67,11 @@ export class PostgresReader implements RevisionReader {
   }
 
   /** A log that ends before what was seen in it has lost commits, or is another one. */
-  async #readPosition(): Promise<{ revision: Revision; isDoubtful: boolean }> {
+  async #readPosition(
+    source: DatabaseSource = this.#sources.fresh,
+  ): Promise<{ revision: Revision; isDoubtful: boolean }> {
     const seen = String(this.#history.seen?.revision ?? NO_REVISION);
-    const [row] = await this.#run(CURRENT_REVISION, { seen }, this.#sources.fresh);
+    const [row] = await this.#run(CURRENT_REVISION, { seen }, source);
     if (row === undefined) throw new Error('the database has no epoch: run pg-apiserver migrate');
     const revision = toRevision(row.revision);
     const isDoubtful = row.moved === 't' || revision < (this.#history.seen?.revision ?? NO_REVISION);
@@ -85,6 +88,17 @@ export class PostgresReader implements RevisionReader {
   /** Resolves when everything committed before the call is visible; a commit may wait for a standby until then. */
   async awaitCommits(): Promise<void> {
     await this.#run(AWAIT_COMMITS, {}, this.#sources.tail);
+  }
+
+  /** Looks how far the log is visible, for {@link KnownHistory}. */
+  async findVisible(): Promise<void> {
+    if ((await this.#readPosition(this.#sources.tail)).isDoubtful) await this.keepEpoch();
+  }
+
+  /** Whether commits wait for standbys before they are visible, while the stream brings them already. */
+  async waitsForStandbys(): Promise<boolean> {
+    const [row] = await this.#run(WAITS_FOR_STANDBYS, {}, this.#sources.tail);
+    return row?.waits === 't';
   }
 
   async compactedRevision(): Promise<Revision> {

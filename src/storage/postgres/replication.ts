@@ -18,9 +18,16 @@ export interface ReplicationHandlers {
 }
 
 const PUBLICATION = 'pg_apiserver_revisions';
-/** PostgreSQL sends a keepalive at half of wal_sender_timeout (60 s unless changed); we ask for one long before. */
+/** PostgreSQL sends a keepalive at half of wal_sender_timeout; we ask for one when none has come for longer. */
 const PING_AFTER_MS = 10_000;
 const SILENT_AFTER_MS = 30_000;
+/**
+ * A PostgreSQL that shuts down waits for its senders, and one whose peer is gone without a word ends by this alone. Half
+ * of it is what our answer may take. A setting that is shorter stays.
+ */
+const SENDER_TIMEOUT = `
+  SELECT set_config('wal_sender_timeout', '10s', false) FROM pg_settings
+  WHERE name = 'wal_sender_timeout' AND (setting = '0' OR setting::int > 10000)`;
 /** A peer that is gone does not answer a goodbye. */
 const CLOSE_TIMEOUT_MS = 1000;
 
@@ -45,6 +52,7 @@ class TemporarySlotPlugin extends PgoutputPlugin {
   }
 
   override async start(client: pg.Client): Promise<void> {
+    await client.query(SENDER_TIMEOUT);
     await client.query(
       `CREATE_REPLICATION_SLOT "${this.#slotName}" TEMPORARY LOGICAL pgoutput NOEXPORT_SNAPSHOT`,
     );

@@ -7,6 +7,7 @@ import {
   event,
   found,
   listed,
+  notSent,
   operation,
   promotion,
   refused,
@@ -151,6 +152,22 @@ const broken: readonly (readonly [string, string, Partial<Record>])[] = [
       promotions: [promotion([50, 60], 4, 100)],
       operations: [operation('b', 'update', [70, 80], written(105), 2)],
     },
+  ],
+  [
+    'what was shown is not lost',
+    'a write that nobody has acknowledged, and that a watch showed',
+    {
+      log: rowsOf([2, 'a']),
+      epochs: [EPOCH],
+      promotions: [promotion([50, 60], 4, 100, false)],
+      operations: [operation('b', 'update', [20, 30], unknown, 2)],
+      watches: [session(2, [event('modified', 5, 'b')], 'gone')],
+    },
+  ],
+  [
+    'what was refused has not happened',
+    'a write for which there was no connection, and which is there',
+    { log: rowsOf([2, 'a']), operations: [operation('a', 'create', [0, 9], notSent)] },
   ],
   [
     'a write happens once',

@@ -1,12 +1,13 @@
 import { judgeReads } from './read-rules.ts';
 import type { Finding, Record } from './record.ts';
 import { judgeWatches } from './watch-rules.ts';
-import { judgeLog, judgeOrder, judgeOutcomes, judgeUniqueness } from './write-rules.ts';
+import { judgeLog, judgeOrder, judgeOutcomes, judgeShown, judgeUniqueness } from './write-rules.ts';
 
 /** Everything that a run has shown to be broken; empty when all promises were kept. */
 export function judge(record: Record): Finding[] {
   return [
     ...judgeOutcomes(record),
+    ...judgeShown(record),
     ...judgeUniqueness(record),
     ...judgeOrder(record),
     ...judgeLog(record),

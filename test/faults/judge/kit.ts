@@ -48,6 +48,7 @@ export const listed = (revision: number, item?: number, op = ''): Outcome => ({
 });
 export const absent: Outcome = { kind: 'absent' };
 export const refused: Outcome = { kind: 'refused', why: '409' };
+export const notSent: Outcome = { kind: 'not sent', why: 'ECONNREFUSED' };
 export const unknown: Outcome = { kind: 'unknown', why: 'ECONNRESET' };
 
 export const event = (type: 'added' | 'modified' | 'deleted', revision: number, op: string): Seen => ({
@@ -70,6 +71,7 @@ export const promotion = (
   survived: number,
   epoch: number,
   mayLose = true,
+  mayLoseShown = mayLose,
 ): Promotion => ({
-  ...{ beganMs, doneMs, mayLose, survived: BigInt(survived), epoch: BigInt(epoch) },
+  ...{ beganMs, doneMs, mayLose, mayLoseShown, survived: BigInt(survived), epoch: BigInt(epoch) },
 });

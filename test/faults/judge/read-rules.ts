@@ -83,7 +83,8 @@ function* judgeKey(record: Record, branches: Branches, key: string): Generator<F
   const writers = new Map(own.map((operation) => [operation.id, operation]));
   const known = rowsByOp(branches, record, key);
   const traceless = own.filter(
-    ({ id, kind, outcome }) => kind === 'delete' && outcome.kind !== 'refused' && !known.has(id),
+    ({ id, kind, outcome }) =>
+      kind === 'delete' && outcome.kind !== 'refused' && outcome.kind !== 'not sent' && !known.has(id),
   );
   const floors: Floor[] = own.flatMap(({ id, outcome, completedMs }) => {
     const row = known.get(id);

@@ -42,6 +42,8 @@ export type Outcome =
   | { readonly kind: 'listed'; readonly revision: bigint; readonly items: readonly Item[] }
   /** It says that nothing has happened: 4xx, or an answer that asks to be repeated. */
   | { readonly kind: 'refused'; readonly why: string }
+  /** There was no connection to ask over. */
+  | { readonly kind: 'not sent'; readonly why: string }
   /** It may have happened or not. */
   | { readonly kind: 'unknown'; readonly why: string };
 
@@ -69,6 +71,8 @@ export interface Promotion {
   readonly doneMs: number;
   /** The standby was known not to have everything that was acknowledged. */
   readonly mayLose: boolean;
+  /** Or somebody had ended the wait for it, so that PostgreSQL showed what it had not. */
+  readonly mayLoseShown: boolean;
   /** The newest revision that survived, and the epoch that began. */
   readonly survived: bigint;
   readonly epoch: bigint;
@@ -123,6 +127,7 @@ function describeOutcome(outcome: Outcome): string {
     case 'listed':
       return `${outcome.items.length} items at ${outcome.revision}`;
     case 'refused':
+    case 'not sent':
     case 'unknown':
       return `${outcome.kind}, ${outcome.why}`;
   }

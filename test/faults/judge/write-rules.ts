@@ -17,7 +17,7 @@ export function* judgeOutcomes(record: Record): Generator<Finding> {
     const where = own.map(({ revision }) => revision).join(', ');
     if (own.length > 1) yield { rule: 'a write happens once', facts: `${what} is in the log at ${where}` };
     const { outcome } = operation;
-    if (outcome.kind === 'refused' && own.length > 0)
+    if ((outcome.kind === 'refused' || outcome.kind === 'not sent') && own.length > 0)
       yield { rule: 'what was refused has not happened', facts: `${what} is in the log at ${where}` };
     if (outcome.kind !== 'written') continue;
     const [row] = own;
@@ -36,6 +36,23 @@ function mayBeLost({ promotions }: Record, { outcome, invokedMs }: Operation): b
     ({ mayLose, doneMs, survived, epoch }) =>
       mayLose && invokedMs < doneMs && (revision === undefined || (revision > survived && revision < epoch)),
   );
+}
+
+/** Nobody is shown what only the primary has: a promotion of a standby that commits wait for loses nothing that was seen. */
+export function* judgeShown(record: Record): Generator<Finding> {
+  const surviving = new Set(record.log.map(({ revision }) => revision));
+  // What was acknowledged has a rule of its own.
+  const told = new Set(
+    record.operations.map(({ outcome }) => (outcome.kind === 'written' ? outcome.revision : undefined)),
+  );
+  for (const { revision, op, key } of sightings(record)) {
+    if (surviving.has(revision) || told.has(revision)) continue;
+    const lostBy = record.promotions.find(({ epoch }) => revision < epoch);
+    if (lostBy === undefined || lostBy.mayLoseShown || revision <= lostBy.survived) continue;
+    told.add(revision);
+    const facts = `${revision} (${key}, ${op}) was seen, and only ${lostBy.survived} was kept`;
+    yield { rule: 'what was shown is not lost', facts };
+  }
 }
 
 /** A number means one write, for everybody and for ever, also when the write was lost. */

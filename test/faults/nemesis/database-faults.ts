@@ -78,7 +78,8 @@ export const DATABASE_FAULTS: readonly Fault[] = [
           .catch(() => {});
       }
       await sleep(random.between(100, 600));
-      await world.failOver('sync');
+      // What those showed whose wait was ended was shown to everybody who reads this PostgreSQL.
+      await world.failOver('sync', true);
     },
   },
   {
@@ -108,8 +109,11 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     name: 'clock',
     run: async ({ world, found }) => {
       const { primary } = world.group;
+      // Beside a commit it would date the row before the newest, where no clock leaves one.
       await primary.query(
-        `UPDATE revisions SET committed_at = committed_at + ${YEAR} WHERE revision = (SELECT max(revision) FROM revisions)`,
+        `BEGIN; LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
+        UPDATE revisions SET committed_at = committed_at + ${YEAR} WHERE revision = (SELECT max(revision) FROM revisions);
+        COMMIT`,
       );
       const right = async (): Promise<boolean> => {
         const [row] = await primary.query<{ right: boolean }>(

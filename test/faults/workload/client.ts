@@ -1,7 +1,7 @@
 import type { Item, Operation, OperationKind, Outcome } from '../judge/record.ts';
 import type { Random } from '../random.ts';
 import { sleep } from '../world/until.ts';
-import type { Answer, Caller, Question } from './http.ts';
+import { type Answer, type Caller, NotSent, type Question } from './http.ts';
 import { NAMESPACE, PATH } from './keys.ts';
 
 const KINDS: readonly OperationKind[] = [
@@ -52,20 +52,17 @@ export class Client {
     const id = `${this.#name}-${++this.#count}`;
     const expected = kind === 'update' || kind === 'delete' ? known : undefined;
     const invokedMs = performance.now();
-    const outcome = await caller.ask(questionOf(kind, key, id, expected)).then(
-      (answer) => readAnswer(kind, answer),
-      (error: unknown): Outcome => ({
-        kind: 'unknown',
-        why: error instanceof Error ? error.message : String(error),
-      }),
-    );
+    const outcome = await caller
+      .ask(questionOf(kind, key, id, expected))
+      .then((answer) => readAnswer(kind, answer), readFailure);
     this.#learn(kind, key, outcome);
     this.operations.push({
       ...{ id, kind, server: caller.index, key: kind === 'list' ? '' : key },
       ...{ invokedMs, completedMs: performance.now(), outcome },
       ...(expected === undefined ? {} : { expected }),
     });
-    if (outcome.kind === 'unknown') await sleep(50);
+    // From a server that is gone, the next failure would come at once too.
+    if (outcome.kind === 'unknown' || outcome.kind === 'not sent') await sleep(50);
   }
 
   #learn(kind: OperationKind, key: string, outcome: Outcome): void {
@@ -142,6 +139,11 @@ function readAnswer(kind: OperationKind, { code, retryAfter, text }: Answer): Ou
   if (kind === 'get') return { ...toItem(answer), kind: 'found' };
   const revision = kind === 'delete' ? undefined : BigInt(answer.metadata.resourceVersion);
   return { kind: 'written', revision };
+}
+
+function readFailure(error: unknown): Outcome {
+  const why = error instanceof Error ? error.message : String(error);
+  return { kind: error instanceof NotSent ? 'not sent' : 'unknown', why };
 }
 
 function reasonOf(text: string): string {

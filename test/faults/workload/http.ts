@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:https';
+import { TLSSocket } from 'node:tls';
 import type { ApiServer } from '../world/api-server.ts';
 
 export interface Answer {
@@ -12,6 +13,14 @@ export interface Question {
   readonly path: string;
   readonly body?: unknown;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The connection was not even made: nothing was asked. */
+export class NotSent extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+    this.name = 'NotSent';
+  }
 }
 
 /** Longer than a write waits for its database. */
@@ -30,7 +39,7 @@ export class Caller {
     return this.#server.index;
   }
 
-  /** @throws what the network said; then nobody knows whether it was done */
+  /** @throws NotSent; what the network said otherwise, and then nobody knows whether it was done */
   ask({ method, path, body, headers }: Question, signal?: AbortSignal): Promise<Answer> {
     const bytes = body === undefined ? undefined : JSON.stringify(body);
     const isByToken = headers.authorization !== undefined;
@@ -60,7 +69,15 @@ export class Caller {
         },
       );
       outgoing.once('timeout', () => outgoing.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
-      outgoing.once('error', reject);
+      let isMade = false;
+      outgoing.once('socket', (socket) => {
+        if (!(socket instanceof TLSSocket) || outgoing.reusedSocket) isMade = true;
+        else
+          socket.once('secureConnect', () => {
+            isMade = true;
+          });
+      });
+      outgoing.once('error', (error) => reject(isMade ? error : new NotSent(error)));
       outgoing.end(bytes);
     });
   }

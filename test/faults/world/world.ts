@@ -57,9 +57,10 @@ export class World implements AsyncDisposable {
     return server.databases;
   }
 
-  async failOver(role: StandbyRole): Promise<void> {
+  /** `mayLoseShown` as in {@link Promotion}. */
+  async failOver(role: StandbyRole, mayLoseShown = role === 'async'): Promise<void> {
     const { beganMs, doneMs, survived } = await this.group.failOver(role);
-    this.promotions.push({ beganMs, doneMs, survived, mayLose: role === 'async' });
+    this.promotions.push({ beganMs, doneMs, survived, mayLose: role === 'async', mayLoseShown });
   }
 
   /** Everything runs and can reach everything. */

@@ -9,8 +9,15 @@ const READY = Buffer.from('Z\0\0\0\x05I', 'latin1');
 const FIELDS = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0';
 const ENDED = Buffer.concat([Buffer.from([0x45, 0, 0, 0, FIELDS.length + 4]), Buffer.from(FIELDS)]);
 
-/** Stands before a database, and ends the first connections for replication in the breath in which they are accepted. */
-async function startEndingProxy(url: string, times: number) {
+/** Of the startup message: what a connection is for. */
+const REPLICATION = 'replication\0database';
+const REPLAY = 'application_name\0pg-apiserver replay';
+
+/** Stands before a database, and ends the first connections for a purpose in the breath in which they are accepted. */
+async function startEndingProxy(
+  url: string,
+  { purpose, times, word = ENDED }: { purpose: string; times: number; word?: Buffer },
+) {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let left = times;
@@ -19,14 +26,14 @@ async function startEndingProxy(url: string, times: number) {
     for (const socket of [near, far]) sockets.add(socket.on('error', () => {}));
     let ends = false;
     near.on('data', (bytes) => {
-      if (bytes.includes('replication\0database') && left > 0) {
+      if (bytes.includes(purpose) && left > 0) {
         left -= 1;
         ends = true;
       }
       far.write(bytes);
     });
     far.on('data', (bytes) => {
-      if (ends && bytes.includes(READY)) near.end(Buffer.concat([bytes, ENDED]));
+      if (ends && bytes.includes(READY)) near.end(Buffer.concat([bytes, word]));
       else near.write(bytes);
     });
     near.on('close', () => far.destroy());
@@ -48,7 +55,7 @@ async function startEndingProxy(url: string, times: number) {
 
 test('a stream whose connection is ended in the breath in which it is accepted begins again', async () => {
   await using database = await createTestDatabase();
-  using proxy = await startEndingProxy(database.url, 2);
+  using proxy = await startEndingProxy(database.url, { purpose: REPLICATION, times: 2 });
   const log = openLog(proxy.url);
   const stop = new AbortController();
   const recorder = new Recorder();
@@ -60,3 +67,22 @@ test('a stream whose connection is ended in the breath in which it is accepted b
   await running;
   await log.close();
 });
+
+test.each([
+  ['with a word', ENDED],
+  ['without a word', Buffer.alloc(0)],
+])(
+  'a query whose connection is ended %s in the breath in which it is accepted fails, and the next one is answered',
+  async (_, word) => {
+    await using database = await createTestDatabase();
+    using proxy = await startEndingProxy(database.url, { purpose: REPLAY, times: 2, word });
+    const log = openLog(proxy.url);
+    for (let ended = 0; ended < 2; ended += 1)
+      await expect(log.reader.compactedRevision()).rejects.toMatchObject({
+        failure: { kind: 'unavailable' },
+      });
+    expect(proxy.hasEnded()).toBe(true);
+    expect(await log.reader.compactedRevision()).toBe(NO_REVISION);
+    await log.close();
+  },
+);

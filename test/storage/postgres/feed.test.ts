@@ -129,6 +129,8 @@ test.each(['gone', 'replaced'])(
     const stop = new AbortController();
     const recorder = new Recorder(() => log.reader.currentRevision());
     const running = log.feed.run(NO_REVISION, recorder, stop.signal);
+    // While it still polls, it may notice by itself, before there is a replacement.
+    await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), PATIENCE);
     const kept = await log.committer.commit(write('create', 'kept'));
     const lost = await log.committer.commit(write('create', 'lost'));
     await recorder.reached(lost);

@@ -3,11 +3,14 @@ import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
+import { startSilentProxy } from './silent-proxy.ts';
 import { connect } from './stalls.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
 /** A fast shutdown takes a fraction of a second; after 20 the harness ends PostgreSQL by force. */
 const SHUTDOWN_MS = 8000;
+/** Where a server cannot be heard any more: as long as its silence is put up with, and what else a shutdown takes. */
+const HALF_OPEN_SHUTDOWN_MS = 15_000;
 
 test('PostgreSQL shuts down under a live tail, and changes go on arriving when it is back', async () => {
   await using postgres = await startPrivatePostgres();
@@ -31,6 +34,27 @@ test('PostgreSQL shuts down under a live tail, and changes go on arriving when i
   }
   await recorder.reached(revisions.at(-1) ?? NO_REVISION);
   expect(recorder.changes.map(({ revision }) => revision)).toEqual(revisions);
+  stop.abort();
+  await running;
+  await log.close();
+});
+
+test('PostgreSQL shuts down in time when the tail is gone without a word', async () => {
+  await using postgres = await startPrivatePostgres();
+  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
+  using proxy = await startSilentProxy(postgres.url);
+  const log = openLog(proxy.url);
+  const stop = new AbortController();
+  const recorder = new Recorder();
+  const running = log.feed.run(NO_REVISION, recorder, stop.signal);
+  await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), PATIENCE);
+  const before = await log.committer.commit(write('create', 'before'));
+  await recorder.reached(before);
+  await vi.waitFor(async () => expect(await sendersOf(postgres.url)).toBe(1), PATIENCE);
+  proxy.fallSilent();
+  const begunAtMs = performance.now();
+  await postgres.stop();
+  expect(performance.now() - begunAtMs).toBeLessThan(HALF_OPEN_SHUTDOWN_MS);
   stop.abort();
   await running;
   await log.close();
