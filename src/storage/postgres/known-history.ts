@@ -18,13 +18,22 @@ export interface KnownRow {
 export class KnownHistory {
   #seen: KnownRow | undefined;
   #streamed: KnownRow | undefined;
-  /** Everything up to here is known to be visible. */
   #visible: Revision = NO_REVISION;
   #epoch: Revision | undefined;
   readonly #listeners = new Set<(epoch: Revision) => void>();
 
   get seen(): KnownRow | undefined {
     return this.#seen;
+  }
+
+  /** Everything up to here is known to be visible. */
+  get visible(): Revision {
+    return this.#visible;
+  }
+
+  /** The present one; undefined: nothing was read yet. */
+  get epoch(): Revision | undefined {
+    return this.#epoch;
   }
 
   isVisible(revision: Revision): boolean {
