@@ -107,7 +107,9 @@ export function readStorage(line: CommandLine) {
   const storage = line.valuesOf(storageFlags);
   if (own.readUrls.length > 0 && storage.databaseUrls.length === 0) {
     const { readUrls } = ownFlags;
-    throw new UsageError(`${readUrls.shown} needs ${storageFlags.databaseUrls.shown}, whose standbys it names`);
+    throw new UsageError(
+      `${readUrls.shown} needs ${storageFlags.databaseUrls.shown}, whose standbys it names`,
+    );
   }
   return Object.freeze({
     ...own,

@@ -129,13 +129,18 @@ function addReadServerMetrics({
   metrics,
   database,
 }: Pick<StorageMetricsOptions, 'metrics' | 'database'>): void {
-  const help = 'Reads of history and cold loads, by the read server that answered, or the primary in place of all.';
+  const help =
+    'Reads of history and cold loads, by the read server that answered, or the primary in place of all.';
   metrics.add(
-    new Numbers('counter', { name: 'pg_apiserver_history_reads_total', help, labels: ['server'] }, (numbers) => {
-      const { servers, answeredByPrimary } = database.readServers();
-      for (const { name, answered } of servers) numbers.at(name).value = answered;
-      numbers.at('primary').value = answeredByPrimary;
-    }),
+    new Numbers(
+      'counter',
+      { name: 'pg_apiserver_history_reads_total', help, labels: ['server'] },
+      (numbers) => {
+        const { servers, answeredByPrimary } = database.readServers();
+        for (const { name, answered } of servers) numbers.at(name).value = answered;
+        numbers.at('primary').value = answeredByPrimary;
+      },
+    ),
   );
   const up = 'Whether a read server is in service; 0: it lags, or cannot be read, and nobody waits for it.';
   metrics.add(

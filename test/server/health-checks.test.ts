@@ -66,7 +66,7 @@ test('read servers that are all out of service are told of, without their addres
   for (const server of servers) server.isInService = false;
   expect(find()?.note?.()).toBe('no read server is in service: the primary serves history');
   expect(() => find()?.check()).not.toThrow();
-  expect(
-    createCacheChecks({ ...database, readServers: none }, []).own.map(({ name }) => name),
-  ).not.toContain('read-servers');
+  expect(createCacheChecks({ ...database, readServers: none }, []).own.map(({ name }) => name)).not.toContain(
+    'read-servers',
+  );
 });

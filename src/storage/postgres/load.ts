@@ -2,7 +2,12 @@ import { Socket } from 'node:net';
 import type pg from 'pg';
 import type { StoredObject } from '../revision-log.ts';
 import { BinaryRows } from './binary-rows.ts';
-import { type Connection, type ConnectionOptions, connectReadable, type connectStandby } from './connection.ts';
+import {
+  type Connection,
+  type ConnectionOptions,
+  connectReadable,
+  type connectStandby,
+} from './connection.ts';
 import { CopySocket, type TakeRow } from './copy-socket.ts';
 import { Slab } from './slab.ts';
 

@@ -153,7 +153,12 @@ export class ReadServer {
   }
 
   async #createPool(): Promise<pg.Pool> {
-    const shape = { purpose: 'history', size: this.#connection.poolSize, access: 'standby', ...BOUNDS } as const;
+    const shape = {
+      purpose: 'history',
+      size: this.#connection.poolSize,
+      access: 'standby',
+      ...BOUNDS,
+    } as const;
     return createPool(this.#connection, await findStandby(this.#connection), shape);
   }
 
@@ -186,7 +191,8 @@ export class ReadServer {
         return;
       } catch (error) {
         // Where the primary does not answer, nothing is known of this one.
-        if (!(error instanceof StorageError) && !signal.aborted) this.#condition.failed(describeTrouble(error));
+        if (!(error instanceof StorageError) && !signal.aborted)
+          this.#condition.failed(describeTrouble(error));
       }
     }
   }

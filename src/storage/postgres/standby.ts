@@ -42,11 +42,7 @@ export interface KnownLog {
   readonly seen: KnownRow | undefined;
 }
 
-export async function readPosition(
-  client: Queryable,
-  upTo: Revision,
-  seen?: KnownRow,
-): Promise<LogPosition> {
+export async function readPosition(client: Queryable, upTo: Revision, seen?: KnownRow): Promise<LogPosition> {
   const values = { wanted: upTo.toString(), seen: String(seen?.revision ?? 0) };
   const [row] = await LOG_POSITION.run(client, values);
   if (row === undefined) throw new Error('the database has no epoch: it is not one of pg-apiserver');
