@@ -31,7 +31,7 @@ afterAll(async () => {
 
 async function onStandby<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]> {
   await using session = await connect(standby.url);
-  return session.query<Row>(text, values);
+  return await session.query<Row>(text, values);
 }
 
 /** Objects of one test do not meet those of another. */
@@ -219,7 +219,7 @@ test.each([
     'replay',
     'superseded',
     (log: Opened, upTo: Revision) =>
-      changes(log, NO_REVISION, upTo).then((found) => found.map(({ key }) => key.name)),
+      changes(log, (upTo - 1n) as Revision, upTo).then((found) => found.map(({ key }) => key.name)),
   ],
 ] as const)(
   'a standby that is killed in the middle of a %s costs nothing of it, and is back when it has started',
@@ -275,7 +275,7 @@ test('another database of the same PostgreSQL is never read, nor is the primary 
   let strange = await create(stranger, 'strange');
   await using log = open([ofStranger(standby.url), primary.url]);
   const last = await create(log, 'last');
-  while (strange < last) strange = await stranger.committer.commit(write('create', `strange-${strange}`));
+  while (strange < last) strange = await stranger.committer.commit(write('create', `another-${strange}`));
   await stranger.close();
   expect(await load(log)).toMatchObject({ revision: last });
   expect(await listAt(log, last)).toContain(named('last'));
