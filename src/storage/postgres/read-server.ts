@@ -159,7 +159,10 @@ export class ReadServer {
       access: 'standby',
       ...BOUNDS,
     } as const;
-    return createPool(this.#connection, await findStandby(this.#connection), shape);
+    const pool = createPool(this.#connection, await findStandby(this.#connection), shape);
+    // Of a connection that is in use the pool hears nothing, and one without a listener ends the process when it breaks.
+    pool.on('connect', (client) => client.on('error', () => {}));
+    return pool;
   }
 
   async #forgetPool(): Promise<void> {
