@@ -3,6 +3,12 @@ import { bool, duration, list, text, UsageError } from './flag.ts';
 
 /** Flags that only this server has. */
 export const ownFlags = {
+  readUrls: list('kvstore-read-servers', {
+    default: [],
+    meaning:
+      'standbys of --kvstore-servers, as postgres:// URLs, comma separated: history, old lists and cold starts are read from them, in turns, wherever they have all that is wanted; the primary serves what they do not',
+    check: databaseUrls,
+  }),
   dataDir: text('data-dir', {
     default: '.pg-apiserver',
     meaning:
@@ -97,9 +103,17 @@ export type StorageOptions = ReturnType<typeof readStorage>;
 
 /** @throws UsageError */
 export function readStorage(line: CommandLine) {
+  const own = line.valuesOf(ownFlags);
+  const storage = line.valuesOf(storageFlags);
+  if (own.readUrls.length > 0 && storage.databaseUrls.length === 0) {
+    const { readUrls } = ownFlags;
+    throw new UsageError(
+      `${readUrls.shown} needs ${storageFlags.databaseUrls.shown}, whose standbys it names`,
+    );
+  }
   return Object.freeze({
-    ...line.valuesOf(ownFlags),
-    ...line.valuesOf(storageFlags),
+    ...own,
+    ...storage,
     /** False: the window in the database stays as it is. */
     setsHistoryWindow: line.isGiven(ownFlags.historyWindowMs),
   });

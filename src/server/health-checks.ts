@@ -41,7 +41,9 @@ export function createBaseChecks(
 
 /** Whether the cache follows the database. `services` are the checks of essential services. */
 export function createCacheChecks(
-  postgres: { readonly feed: { readonly state: Pick<FeedState, 'mode' | 'stalled'> } },
+  postgres: Pick<PostgresLog, 'readServers'> & {
+    readonly feed: { readonly state: Pick<FeedState, 'mode' | 'stalled'> };
+  },
   services: readonly HealthCheck[],
 ): NamedChecks {
   const cache = services.filter(({ name }) => name === 'watch-cache');
@@ -66,8 +68,25 @@ export function createCacheChecks(
         },
       },
     ],
-    own: [{ name: 'tail', endpoints: READYZ, check: assertFollowed, note }, ...services],
+    own: [
+      { name: 'tail', endpoints: READYZ, check: assertFollowed, note },
+      ...createReadServersCheck(postgres),
+      ...services,
+    ],
   };
+}
+
+/** Never fails: the primary can answer in their place. */
+function createReadServersCheck({ readServers }: Pick<PostgresLog, 'readServers'>): HealthCheck[] {
+  if (readServers().servers.length === 0) return [];
+  const note = (): string => {
+    const { servers } = readServers();
+    const able = servers.filter(({ isInService }) => isInService).length;
+    return able > 0
+      ? `${able} of ${servers.length} read servers are in service`
+      : 'no read server is in service: the primary serves history';
+  };
+  return [{ name: 'read-servers', endpoints: READYZ, check: () => {}, note }];
 }
 
 /** One query serves all checks and callers that ask at the same time. */

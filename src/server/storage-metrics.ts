@@ -90,6 +90,7 @@ function addLiveMetrics({ metrics, database, cache }: StorageMetricsOptions): vo
       numbers.at('waiting').value = waiting;
     },
   );
+  if (database.readServers().servers.length > 0) addReadServerMetrics({ metrics, database });
   gauge('pg_apiserver_commit_queue', 'Writes that wait for their batch.', [], (numbers) => {
     numbers.at().value = database.committer.queued;
   });
@@ -121,4 +122,31 @@ function addLiveMetrics({ metrics, database, cache }: StorageMetricsOptions): vo
     for (const { resource, watchers } of cache.state.resources)
       if (watchers > 0) numbers.at(nameOf(resource)).value = watchers;
   });
+}
+
+/** Which host answers what may be read from a standby. */
+function addReadServerMetrics({
+  metrics,
+  database,
+}: Pick<StorageMetricsOptions, 'metrics' | 'database'>): void {
+  const help =
+    'Reads of history and cold loads, by the read server that answered, or the primary in place of all.';
+  metrics.add(
+    new Numbers(
+      'counter',
+      { name: 'pg_apiserver_history_reads_total', help, labels: ['server'] },
+      (numbers) => {
+        const { servers, answeredByPrimary } = database.readServers();
+        for (const { name, answered } of servers) numbers.at(name).value = answered;
+        numbers.at('primary').value = answeredByPrimary;
+      },
+    ),
+  );
+  const up = 'Whether a read server is in service; 0: it lags, or cannot be read, and nobody waits for it.';
+  metrics.add(
+    new Numbers('gauge', { name: 'pg_apiserver_read_server_up', help: up, labels: ['server'] }, (numbers) => {
+      for (const { name, isInService } of database.readServers().servers)
+        numbers.at(name).value = isInService ? 1 : 0;
+    }),
+  );
 }

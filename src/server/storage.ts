@@ -1,9 +1,10 @@
 import type { GroupResource } from '../api/names.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import type { StorageOptions } from '../options/storage.ts';
+import { ownFlags, type StorageOptions } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
+import { parseTarget } from '../storage/postgres/target.ts';
 import type { Committer, RevisionLog } from '../storage/revision-log.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
@@ -15,16 +16,17 @@ import { createPhase, type Phase } from './phase.ts';
 import type { Service } from './services.ts';
 import { createStorageMetrics } from './storage-metrics.ts';
 
-/** For replay. Others have pools of their own. */
+/** For replay, and as many to each read server. Others have pools of their own. */
 const POOL_SIZE = 4;
 
-/** The first query connects. */
+/** The first query connects. @throws Error, one line, when the URL of a read server cannot be read */
 export function openDatabase(
-  { caFile, certFile, keyFile, compactionIntervalMs }: StorageOptions,
+  { readUrls, caFile, certFile, keyFile, compactionIntervalMs }: StorageOptions,
   { urls, logger }: { readonly urls: readonly string[]; readonly logger: Logger },
 ): PostgresLog {
+  for (const url of readUrls) assertReadable(url);
   return openPostgres({
-    urls,
+    ...{ urls, readUrls },
     poolSize: POOL_SIZE,
     ...(caFile === '' ? {} : { caFile }),
     ...(certFile === '' ? {} : { certFile }),
@@ -32,6 +34,14 @@ export function openDatabase(
     compactionIntervalMs,
     onTrouble: (message) => logger.warn('database', { message }),
   });
+}
+
+function assertReadable(url: string): void {
+  try {
+    parseTarget(url);
+  } catch (error) {
+    throw new Error(`${ownFlags.readUrls.shown}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */

@@ -93,7 +93,8 @@ export interface RevisionReader {
   get(key: ObjectKey): Promise<StoredObject | undefined>;
   /**
    * All live objects of all resources on one consistent snapshot, in batches ordered by (group, resource, namespace,
-   * name). `begin` is called once, first, with the revision of that snapshot.
+   * name). `begin` is called first, with the revision of that snapshot, and once more when what came so far is to be forgotten,
+   * because it is read anew from another host.
    */
   loadCurrent(
     begin: (revision: Revision) => void,

@@ -39,6 +39,11 @@ test.each([
   [['--kubelet-client-key=x'], '--agent-client-certificate and --agent-client-key belong together'],
   [['--proxy-client-cert-file=x'], '--proxy-client-cert-file and --proxy-client-key-file belong together'],
   [['--kvstore-servers=http://x'], 'must begin with postgres://'],
+  [
+    ['--kvstore-servers=postgres://a', '--kvstore-read-servers=postgres://b,db3:5432'],
+    '--kvstore-read-servers: one of the URLs must begin with postgres://',
+  ],
+  [['--kvstore-read-servers=postgres://b'], '--kvstore-read-servers needs --kvstore-servers'],
   [['--feature-gates=WatchLst=true'], 'did you mean WatchList?'],
   [['--feature-gates=SizeMemoryBackedVolumes=false'], 'can only be left at its default (true)'],
   [['--runtime-config=apps/v1=maybe'], 'must end in =true or =false'],

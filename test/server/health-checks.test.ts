@@ -27,6 +27,8 @@ test('a log that cannot be written is a fault, and one that is not written in ti
   await expect(logCheck(() => new Promise(() => {}))?.check()).rejects.toThrow('logging blocked');
 });
 
+const none = () => ({ servers: [], answeredByPrimary: 0 });
+
 test('informers are in sync when the cache works and the log is followed, by polling too', async () => {
   const state: { mode: 'starting' | 'polling'; stalled: string | undefined } = {
     mode: 'starting',
@@ -40,15 +42,31 @@ test('informers are in sync when the cache works and the log is followed, by pol
       if (!works) throw new Error('not loaded');
     },
   };
-  const [inSync] = createCacheChecks({ feed: { state } }, [cache]).kubernetes;
+  const [inSync] = createCacheChecks({ feed: { state }, readServers: none }, [cache]).kubernetes;
   await expect(inSync?.check()).rejects.toThrow('not loaded');
   works = true;
   await expect(inSync?.check()).rejects.toThrow('the tail has not begun');
-  const [tail] = createCacheChecks({ feed: { state } }, [cache]).own;
+  const [tail] = createCacheChecks({ feed: { state }, readServers: none }, [cache]).own;
   expect(tail?.note?.()).toBeUndefined();
   state.mode = 'polling';
   await expect(inSync?.check()).resolves.toBeUndefined();
   expect(tail?.note?.()).toBe('changes are polled, because they cannot be streamed');
   state.stalled = 'no connection';
   await expect(inSync?.check()).rejects.toThrow('changes do not arrive: no connection');
+});
+
+test('read servers that are all out of service are told of, without their addresses, and readiness stays', async () => {
+  const servers = ['db2:5432', 'db3:5432'].map((name) => ({ name, isInService: true, answered: 0 }));
+  const database = {
+    feed: { state: { mode: 'streaming', stalled: undefined } as const },
+    readServers: () => ({ servers, answeredByPrimary: 0 }),
+  };
+  const find = () => createCacheChecks(database, []).own.find(({ name }) => name === 'read-servers');
+  expect(find()?.note?.()).toBe('2 of 2 read servers are in service');
+  for (const server of servers) server.isInService = false;
+  expect(find()?.note?.()).toBe('no read server is in service: the primary serves history');
+  expect(() => find()?.check()).not.toThrow();
+  expect(createCacheChecks({ ...database, readServers: none }, []).own.map(({ name }) => name)).not.toContain(
+    'read-servers',
+  );
 });

@@ -30,6 +30,8 @@ export interface ConnectionOptions extends TlsFiles {
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
+/** Others can answer in its place, and somebody waits. */
+const STANDBY_CONNECT_TIMEOUT_MS = 2000;
 /** All that is asked of a session before it is used, and the lock under which an epoch may begin. */
 const SESSION_TIMEOUT_MS = 15_000;
 const KEEPALIVE_DELAY_MS = 10_000;
@@ -50,7 +52,7 @@ const CLOSE_TIMEOUT_MS = 1000;
 /** SQLSTATE read_only_sql_transaction: what writing to a standby is answered with. */
 const READ_ONLY = '25006';
 /** What a session is begun for. */
-type Access = 'writes' | 'reads';
+type Access = 'writes' | 'reads' | 'standby';
 
 /** SQLSTATE invalid_password. */
 const WRONG_PASSWORD = '28P01';
@@ -138,10 +140,19 @@ export async function connectReadable(
   }
 }
 
+/** To a host that repeats what another one commits. @throws as {@link connectWritable} */
+export const connectStandby = (
+  options: ConnectionOptions,
+  purpose: string,
+  createSocket: () => Socket = () => new Socket(),
+): Promise<Connection> =>
+  connectToOne(options, { purpose, access: 'standby', createSocket, connectMs: STANDBY_CONNECT_TIMEOUT_MS });
+
 interface Wish {
   readonly purpose: string;
   readonly access: Access;
   createSocket(): Socket;
+  readonly connectMs?: number;
 }
 
 /** That a host takes no writes says more than that another does not answer. */
@@ -172,6 +183,13 @@ export async function findReadable(options: ConnectionOptions): Promise<FoundRou
   return { ...route, prepares, isReadOnly: takesNoWrites };
 }
 
+/** As {@link findReadable}, for {@link connectStandby}. */
+export async function findStandby(options: ConnectionOptions): Promise<FoundRoute> {
+  const { route, prepares, close } = await connectStandby(options, 'probe');
+  await close();
+  return { ...route, prepares, isReadOnly: true };
+}
+
 /** By the first kind of connection that the server takes. */
 async function connectTo(target: Target, options: ConnectionOptions, wish: Wish): Promise<Connection> {
   let refusal: unknown;
@@ -196,10 +214,11 @@ async function connectTo(target: Target, options: ConnectionOptions, wish: Wish)
 async function connectBy(
   route: Route,
   options: ConnectionOptions,
-  { purpose, access, password, socket }: Wish & { password: Password; socket: Socket },
+  { purpose, access, password, socket, connectMs }: Wish & { password: Password; socket: Socket },
 ): Promise<Connection> {
   const client = new pg.Client({
     ...toClientConfig(route, options, purpose, password),
+    ...(connectMs === undefined ? {} : { connectionTimeoutMillis: connectMs }),
     query_timeout: QUERY_TIMEOUT_MS,
     stream: () => socket,
   });
@@ -254,14 +273,16 @@ interface SessionWish extends SessionBounds {
 }
 
 /**
- * Refuses standbys and bounds what a session may hold up. Bounds are not startup parameters, which poolers refuse; where the
+ * Refuses standbys, or what is none, and bounds what a session may hold up. Bounds are not startup parameters, which poolers refuse; where the
  * session would be handed to others, what is left are the client's own and those that functions which lock have themselves.
  */
 async function beginSession(client: pg.ClientBase, host: string, wish: SessionWish): Promise<void> {
   const { rows } = await client.query<{ standby: string; readonly: string }>(
     "SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS readonly",
   );
-  if (rows[0]?.standby === 't') throw readOnly(`${host} is a standby`);
+  const isStandby = rows[0]?.standby === 't';
+  if (wish.access === 'standby' && !isStandby) throw new Error(`${host} is no standby`);
+  if (wish.access !== 'standby' && isStandby) throw readOnly(`${host} is a standby`);
   if (wish.access === 'writes' && rows[0]?.readonly === 'on') throw readOnly(`${host} is read-only`);
   if (wish.prepares) await client.query(sessionSettings(wish));
 }
@@ -301,11 +322,13 @@ export interface PoolShape extends SessionBounds {
   readonly purpose: string;
   readonly size: number;
   readonly connectMs: number;
+  /** `reads` unless told. */
+  readonly access?: Access;
 }
 
 /** Bounded, in connections and in time. */
 export function createPool(options: ConnectionOptions, route: FoundRoute, shape: PoolShape): pg.Pool {
-  const { purpose, size, connectMs, ...bounds } = shape;
+  const { purpose, size, connectMs, access = 'reads', ...bounds } = shape;
   const { prepares } = route;
   const pool = new pg.Pool({
     ...toClientConfig(route, options, purpose),
@@ -314,8 +337,8 @@ export function createPool(options: ConnectionOptions, route: FoundRoute, shape:
     idleTimeoutMillis: 30_000,
     query_timeout: bounds.statementMs + ANSWER_MARGIN_MS,
     verify: (client, done) => {
-      const begin = beginSession(client, route.target.host, { prepares, access: 'reads', ...bounds }).then(
-        () => options.history?.assure(client),
+      const begin = beginSession(client, route.target.host, { prepares, access, ...bounds }).then(() =>
+        options.history?.assure(client),
       );
       begin.then(
         () => done(),

@@ -18,7 +18,6 @@ export interface KnownRow {
 export class KnownHistory {
   #seen: KnownRow | undefined;
   #streamed: KnownRow | undefined;
-  /** Everything up to here is known to be visible. */
   #visible: Revision = NO_REVISION;
   #epoch: Revision | undefined;
   readonly #listeners = new Set<(epoch: Revision) => void>();
@@ -26,6 +25,16 @@ export class KnownHistory {
 
   get seen(): KnownRow | undefined {
     return this.#seen;
+  }
+
+  /** Everything up to here is known to be visible. */
+  get visible(): Revision {
+    return this.#visible;
+  }
+
+  /** The present one; undefined: nothing was read yet. */
+  get epoch(): Revision | undefined {
+    return this.#epoch;
   }
 
   isVisible(revision: Revision): boolean {

@@ -2,7 +2,12 @@ import { Socket } from 'node:net';
 import type pg from 'pg';
 import type { StoredObject } from '../revision-log.ts';
 import { BinaryRows } from './binary-rows.ts';
-import { type Connection, type ConnectionOptions, connectReadable } from './connection.ts';
+import {
+  type Connection,
+  type ConnectionOptions,
+  connectReadable,
+  type connectStandby,
+} from './connection.ts';
 import { CopySocket, type TakeRow } from './copy-socket.ts';
 import { Slab } from './slab.ts';
 
@@ -24,17 +29,18 @@ export interface LoadConnection extends Connection {
 /** Longer than rows of a large cluster let wait for one another, or for the first of them. */
 const SILENT_AFTER_MS = 60_000;
 
-/** `silentMs`: how long nothing may come before the connection is given up. @throws as {@link connectReadable} */
+/** `silentMs`: how long nothing may come before the connection is given up. @throws as `connect` */
 export async function connectToLoad(
   options: ConnectionOptions,
   silentMs: number = SILENT_AFTER_MS,
+  connect: typeof connectStandby = connectReadable,
 ): Promise<LoadConnection> {
   let socket = new CopySocket();
   const createSocket = (): CopySocket => {
     socket = new CopySocket();
     return socket;
   };
-  const connection = await connectReadable(options, 'load', createSocket);
+  const connection = await connect(options, 'load', createSocket);
   const { stream } = connection.client.connection;
   const reason = `the connection was silent for ${silentMs} ms while objects were loaded`;
   if (stream instanceof Socket) stream.setTimeout(silentMs, () => stream.destroy(new Error(reason)));

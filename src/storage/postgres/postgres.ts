@@ -11,12 +11,15 @@ import { Hosts } from './hosts.ts';
 import { KnownHistory } from './known-history.ts';
 import { connectToLoad } from './load.ts';
 import { type PoolState, Pools } from './pools.ts';
+import { ReadServers, type ReadServersState } from './read-servers.ts';
 import { PostgresReader } from './reader.ts';
 import { PostgresServerLeases } from './server-leases.ts';
 import { PostgresSigningKeys } from './signing-keys.ts';
 import { describeTrouble } from './trouble.ts';
 
 export interface PostgresOptions extends ConnectionOptions {
+  /** postgres:// URLs of standbys, which are read from where they have what is wanted. */
+  readonly readUrls?: readonly string[];
   /** 0: never compact here. */
   readonly compactionIntervalMs: number;
   /** One line for the log. */
@@ -41,6 +44,7 @@ export interface PostgresLog {
   readonly signingKeys: PostgresSigningKeys;
   /** Connections for all but commits and the stream, now. */
   pool(): PoolState;
+  readServers(): ReadServersState;
   /** Of the whole database on disk. */
   sizeBytes(): Promise<number>;
   /** Resolves when the database answers. @throws what it said instead */
@@ -56,7 +60,12 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
   const pools = new Pools(options, new Condition('reads', onTrouble));
   const upkeep = pools.for('upkeep');
   const sources = { fresh: pools.for('fresh'), tail: pools.for('tail'), replay: pools.for('replay') };
-  const reader = new PostgresReader({ ...sources, connectToLoad: () => connectToLoad(options) }, history);
+  const readServers = new ReadServers({
+    urls: given.readUrls ?? [],
+    ...{ connection: given, primary: sources.replay, history, onTrouble },
+  });
+  const loads = { connectToLoad: () => connectToLoad(options), readServers };
+  const reader = new PostgresReader({ ...sources, ...loads }, history);
   const committer = new BatchingCommitter(options, { onTrouble, now, patienceMs: options.writePatienceMs });
   const remind = createReminder(onTrouble);
   const clientConfig = async (): Promise<pg.ClientConfig> =>
@@ -84,6 +93,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     leases: new PostgresServerLeases(upkeep),
     signingKeys: new PostgresSigningKeys(upkeep),
     pool: () => pools.state(),
+    readServers: () => readServers.state,
     sizeBytes: async () => {
       const { pool } = await upkeep();
       const text = 'SELECT pg_database_size(current_database()) AS bytes';
@@ -99,6 +109,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     },
     close: async () => {
       await committer.close();
+      await readServers.close();
       await pools.close();
     },
   };

@@ -48,6 +48,40 @@ export const CURRENT_REVISION = prepare(
   'current_revision',
 );
 
+interface PositionValues {
+  /** The newest revision that is wanted. */
+  readonly wanted: string;
+  /** The newest row the caller knows to have been visible at the primary. */
+  readonly seen: string;
+}
+
+/**
+ * Which log a host has, and how far, all on one snapshot. Object ids are the same at every standby of a database and differ from
+ * those of another one, also where that is a copy or a neighbour. `follows`: the timeline a standby receives, where the user may
+ * see it. `revision` is null when nothing from the wanted one on is there.
+ */
+export const LOG_POSITION = prepare((of: PositionValues) =>
+  tables
+    .selectFrom('epochs as e')
+    .select([
+      'e.epoch',
+      'e.timeline',
+      sql<string | null>`database_system()`.as('system'),
+      sql<string>`(SELECT oid FROM pg_database WHERE datname = current_database())`.as('database'),
+      sql<string>`'revisions'::regclass::oid`.as('log'),
+      sql<string>`pg_is_in_recovery()`.as('is_standby'),
+      sql<string | null>`(SELECT lpad(upper(to_hex(received_tli)), 8, '0') FROM pg_stat_wal_receiver)`.as(
+        'follows',
+      ),
+      sql<string>`(SELECT max(id) FROM schema_migrations)`.as('migration'),
+      sql<string>`(SELECT greatest(revision, e.epoch) FROM compaction)`.as('compacted'),
+      sql<string | null>`(SELECT max(revision) FROM revisions WHERE revision >= ${of.wanted})`.as('revision'),
+      sql<string | null>`(SELECT write_id FROM revisions WHERE revision = ${of.seen})`.as('seen_write'),
+    ])
+    .orderBy('e.epoch', 'desc')
+    .limit(1),
+);
+
 /** Clients cannot go on from before this. */
 export const COMPACTED_REVISION = prepare(() =>
   tables.selectFrom('compaction').select(sql<string>`greatest(revision, ${EPOCH})`.as('revision')),

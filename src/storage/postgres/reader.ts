@@ -11,7 +11,7 @@ import type {
 import type { DatabaseSource } from './connection.ts';
 import type { KnownHistory, KnownRow } from './known-history.ts';
 import { copyLive, type LoadConnection } from './load.ts';
-import type { Prepared } from './prepared.ts';
+import type { Prepared, Queryable } from './prepared.ts';
 import {
   AWAIT_COMMITS,
   CHANGES,
@@ -23,7 +23,9 @@ import {
   TAIL_PAGE,
   WAITS_FOR_STANDBYS,
 } from './queries.ts';
+import type { ReadServers } from './read-servers.ts';
 import { type ChangeRow, type LoggedChange, toChange, toChangeWithPrevious, toStoredObject } from './rows.ts';
+import type { Wanted } from './standby.ts';
 import { isConnectionFailure, isTransient } from './statements.ts';
 
 /** A page of the log as the tail reads it, with what tells whether the log still is the one that was read before. */
@@ -45,7 +47,15 @@ export interface ReaderSources {
   /** For what was before, and for single objects. */
   readonly replay: DatabaseSource;
   connectToLoad(): Promise<LoadConnection>;
+  /** Asked first for what was before, and for loads. */
+  readonly readServers: ReadServers;
 }
+
+type Begin = (revision: Revision) => void;
+type TakeBatch = (objects: readonly StoredObject[]) => void;
+
+/** Runs a statement where history is read. */
+type Run = <Values, Row>(statement: Prepared<Values, Row>, values: Values) => Promise<Row[]>;
 
 const VISIBLE_TRIES = 3;
 
@@ -111,10 +121,8 @@ export class PostgresReader implements RevisionReader {
     return row === undefined ? undefined : toStoredObject(row);
   }
 
-  async loadCurrent(
-    begin: (revision: Revision) => void,
-    batch: (objects: readonly StoredObject[]) => void,
-  ): Promise<void> {
+  async loadCurrent(begin: Begin, batch: TakeBatch): Promise<void> {
+    if (await this.#loadFromReadServer(begin, batch)) return;
     const connection = await this.#sources.connectToLoad().catch(rethrow);
     const { client } = connection;
     try {
@@ -132,6 +140,32 @@ export class PostgresReader implements RevisionReader {
     }
   }
 
+  /**
+   * A standby may be ahead of what is visible at the primary, whose commits wait for other standbys: what was loaded counts once
+   * it is visible there too, and no new epoch has begun meanwhile.
+   */
+  async #loadFromReadServer(begin: Begin, batch: TakeBatch): Promise<boolean> {
+    const { readServers } = this.#sources;
+    if (readServers.isEmpty) return false;
+    const upTo = await this.currentRevision();
+    const { epoch } = this.#history;
+    const loaded = await readServers.load({ upTo, after: upTo }, async (connection, revision) => {
+      begin(revision);
+      await copyLive(connection, batch);
+      return revision;
+    });
+    if (loaded === undefined) return false;
+    try {
+      await this.#untilVisible(loaded);
+      await this.currentRevision();
+    } catch (error) {
+      // What the primary shows can still be loaded from there.
+      if (error instanceof StorageError && error.failure.kind === 'unavailable') return false;
+      throw error;
+    }
+    return this.#history.epoch === epoch;
+  }
+
   async listAt(query: HistoricalList): Promise<{ objects: StoredObject[]; remaining: number }> {
     const { resource, scope, revision, limit } = query;
     const after = query.after === undefined ? { namespace: '', name: '' } : parsePosition(query.after);
@@ -143,16 +177,20 @@ export class PostgresReader implements RevisionReader {
       afterName: after.name,
     };
     await this.#untilVisible(revision);
-    const objects = (await this.#run(LIST_AT, { ...values, limit })).map(toStoredObject);
-    const [counted] = objects.length < limit ? [] : await this.#run(COUNT_AT, values);
+    const page = await this.#readHistory({ upTo: revision, after: revision }, async (run) => {
+      const objects = (await run(LIST_AT, { ...values, limit })).map(toStoredObject);
+      const [counted] = objects.length < limit ? [] : await run(COUNT_AT, values);
+      return { objects, remaining: counted === undefined ? 0 : Number(counted.count) - objects.length };
+    });
     await this.#assertKept(revision);
-    return { objects, remaining: counted === undefined ? 0 : Number(counted.count) - objects.length };
+    return page;
   }
 
   async changesBetween({ resource, scope, after, upTo, limit }: ChangeQuery): Promise<ChangeWithPrevious[]> {
     await this.#untilVisible(upTo);
     const range = { after: after.toString(), upTo: upTo.toString(), limit };
-    const rows = await this.#run(CHANGES, { ...resource, ...toValues(scope), ...range });
+    const values = { ...resource, ...toValues(scope), ...range };
+    const rows = await this.#readHistory({ upTo, after }, (run) => run(CHANGES, values));
     await this.#assertKept(after);
     return rows.map(toChangeWithPrevious);
   }
@@ -184,7 +222,18 @@ export class PostgresReader implements RevisionReader {
     }
   }
 
-  /** Asked after reading, so that rows compacted while they were read are noticed too. */
+  /** By a read server that has what is wanted, otherwise by the primary. */
+  async #readHistory<Result>(wanted: Wanted, read: (run: Run) => Promise<Result>): Promise<Result> {
+    const onStandby = (client: Queryable): Promise<Result> =>
+      read((statement, values) => statement.run(client, values));
+    const answer = await this.#sources.readServers.read(wanted, onStandby);
+    return answer ?? read((statement, values) => this.#run(statement, values));
+  }
+
+  /**
+   * Asked after reading, and of the primary, so that rows compacted while they were read are noticed too, and an epoch that has
+   * begun.
+   */
   async #assertKept(requested: Revision): Promise<void> {
     const compacted = await this.compactedRevision();
     if (requested < compacted) throw new StorageError({ kind: 'compacted', requested, compacted });

@@ -49,6 +49,9 @@ export const isLockTimeout = (error: unknown): boolean => hasCode(error, '55P03'
 /** Whether the host takes no writes: it is a standby, or its transactions are read-only. Nothing was done. */
 export const isReadOnly = (error: unknown): boolean => hasCode(error, '25006');
 
+/** Whether another transaction was in the way, on a standby what it replays: 40001, 40P01. */
+export const isConflict = (error: unknown): boolean => hasCode(error, '40001') || hasCode(error, '40P01');
+
 /**
  * A commit that PostgreSQL warned of. When the wait for a standby ends early, because the backend is told to, it says by a
  * warning alone that the commit is here and perhaps nowhere else; no other warning is known to come at a commit. Its text is
