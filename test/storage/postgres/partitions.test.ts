@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
@@ -150,6 +151,26 @@ async function withoutAutovacuum(database: TestDatabase): Promise<void> {
     FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`);
   await database.query(tables?.all ?? '');
 }
+
+test('an object that a page takes is in its row, in every partition of the log and among the objects', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  // Nothing that compression makes smaller.
+  const data = (): string => randomBytes(2750).toString('hex');
+  let last = await log.committer.commit(write('create', 'a', undefined, data()));
+  expect(await partitionOf(database, last)).toBe('revisions_1');
+  await beginPartition(database);
+  last = await log.committer.commit(write('update', 'a', last, data()));
+  expect(await partitionOf(database, last)).not.toBe('revisions_1');
+  const outside = await database.query(
+    `SELECT c.oid::regclass::text AS "table", pg_relation_size(c.reltoastrelid) AS bytes
+     FROM pg_class c
+     WHERE c.oid IN (SELECT partition FROM log_partitions() UNION SELECT 'objects'::regclass)
+       AND pg_relation_size(c.reltoastrelid) > 0`,
+  );
+  expect(outside).toEqual([]);
+  await log.close();
+});
 
 test('the room of large objects is used again as soon as autovacuum has come by, which the table sees to', async () => {
   await using database = await createTestDatabase();
