@@ -93,7 +93,9 @@ async function writeDays(url: string, { shape, edges, onProgress }: Writing): Pr
         for (let at = low; at < Math.min(high, end); at += BATCH) {
           const past = Math.min(at + BATCH, high, end);
           const rows = shape.rows(shape.between(at, past));
-          await client.query(`INSERT INTO revisions_${low} (${LOG_COLUMNS}) SELECT ${LOG_COLUMNS} FROM (${rows}) l`);
+          await client.query(
+            `INSERT INTO revisions_${low} (${LOG_COLUMNS}) SELECT ${LOG_COLUMNS} FROM (${rows}) l`,
+          );
           done += past - at;
           onProgress(done);
         }

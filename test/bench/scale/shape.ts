@@ -123,10 +123,21 @@ function kindsOf(objects: number): Kind[] {
   return [
     {
       ...{ ...core, resource: 'namespaces', namespace: "''", prefix: 'ns-', count: NAMESPACES },
-      ...{ slot: 0, each: 0, who: "'kubernetes-admin'", agent: 'kubectl/v1.31.0 (linux/amd64)', json: namespace },
+      ...{
+        slot: 0,
+        each: 0,
+        who: "'kubernetes-admin'",
+        agent: 'kubectl/v1.31.0 (linux/amd64)',
+        json: namespace,
+      },
     },
     {
-      ...{ group: 'coordination.k8s.io', resource: 'leases', namespace: "'kube-node-lease'", prefix: 'node-' },
+      ...{
+        group: 'coordination.k8s.io',
+        resource: 'leases',
+        namespace: "'kube-node-lease'",
+        prefix: 'node-',
+      },
       ...{ count: leases, slot: 8, each: 12, who: node, agent: kubelet, json: lease },
     },
     {
@@ -258,14 +269,18 @@ FROM (
   }
 
   #createdKind(): string {
-    const cases = this.#kinds.slice(0, JOBS).map((_, kind) => `WHEN i < ${this.#begins(kind + 1)} THEN ${kind}`);
+    const cases = this.#kinds
+      .slice(0, JOBS)
+      .map((_, kind) => `WHEN i < ${this.#begins(kind + 1)} THEN ${kind}`);
     return `CASE ${cases.join(' ')} END`;
   }
 
   #values(): string {
     const rows = this.#kinds.map(({ group, resource, prefix, count, slot, each, agent, json }, kind) => {
       const texts = [group, resource, prefix].map((text) => `'${text}'`);
-      const numbers = [count, this.#begins(kind), slot, each, strideFor(count)].map((number) => `${number}::bigint`);
+      const numbers = [count, this.#begins(kind), slot, each, strideFor(count)].map(
+        (number) => `${number}::bigint`,
+      );
       return `(${[kind, ...texts, ...numbers, `'${agent}'`, `'${JSON.stringify(json)}'`].join(', ')})`;
     });
     return rows.join(', ');
