@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ScaleSettings } from '../arguments.ts';
 import type { Target } from '../load/jobs.ts';
@@ -35,9 +35,10 @@ export class KeptServer implements Environment {
   /** @throws Error when the folder holds something else */
   static async open(options: KeptOptions): Promise<KeptServer> {
     const { dataDir } = options.size;
+    const found = readKept(options.size);
     const own = new OwnServer({ ...options, ...(dataDir === undefined ? {} : { keptIn: dataDir }) });
     try {
-      const kept = readKept(options.size) ?? (await make(own, options));
+      const kept = found ?? (await make(own, options));
       const { madeInSeconds, from, ...log } = kept;
       const begin = new Date(from);
       await own.startDatabase();
@@ -101,7 +102,7 @@ export class KeptServer implements Environment {
 }
 
 function readKept({ dataDir, revisions, objects }: ScaleSettings): KeptLog | undefined {
-  if (dataDir === undefined || !existsSync(dataDir)) return undefined;
+  if (dataDir === undefined || !existsSync(dataDir) || readdirSync(dataDir).length === 0) return undefined;
   const file = join(dataDir, FILE);
   if (!existsSync(file))
     throw new Error(`${dataDir} holds no log that was made to its end: remove it, or name another`);

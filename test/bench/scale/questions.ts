@@ -20,7 +20,7 @@ const QUESTIONS_ASKED: readonly Question[] = [
     name: 'history-of-an-object',
     unit: 'revisions',
     share: 1,
-    ask: () => `SELECT revision, at, verb, who FROM history
+    ask: () => `SELECT revision, committed_at, verb, username FROM revisions
       WHERE (api_group, resource, namespace, name) = (${POD}) ORDER BY revision`,
   },
   {
