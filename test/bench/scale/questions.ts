@@ -11,7 +11,7 @@ interface Question {
   readonly share: number;
 }
 
-const TIMES = 5;
+const TIMES = 3;
 
 const POD = `'', 'pods', 'ns-7', 'web-7'`;
 
