@@ -135,3 +135,20 @@ test('there are no barrels, and no file has grown beyond reading', () => {
   const long = written.filter((file) => readFileSync(join(SOURCE, file), 'utf8').split('\n').length > 420);
   expect(long).toEqual([]);
 });
+
+test('comments and the map name no file that is gone', () => {
+  const named = /(?<![\w/.])((?:[\w-]+\/)*[\w-]+\.ts)\b/g;
+  const commentsOf = (file: string): string[] =>
+    readFileSync(join(SOURCE, file), 'utf8').match(/\/\*[\s\S]*?\*\/|\/\/.*$/gm) ?? [];
+  const texts = [
+    ...files.map((file) => [file, commentsOf(file).join('\n')] as const),
+    ['README.md', readFileSync(join(SOURCE, 'README.md'), 'utf8')] as const,
+  ];
+  const gone = texts.flatMap(([file, text]) =>
+    [...text.matchAll(named)]
+      .map(([, path = '']) => path)
+      .filter((path) => !files.some((known) => known === path || known.endsWith(`/${path}`)))
+      .map((path) => `${file} names ${path}`),
+  );
+  expect(gone).toEqual([]);
+});

@@ -54,13 +54,25 @@ export function setMatchDefaults(match: MatchResources): void {
 
 const MAX_CONDITIONS = 64;
 
+/**
+ * Kubernetes compiles as many expressions as an object holds. Each takes 25 µs here, so one object must not have more than the
+ * event loop can do in a turn; the largest policies in use have some dozens. Answers whether `count` is within the limit.
+ */
+export function mustBeFewExpressions(at: FieldPath, count: number): boolean {
+  if (count > MAX_EXPRESSIONS) at.tooMany(count, MAX_EXPRESSIONS);
+  return count <= MAX_EXPRESSIONS;
+}
+
+const MAX_EXPRESSIONS = 1000;
+
 export function validateMatchConditions(
   at: FieldPath,
   conditions: readonly MatchCondition[],
   compiler: PolicyCompiler,
 ): void {
   if (conditions.length > MAX_CONDITIONS) at.tooMany(conditions.length, MAX_CONDITIONS);
-  for (const [path, condition] of at.each(conditions)) validateCondition(path, condition, compiler);
+  const compiled = conditions.length > MAX_CONDITIONS ? [] : conditions;
+  for (const [path, condition] of at.each(compiled)) validateCondition(path, condition, compiler);
   const names = new UniqueNames();
   for (const [path, { name = '' }] of at.each(conditions)) names.add(path.field('name'), name);
 }

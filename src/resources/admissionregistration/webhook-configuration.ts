@@ -15,6 +15,7 @@ import { mustBeReviewVersions, validateWebhookClient } from '../rules/webhook-cl
 import {
   conditionsRatchet,
   FAILURE_POLICIES,
+  mustBeFewExpressions,
   validateMatchConditions,
   validateMatchPolicy,
   validateRule,
@@ -69,7 +70,10 @@ function defineWebhooks(resource: string, kind: string): ResourceDefinition {
 
 function validate(root: FieldPath, { webhooks = [] }: Configuration): void {
   const at = root.field('webhooks');
-  for (const [path, webhook] of at.each<Webhook>(webhooks)) validateWebhook(path, webhook);
+  const expressions = webhooks.reduce((sum, { matchConditions = [] }) => sum + matchConditions.length, 0);
+  if (!mustBeFewExpressions(at.field('matchConditions'), expressions)) return;
+  const compiler = new PolicyCompiler(false);
+  for (const [path, webhook] of at.each<Webhook>(webhooks)) validateWebhook(path, webhook, compiler);
   const names = new UniqueNames();
   for (const [path, { name = '' }] of at.each<Webhook>(webhooks)) names.add(path.field('name'), name);
 }
@@ -78,7 +82,7 @@ function validate(root: FieldPath, { webhooks = [] }: Configuration): void {
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun'];
 const REINVOCATION_POLICIES = ['IfNeeded', 'Never'];
 
-function validateWebhook(at: FieldPath, webhook: Webhook): void {
+function validateWebhook(at: FieldPath, webhook: Webhook, compiler: PolicyCompiler): void {
   const { name = '', rules, failurePolicy, sideEffects = '', reinvocationPolicy = '' } = webhook;
   validateName(at.field('name'), name);
   for (const [path, rule] of at.field('rules').each(rules)) validateRule(path, rule);
@@ -91,11 +95,7 @@ function validateWebhook(at: FieldPath, webhook: Webhook): void {
   if (reinvocationPolicy !== '')
     mustBeOneOf(at.field('reinvocationPolicy'), reinvocationPolicy, REINVOCATION_POLICIES);
   validateWebhookClient(at.field('clientConfig'), webhook.clientConfig ?? {});
-  validateMatchConditions(
-    at.field('matchConditions'),
-    webhook.matchConditions ?? [],
-    new PolicyCompiler(false),
-  );
+  validateMatchConditions(at.field('matchConditions'), webhook.matchConditions ?? [], compiler);
   mustBeReviewVersions(at.field('admissionReviewVersions'), webhook.admissionReviewVersions ?? []);
 }
 

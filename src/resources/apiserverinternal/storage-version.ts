@@ -81,12 +81,13 @@ function validateServer(at: FieldPath, server: ServerStorageVersion): void {
   mustBeName(at.field('apiServerID'), apiServerID, 'dns-subdomain');
   mustBeApiVersion(at.field('encodingVersion'), encodingVersion);
   for (const [path, version] of decodable.each(decodableVersions)) mustBeApiVersion(path, version);
-  if (!decodableVersions.includes(encodingVersion))
+  const known = new Set(decodableVersions);
+  if (!known.has(encodingVersion))
     decodable.invalid(decodableVersions, `decodableVersions must include encodingVersion ${encodingVersion}`);
   const list = `decodableVersions : [${decodableVersions.join(' ')}]`;
   for (const [path, version] of at.field('servedVersions').each(servedVersions)) {
     mustBeApiVersion(path, version);
-    if (!decodableVersions.includes(version))
+    if (!known.has(version))
       path.invalid(version, `individual served version : ${version} must be included in ${list}`);
   }
 }

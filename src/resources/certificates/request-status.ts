@@ -107,17 +107,19 @@ function isCertificate(der: Buffer): boolean {
 function conditionsToStore(view: Request, old: Request, writer: StatusWriter): Condition[] {
   const conditions = writer === 'signer' ? keepVerdicts(view, old) : conditionsOf(view);
   const now = `${new Date().toISOString().slice(0, 19)}Z`;
+  const transitions = new Map(
+    conditionsOf(old)
+      .toReversed()
+      .map((condition) => [stateOf(condition), condition.lastTransitionTime]),
+  );
   return conditions.map((condition) => ({
     ...condition,
     lastUpdateTime: condition.lastUpdateTime || now,
-    lastTransitionTime: condition.lastTransitionTime || transitionOf(condition, old) || now,
+    lastTransitionTime: condition.lastTransitionTime || transitions.get(stateOf(condition)) || now,
   }));
 }
 
-function transitionOf({ type, status }: Condition, old: Request): string | null | undefined {
-  const same = conditionsOf(old).find((condition) => condition.type === type && condition.status === status);
-  return same?.lastTransitionTime;
-}
+const stateOf = ({ type = '', status = '' }: Condition): string => `${type} ${status}`;
 
 function keepVerdicts(view: Request, old: Request): readonly Condition[] {
   return VERDICTS.reduce((kept, type) => {

@@ -60,8 +60,9 @@ function validateTopologyKeys(at: FieldPath, keys: readonly string[]): void {
 
 /** Drivers come and go, but one that stays does not change. */
 function validateUpdate(root: FieldPath, { spec }: CSINode, { spec: old }: CSINode): void {
+  const before = new Map((old?.drivers ?? []).map((driver) => [driver.name, driver]));
   const isChanged = (driver: CSINodeDriver): boolean =>
-    (old?.drivers ?? []).some((before) => before.name === driver.name && !equal(before, driver));
+    before.has(driver.name) && !equal(before.get(driver.name), driver);
   for (const driver of spec?.drivers ?? [])
     if (isChanged(driver)) root.field('CSINodeDriver').invalid(goNodeDriver(driver), 'field is immutable');
 }

@@ -1,6 +1,5 @@
 import type { TopologySelectorTerm } from '../../api/types/core/v1.ts';
 import type { StorageClass } from '../../api/types/storage/v1.ts';
-import { equal } from '../../object/equality.ts';
 import { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
 import { age } from '../cells.ts';
@@ -65,21 +64,23 @@ function validate(at: FieldPath, storage: StorageClass): void {
 
 /** No two terms may say the same, and none may say nothing. */
 function validateTopologies(at: FieldPath, terms: readonly TopologySelectorTerm[] | undefined): void {
-  const seen: Meaning[] = [{}];
+  const seen = new Set([meaningOf({})]);
   for (const [path, term] of at.each(terms)) {
     const expressions = path.field('matchLabelExpressions');
     validateTerm(expressions, term);
     const meaning = meaningOf(term);
-    if (seen.some((earlier) => equal(earlier, meaning))) expressions.duplicate('');
-    seen.push(meaning);
+    if (seen.has(meaning)) expressions.duplicate('');
+    seen.add(meaning);
   }
 }
 
-/** Values by key. The order in which they were written does not count. */
-type Meaning = Readonly<Record<string, readonly string[]>>;
-
-const meaningOf = ({ matchLabelExpressions = [] }: TopologySelectorTerm): Meaning =>
-  Object.fromEntries(matchLabelExpressions.map(({ key = '', values }) => [key, [...new Set(values)].sort()]));
+/** Equal for terms with the same values by key, in any order. Of a key that is there twice, the last one counts. */
+function meaningOf({ matchLabelExpressions = [] }: TopologySelectorTerm): string {
+  const values = new Map(
+    matchLabelExpressions.map(({ key = '', values }) => [key, [...new Set(values)].sort()]),
+  );
+  return JSON.stringify([...values.keys()].sort().map((key) => [key, values.get(key)]));
+}
 
 function validateTerm(at: FieldPath, { matchLabelExpressions }: TopologySelectorTerm): void {
   const seen = new Set<string>();

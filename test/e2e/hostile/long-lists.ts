@@ -25,7 +25,72 @@ const POD = isThere(`${CORE}/pods`, {
   spec: { containers: [{ name: 'c', image: 'i' }] },
 });
 
+const dryRun = (
+  name: string,
+  path: string,
+  codes: readonly number[],
+  object: () => object,
+): HostileRequest => ({
+  name,
+  method: 'POST',
+  path: `${path}?dryRun=All`,
+  body: () => JSON.stringify(object()),
+  codes,
+});
+
+const podWith = (name: string, spec: object): object => ({
+  metadata: { name },
+  spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
+});
+
+const tolerations = (at: number) => ({ key: `k${at}`, operator: 'Exists' });
+
+const policyWith = (spec: object): object => ({
+  metadata: { name: 'long' },
+  spec: { matchConstraints: { resourceRules: [] }, validations: [{ expression: 'true' }], ...spec },
+});
+
+const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+
 export const LONG_LISTS: readonly HostileRequest[] = [
+  dryRun('10,000 ways to spread a pod', `${CORE}/pods`, [201], () =>
+    podWith('spread', {
+      topologySpreadConstraints: many(10_000, (at) => ({
+        maxSkew: 1,
+        topologyKey: `k${at}`,
+        whenUnsatisfiable: 'ScheduleAnyway',
+      })),
+    }),
+  ),
+  {
+    name: '12,000 tolerations in another order',
+    method: 'PUT',
+    path: `${CORE}/pods/tolerant`,
+    before: isThere(`${CORE}/pods`, podWith('tolerant', { tolerations: many(12_000, tolerations) }) as never),
+    body: () =>
+      JSON.stringify(podWith('tolerant', { tolerations: many(12_000, (at) => tolerations(11_999 - at)) })),
+  },
+  dryRun('5,000 topologies of a storage class', '/apis/storage.k8s.io/v1/storageclasses', [201], () => ({
+    metadata: { name: 'long' },
+    provisioner: 'example.com/long',
+    allowedTopologies: many(5_000, (at) => ({
+      matchLabelExpressions: [{ key: 'zone', values: [`z${at}`] }],
+    })),
+  })),
+  dryRun('250 variables of a policy, each made of the one before it', POLICIES, [422], () =>
+    policyWith({
+      variables: many(250, (at) => ({
+        name: `v${at}`,
+        expression: at === 0 ? 'object.spec.a' : `variables.v${at - 1} + 1`,
+      })),
+    }),
+  ),
+  dryRun('12,000 variables of a policy', POLICIES, [422], () =>
+    policyWith({ variables: many(12_000, (at) => ({ name: `v${at}`, expression: '1' })) }),
+  ),
+  dryRun('16,000 validations of a policy', POLICIES, [422], () =>
+    policyWith({ validations: many(16_000, (at) => ({ expression: `object.a == ${at}` })) }),
+  ),
   {
     name: '12,000 addresses of a node',
     method: 'PUT',

@@ -7,6 +7,7 @@ import { mustBeTrimmedImage, type PodContext, validateContainer } from './contai
 /** Containers for debugging: `at` is their list. */
 export function validateEphemeralContainers(at: FieldPath, spec: PodSpec, pod: PodContext): void {
   const others = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name = '' }) => name);
+  const planned = new Set(others);
   const names = new Set(others);
   for (const [path, container] of at.each(spec.ephemeralContainers)) {
     const { name = '', targetContainerName: target = '' } = container;
@@ -14,7 +15,7 @@ export function validateEphemeralContainers(at: FieldPath, spec: PodSpec, pod: P
     mustBeTrimmedImage(path, container);
     if (names.has(name)) path.field('name').duplicate(name);
     names.add(name);
-    if (target !== '' && !others.includes(target)) path.field('targetContainerName').notFound(target);
+    if (target !== '' && !planned.has(target)) path.field('targetContainerName').notFound(target);
     refuseFields(path, container);
     refuseSubPaths(path.field('volumeMounts'), container);
   }
@@ -55,8 +56,9 @@ export function validateEphemeralUpdate(at: FieldPath, { spec }: Pod, old: Pod):
     at.forbidden('static pods do not support ephemeral containers');
     return;
   }
+  const containers = new Map(spec?.ephemeralContainers?.map((container) => [container.name, container]));
   for (const before of old.spec?.ephemeralContainers ?? []) {
-    const now = spec?.ephemeralContainers?.find(({ name }) => name === before.name);
+    const now = containers.get(before.name);
     if (now !== undefined && equal(now, before)) continue;
     const fate = now === undefined ? 'removed' : 'changed';
     const why = `existing ephemeral containers "${before.name ?? ''}" may not be ${fate}\n`;

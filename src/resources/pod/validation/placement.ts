@@ -49,21 +49,27 @@ function validateTolerated(at: FieldPath, toleration: Toleration): void {
   } else at.notSupported(operator, ['Equal', 'Exists']);
 }
 
+/** No two constraints of a pod may have the same one. */
+const pairOf = ({ topologyKey = '', whenUnsatisfiable = '' }: TopologySpreadConstraint): string =>
+  `{${topologyKey}, ${whenUnsatisfiable}}`;
+
 const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'];
 
 export function validateTopologySpread(
   at: FieldPath,
   constraints: readonly TopologySpreadConstraint[],
 ): void {
-  for (const [path, constraint, index] of at.each(constraints)) {
+  const left = new Map<string, number>();
+  for (const constraint of constraints) left.set(pairOf(constraint), (left.get(pairOf(constraint)) ?? 0) + 1);
+  for (const [path, constraint] of at.each(constraints)) {
     const { maxSkew = 0, topologyKey: key = '', whenUnsatisfiable: action = '', labelSelector } = constraint;
     if (maxSkew <= 0) path.field('maxSkew').invalid(maxSkew, 'must be greater than zero');
     if (key === '') path.field('topologyKey').required('can not be empty');
     mustBeOneOf(path.field('whenUnsatisfiable'), action, ACTIONS);
-    const isSaidAgain = constraints
-      .slice(index + 1)
-      .some((other) => other.topologyKey === key && other.whenUnsatisfiable === action);
-    if (isSaidAgain) path.field('{topologyKey, whenUnsatisfiable}').duplicate(`{${key}, ${action}}`);
+    const pair = pairOf(constraint);
+    const later = (left.get(pair) ?? 0) - 1;
+    left.set(pair, later);
+    if (later > 0) path.field('{topologyKey, whenUnsatisfiable}').duplicate(pair);
     validateMinDomains(path.field('minDomains'), constraint);
     validateMatchLabelKeys(path.field('matchLabelKeys'), constraint);
     mustBeLabelSelector(path.field('labelSelector'), labelSelector);

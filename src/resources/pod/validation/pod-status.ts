@@ -90,12 +90,11 @@ function refuseRevival(
 }
 
 function validateClaimStatuses(at: FieldPath, status: PodStatus, spec: PodSpec): void {
-  const claims = (spec.resourceClaims ?? []).map(({ name }) => name);
+  const claims = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   const seen = new Set<string>();
   for (const [item, { name = '', resourceClaimName }] of at.each(status.resourceClaimStatuses)) {
     const path = item.field('name');
-    if (!claims.includes(name))
-      path.invalid(name, 'must match the name of an entry in `spec.resourceClaims`');
+    if (!claims.has(name)) path.invalid(name, 'must match the name of an entry in `spec.resourceClaims`');
     if (seen.has(name)) path.duplicate(name);
     seen.add(name);
     if (resourceClaimName !== undefined) mustBeName(path, resourceClaimName, 'dns-subdomain');

@@ -5,7 +5,7 @@ import type {
   PodSpec,
   Toleration,
 } from '../../../api/types/core/v1.ts';
-import { equal, equalExcept } from '../../../object/equality.ts';
+import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goStrings, shown } from '../../../object/go-value.ts';
 import { qosClass } from '../../../object/pod-spec.ts';
@@ -47,11 +47,14 @@ function validateTolerations(
   tolerations: readonly Toleration[],
   old: readonly Toleration[],
 ): void {
-  const areKept = old.every((before) =>
-    tolerations.some((toleration) => equalExcept(toleration, before, ['tolerationSeconds'])),
-  );
+  const given = new Set(tolerations.map(toleratedText));
+  const areKept = old.every((before) => given.has(toleratedText(before)));
   if (!areKept) at.forbidden('existing toleration can not be modified except its tolerationSeconds');
 }
+
+/** Equal for tolerations that differ in `tolerationSeconds` alone. */
+const toleratedText = ({ key, operator, value, effect }: Toleration): string =>
+  JSON.stringify([key, operator, value, effect]);
 
 function validateGates(
   at: FieldPath,

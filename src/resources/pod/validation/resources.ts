@@ -84,6 +84,7 @@ function validateAgainstLimit(at: FieldPath, name: string, amount: string, limit
 /** Claims of the pod, or single requests of them, that a container uses: each once. */
 function validateClaims(at: FieldPath, claims: readonly ResourceClaim[], known: ReadonlySet<string>): void {
   const seen = new Set<string>();
+  const namedInParts = new Set<string>();
   for (const [path, { name = '', request = '' }] of at.each(claims)) {
     if (name === '') {
       path.required();
@@ -91,10 +92,11 @@ function validateClaims(at: FieldPath, claims: readonly ResourceClaim[], known: 
     }
     if (request !== '') mustBeName(path.field('request'), request, 'dns-label');
     const key = request === '' ? name : `${name}/${request}`;
-    const isWholeBesideParts = request === '' && [...seen].some((other) => other.startsWith(`${name}/`));
+    const isWholeBesideParts = request === '' && namedInParts.has(name);
     if (seen.has(name)) path.duplicate(name);
     else if (seen.has(key) || isWholeBesideParts) path.duplicate(key);
     seen.add(key);
+    if (request !== '') namedInParts.add(name);
     if (!known.has(name)) addUnknownClaim(path, name, known);
   }
 }
