@@ -38,7 +38,7 @@ export const USAGE = `npm run bench -- [scale] [flags]
   --node-flags=--cpu-prof,--cpu-prof-dir=/tmp   for Node.js, when the server is our own
   --server-flags=--v=2         for the server, when it is our own
 
-scale: with a history of ten days, which is made first. It takes 1.3 kB of disk a revision and half a minute a million.
+scale: with a history of ten days, which is made first. It takes 1.1 kB of disk a revision and a minute a million.
   --revisions=100000000        of that history
   --objects=1000000            that are left in the end
   --data-dir=folder            where it is kept for other runs; without, it goes. Each run compacts a day of it
