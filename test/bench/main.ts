@@ -5,6 +5,7 @@ import type { Row } from './report/row.ts';
 import { formatTable } from './report/table.ts';
 import { runGroups } from './run.ts';
 import { GROUPS } from './scenarios/all.ts';
+import { scale } from './scenarios/scale.ts';
 
 /** `npm run bench`. Exit code 1 when a scenario failed. */
 async function main(settings: Settings): Promise<number> {
@@ -12,8 +13,9 @@ async function main(settings: Settings): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
+  const groups = settings.scale === undefined ? GROUPS : [scale];
   if (settings.list) {
-    for (const { name } of GROUPS.flatMap(({ scenarios }) => [...scenarios]))
+    for (const { name } of groups.flatMap(({ scenarios }) => [...scenarios]))
       process.stdout.write(`${name}\n`);
     return 0;
   }
@@ -23,7 +25,7 @@ async function main(settings: Settings): Promise<number> {
     process.stderr.write(`${row.status === 'ok' ? ' ' : '!'} ${row.scenario}\n`);
     if (settings.jsonFile !== undefined) writeFileSync(settings.jsonFile, toJson(settings, rows));
   };
-  await runGroups(GROUPS, { settings, onRow, signal: untilSignal() });
+  await runGroups(groups, { settings, onRow, signal: untilSignal() });
   process.stdout.write(`\n${describeMachine()}\n\n${formatTable(rows)}\n`);
   return rows.some(({ status }) => status === 'failed') ? 1 : 0;
 }

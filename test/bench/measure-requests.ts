@@ -37,7 +37,7 @@ async function warmUp(bench: Bench, job: Omit<RequestsJob, 'target'>): Promise<v
   }
 }
 
-async function runMeasured({ environment, generator }: Bench, job: RequestsJob): Promise<Measurement> {
+export async function runMeasured({ environment, generator }: Bench, job: RequestsJob): Promise<Measurement> {
   const stop = startUsage(environment.measured);
   const result = await generator.call('requests', job);
   return { result, usage: stop() };

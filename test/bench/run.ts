@@ -57,6 +57,11 @@ async function runGroup(group: Group, running: Running): Promise<void> {
     await runScenarios(group.scenarios, stage, running);
     return;
   }
+  if (group.server === 'kept') {
+    await using bench = await group.open(stage);
+    await runScenarios(group.scenarios, bench, running);
+    return;
+  }
   await using environment = await stage.open();
   const bench: Bench = { ...stage, environment };
   await group.prepare?.(bench, running.chosen);

@@ -151,64 +151,96 @@ interface AtValues extends ScopeValues {
   readonly afterName: string;
 }
 
-const DELETED = sql<boolean>`verb = 'delete'`.as('is_deleted');
-const LIVE = sql<boolean>`false`.as('is_deleted');
+/** Of one resource, behind where the page before ended. */
+const isBehind = (at: AtValues): Expression<SqlBool> =>
+  sql`r.api_group = ${at.group} AND r.resource = ${at.resource} AND ${isWithin(at)}
+    AND (r.namespace, r.name) > (${at.afterNamespace}, ${at.afterName})`;
+
+const isListedAt = (at: AtValues): Expression<SqlBool> =>
+  sql`${isBehind(at)} AND r.revision <= ${at.revision}`;
+
+/** What the log has: the newest row of each object, unless that is its end. The index by object has them in this order. */
+const inLogAt = (at: AtValues) =>
+  tables
+    .selectFrom(
+      tables
+        .selectFrom('revisions as r')
+        .distinctOn(['r.namespace', 'r.name'])
+        .select([...OBJECT_COLUMNS, 'r.verb'])
+        .where(isListedAt(at))
+        .orderBy('r.namespace')
+        .orderBy('r.name')
+        .orderBy('r.revision', 'desc')
+        .as('r'),
+    )
+    .where('r.verb', '<>', 'delete');
+
+const supersededAt = (at: AtValues) =>
+  tables.selectFrom('superseded as r').where(isListedAt(at)).where('r.superseded_by', '>', at.revision);
+
+/** What has not changed since, which may be older than the log. */
+const unchangedAt = (at: AtValues) => tables.selectFrom('objects as r').where(isListedAt(at));
 
 /**
- * The states at or below a revision: those of the log, those it no longer has, and those that have not changed since, which may
- * be older than the log.
+ * Each part ends where the page does. With a limit of its own the planner follows an index that far; without, it sorts all states:
+ * of half a million config maps in a log of ten million, 750 MB for a page of 500.
  */
-const statesAt = (at: AtValues) =>
-  tables
-    .selectFrom('revisions')
-    .select([...STATE_COLUMNS, DELETED])
-    .where('revision', '<=', at.revision)
-    .unionAll(
-      tables
-        .selectFrom('superseded')
-        .select([...STATE_COLUMNS, LIVE])
-        .where('revision', '<=', at.revision)
-        .where('superseded_by', '>', at.revision),
-    )
-    .unionAll(
-      tables
-        .selectFrom('objects')
-        .select([...STATE_COLUMNS, LIVE])
-        .where('revision', '<=', at.revision),
-    );
-
-/** The newest of them for each key: the indexes by object have them in this order. */
-const newestAt = (at: AtValues) =>
-  tables
-    .selectFrom(statesAt(at).as('r'))
-    .distinctOn(['r.namespace', 'r.name'])
-    .selectAll('r')
-    .where('r.api_group', '=', at.group)
-    .where('r.resource', '=', at.resource)
-    .where(isWithin(at))
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('r.namespace', 'r.name'), '>', tuple(at.afterNamespace, at.afterName)),
-    )
-    .orderBy('r.namespace')
-    .orderBy('r.name')
-    .orderBy('r.revision', 'desc');
-
 export const LIST_AT = prepare((at: AtValues & { readonly limit: number }) =>
   tables
-    .selectFrom(newestAt(at).as('r'))
+    .selectFrom(
+      tables
+        .selectFrom(
+          inLogAt(at).select(OBJECT_COLUMNS).orderBy('r.namespace').orderBy('r.name').limit(at.limit).as('r'),
+        )
+        .select(OBJECT_COLUMNS)
+        .unionAll(
+          tables
+            .selectFrom(
+              supersededAt(at)
+                .select(OBJECT_COLUMNS)
+                .orderBy('r.namespace')
+                .orderBy('r.name')
+                .limit(at.limit)
+                .as('r'),
+            )
+            .select(OBJECT_COLUMNS),
+        )
+        .unionAll(
+          tables
+            .selectFrom(
+              unchangedAt(at)
+                .select(OBJECT_COLUMNS)
+                .orderBy('r.namespace')
+                .orderBy('r.name')
+                .limit(at.limit)
+                .as('r'),
+            )
+            .select(OBJECT_COLUMNS),
+        )
+        .as('r'),
+    )
+    .distinctOn(['r.namespace', 'r.name'])
     .select(OBJECT_COLUMNS)
-    .where('r.is_deleted', 'is', false)
     .orderBy('r.namespace')
     .orderBy('r.name')
+    .orderBy('r.revision', 'desc')
     .limit(at.limit),
 );
 
-export const COUNT_AT = prepare((at: AtValues) =>
-  tables
-    .selectFrom(newestAt(at).as('r'))
+/**
+ * What has not changed since, and what the first change since has replaced: pages are of a moment ago, and what was written since
+ * is less than all that was before.
+ */
+export const COUNT_AT = prepare((at: AtValues) => {
+  const unchanged = unchangedAt(at).select(({ fn }) => fn.countAll<string>().as('count'));
+  const replaced = tables
+    .selectFrom('revisions as r')
     .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where('r.is_deleted', 'is', false),
-);
+    .where(isBehind(at))
+    .where('r.revision', '>', at.revision)
+    .where('r.previous_revision', '<=', at.revision);
+  return tables.selectNoFrom(sql<string>`(${unchanged}) + (${replaced})`.as('count'));
+});
 
 interface ChangeValues extends ScopeValues {
   readonly after: string;

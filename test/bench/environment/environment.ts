@@ -49,7 +49,7 @@ async function openOther(settings: Settings, target: Target): Promise<Environmen
   };
 }
 
-async function createNamespace(target: Target): Promise<string> {
+export async function createNamespace(target: Target): Promise<string> {
   const name = `bench-${Date.now().toString(36)}`;
   const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   await demand(target, { method: 'POST', path: '/api/v1/namespaces', body });

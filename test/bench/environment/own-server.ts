@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,8 +13,14 @@ export interface ServerFlags {
   readonly serverFlags: readonly string[];
 }
 
+export interface OwnServerOptions extends ServerFlags {
+  /** Where its data is kept when it is disposed of. Undefined: a folder of its own, which goes. */
+  readonly keptIn?: string;
+}
+
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
-const START_TIMEOUT_MS = 120_000;
+/** Some of them have a million objects to load. */
+const START_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 20_000;
 
 /**
@@ -22,13 +28,16 @@ const STOP_TIMEOUT_MS = 20_000;
  * here, so that its processes are known and it stays when the server is started again.
  */
 export class OwnServer implements AsyncDisposable {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-bench-'));
+  readonly #folder: string;
   readonly #postgres: EmbeddedPostgres;
-  readonly #flags: ServerFlags;
+  readonly #options: OwnServerOptions;
   #child: ChildProcess | undefined;
 
-  constructor(flags: ServerFlags) {
-    this.#flags = flags;
+  constructor(options: OwnServerOptions) {
+    this.#options = options;
+    const { keptIn } = options;
+    if (keptIn !== undefined) mkdirSync(keptIn, { recursive: true });
+    this.#folder = keptIn ?? mkdtempSync(join(tmpdir(), 'pg-apiserver-bench-'));
     // The account PostgreSQL runs under when we are root must be able to pass.
     chmodSync(this.#folder, 0o755);
     const folder = join(this.#folder, 'postgres');
@@ -44,18 +53,22 @@ export class OwnServer implements AsyncDisposable {
     return { server: known(this.#child?.pid), database: known(this.#postgres.pid) };
   }
 
+  async startDatabase(): Promise<void> {
+    if (this.#postgres.pid === undefined) await this.#postgres.start();
+  }
+
   /** Resolves when the server says that it serves. */
   async start(): Promise<Target> {
-    if (this.#postgres.pid === undefined) await this.#postgres.start();
+    await this.startDatabase();
     const port = await freePort();
     const args = [
       `--data-dir=${this.#folder}`,
       '--bind-address=127.0.0.1',
       `--secure-port=${port}`,
       `--kvstore-servers=${this.#postgres.url}`,
-      ...this.#flags.serverFlags,
+      ...this.#options.serverFlags,
     ];
-    const child = spawn(process.execPath, [...this.#flags.nodeFlags, MAIN, ...args], {
+    const child = spawn(process.execPath, [...this.#options.nodeFlags, MAIN, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
@@ -87,7 +100,7 @@ export class OwnServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
     await this.#postgres.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
+    if (this.#options.keptIn === undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 

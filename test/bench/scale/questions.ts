@@ -1,0 +1,93 @@
+import pg from 'pg';
+import type { Figures, KeptBench, Scenario } from '../bench.ts';
+import { summarize } from '../measure/percentile.ts';
+
+interface Question {
+  readonly name: string;
+  readonly unit: string;
+  /** `at` is a moment, as SQL text. */
+  ask(at: string): string;
+  /** Where in the log: 0 its beginning, 1 its end. */
+  readonly share: number;
+}
+
+const TIMES = 3;
+
+const POD = `'', 'pods', 'ns-7', 'web-7'`;
+
+const QUESTIONS_ASKED: readonly Question[] = [
+  {
+    name: 'history-of-an-object',
+    unit: 'revisions',
+    share: 1,
+    ask: () => `SELECT revision, committed_at, verb, username FROM revisions
+      WHERE (api_group, resource, namespace, name) = (${POD}) ORDER BY revision`,
+  },
+  {
+    name: 'history-of-an-hour',
+    unit: 'revisions',
+    share: 0.5,
+    ask: (at) => `SELECT at, who, verb, what, namespace, name FROM history
+      WHERE at > ${at} - interval '1 hour' AND at <= ${at}`,
+  },
+  { name: 'object-at', unit: 'objects', share: 0.5, ask: (at) => `SELECT object_at(${POD}, ${at})` },
+  ...[0.2, 0.5, 0.9].map((share) => ({
+    name: `namespace-at/${share * 100}%`,
+    unit: 'objects',
+    share,
+    ask: (at: string) => `SELECT * FROM cluster_at(${at}) WHERE namespace = 'ns-7'`,
+  })),
+  ...[0.2, 0.9].map((share) => ({
+    name: `pods-of-namespace-at/${share * 100}%`,
+    unit: 'objects',
+    share,
+    ask: (at: string) =>
+      `SELECT * FROM cluster_at(${at}) WHERE api_group = '' AND resource = 'pods' AND namespace = 'ns-7'`,
+  })),
+];
+
+/** What people ask, as README.md has it. */
+export const QUESTIONS: readonly Scenario<KeptBench>[] = QUESTIONS_ASKED.map((question) => ({
+  name: `scale/${question.name}`,
+  run: (bench) => run(bench, question),
+}));
+
+async function run({ environment, shape }: KeptBench, { unit, share, ask }: Question): Promise<Figures> {
+  const client = new pg.Client({ connectionString: environment.own.databaseUrl });
+  await client.connect();
+  try {
+    const { from, days } = shape.log;
+    const text = ask(`timestamptz '${new Date(from.getTime() + share * days * 86_400_000).toISOString()}'`);
+    const times: number[] = [];
+    let count = 0;
+    for (let time = 0; time < TIMES; time += 1) {
+      const startedAt = performance.now();
+      count = (await client.query(text)).rows.length;
+      times.push(performance.now() - startedAt);
+    }
+    const { p50 } = summarize(times);
+    const [first = Number.NaN] = times;
+    return {
+      unit,
+      count,
+      p50Ms: p50,
+      facts: { [unit]: count, 'first ms': first, pages: await pagesOf(client, text) },
+    };
+  } finally {
+    await client.end();
+  }
+}
+
+interface Plan {
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+}
+
+/** How many pages of 8 kB it looks at: says more of what grows with the log than time does. */
+async function pagesOf(client: pg.Client, text: string): Promise<number> {
+  const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
+    `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ${text}`,
+  );
+  const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
+  return (plan?.['Shared Hit Blocks'] ?? Number.NaN) + (plan?.['Shared Read Blocks'] ?? Number.NaN);
+}
