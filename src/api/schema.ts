@@ -81,8 +81,10 @@ export interface FieldSchema {
    * means something else (a pointer), `always` writes the field even when it is absent.
    */
   readonly zero: 'omit' | 'keep' | 'always';
-  /** The value an absent field takes on create; undefined for none. */
+  /** The value an absent field takes when it is decoded; undefined for none. */
   readonly default: unknown;
+  /** The default as clients are told of it: undefined where Kubernetes applies it and does not publish it. */
+  readonly publishedDefault: unknown;
   readonly listType: ListType | undefined;
   readonly listMapKeys: readonly string[];
   /** A struct or map that server-side apply owns as one value. */

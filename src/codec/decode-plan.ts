@@ -107,6 +107,7 @@ const TYPE_FIELDS: readonly FieldSchema[] = ['kind', 'apiVersion'].map((name) =>
   nesting: [],
   zero: 'keep',
   default: undefined,
+  publishedDefault: undefined,
   listType: undefined,
   listMapKeys: [],
   atomic: false,

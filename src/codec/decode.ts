@@ -197,9 +197,11 @@ class Decoder {
   }
 
   #absent({ schema, value }: PlannedField): JsonValue | undefined {
-    // The defaults of a struct come from its own type.
-    if (schema.default !== undefined)
-      return value.kind === 'message' ? this.message({}, value.plan) : copyDefault(schema);
+    if (schema.default !== undefined) {
+      const preset = copyDefault(schema);
+      // The rest of a struct comes from its own type.
+      return value.kind === 'message' ? this.message(preset, value.plan) : preset;
+    }
     return schema.zero === 'always' ? this.#zeroValue(value) : undefined;
   }
 

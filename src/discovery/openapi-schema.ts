@@ -129,7 +129,7 @@ export class SchemaWriter {
     return {
       ...described,
       ...extensionsOf(field),
-      ...(field.default === undefined ? {} : { default: field.default as JsonValue }),
+      ...(field.publishedDefault === undefined ? {} : { default: field.publishedDefault as JsonValue }),
     };
   }
 

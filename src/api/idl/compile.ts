@@ -15,10 +15,13 @@ import { type TypeModule, writeTypes } from './write-types.ts';
  *
  * `--check` writes no TypeScript and fails when a module in src/api/types is not what the IDL says.
  *
- * Options of a field: required, immutable (no update changes it), pointer (absence differs from zero), always (written even when empty), default, enum,
+ * Options of a field: required, immutable (no update changes it), pointer (absence differs from zero), always (written even when empty), default, unpublished_default, enum,
  * list ("set", or "map: key, key"), atomic, merge (strategic merge key, "" for scalars), retain_keys, inline (flattened in
  * JSON), json_only (no protobuf form), json_name. Options of a message: typed (begins with kind and apiVersion), atomic,
  * union ("discriminator: field=value, …"). Option of a file: same_as (same-as.ts).
+ *
+ * A default is the constant that an absent field takes, whatever the other fields are; that of a message or a list is written as
+ * JSON. OpenAPI tells clients of a default, as Kubernetes does for some fields, and not of an unpublished_default.
  *
  * Features that are off (registry/gated-fields.ts): gate ("Gate", "Gate|OtherGate" where one of both is enough, "Gate: field,
  * field" where a stored object that has one of these fields uses the feature too), gate_off (the value that takes the place of
@@ -136,7 +139,7 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
     ...(flag('inline') ? { inline: true } : {}),
     ...(flag('atomic') ? { atomic: true } : {}),
     ...(flag('retain_keys') ? { retainKeys: true } : {}),
-    ...(options['(default)'] === undefined ? {} : { default: options['(default)'] }),
+    ...compileDefault(options),
     ...(values === undefined ? {} : { enum: values.split(', ') }),
     ...(list === undefined ? {} : { list }),
     ...(merge === undefined ? {} : { merge }),
@@ -144,6 +147,12 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
     ...(flag('drop_empty') ? { dropEmpty: true } : {}),
     ...compileGate(text('gate'), text('gate_off')),
   };
+}
+
+function compileDefault(options: Options): Pick<CompiledField, 'default' | 'hidesDefault'> {
+  const { '(default)': published, '(unpublished_default)': unpublished } = options;
+  if (published !== undefined) return { default: published };
+  return unpublished === undefined ? {} : { default: unpublished, hidesDefault: true };
 }
 
 const GATE = /^(?<gates>\w+(?:\|\w+)*)(?:: (?<fields>\w+(?:, \w+)*))?$/;

@@ -34,6 +34,7 @@ export interface CompiledField {
   readonly atomic?: boolean;
   readonly retainKeys?: boolean;
   readonly default?: unknown;
+  readonly hidesDefault?: boolean;
   readonly enum?: readonly string[];
   /** `set`, or `map: key, key`. */
   readonly list?: string;

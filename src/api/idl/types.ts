@@ -101,6 +101,7 @@ class CompiledLibrary implements TypeLibrary {
   #toField(field: CompiledField, nesting: readonly number[]): FieldSchema {
     const value = this.#toValue(field);
     const { listType, listMapKeys } = parseList(field, value);
+    const preset = toDefault(field);
     return {
       name: field.name,
       number: field.number,
@@ -109,7 +110,8 @@ class CompiledLibrary implements TypeLibrary {
       required: field.required ?? false,
       immutable: field.immutable ?? false,
       zero: toZero(field, value),
-      default: toDefault(field),
+      default: preset,
+      publishedDefault: field.hidesDefault === true ? undefined : preset,
       listType,
       listMapKeys,
       atomic: field.atomic ?? false,
@@ -167,9 +169,10 @@ function toZero(field: CompiledField, value: ValueSchema): 'omit' | 'keep' | 'al
   return STRUCTS.has(value.kind) ? 'always' : 'omit';
 }
 
-/** `"{}"` stands for an empty object where the field's type is a message. */
-function toDefault(field: CompiledField): unknown {
-  return field.default === '{}' && field.type.includes('/') ? {} : field.default;
+/** The IDL writes messages and lists as JSON: `"{}"`. */
+function toDefault({ default: preset, type, repeated }: CompiledField): unknown {
+  const isJson = typeof preset === 'string' && (type.includes('/') || repeated === true);
+  return isJson ? JSON.parse(preset) : preset;
 }
 
 /** Folders whose OpenAPI name is not `io.k8s.api.<folder>`. */

@@ -130,7 +130,9 @@ export function elementOf(item: JsonValue, shape: ListShape): string | undefined
 
 /** A key that an element lacks and that has no default. */
 export const missingKey = (item: JsonObject, shape: ListShape & { kind: 'keyed' }): string | undefined =>
-  shape.keys.find((name) => item[name] === undefined && shape.items.fields.get(name)?.default === undefined);
+  shape.keys.find(
+    (name) => item[name] === undefined && shape.items.fields.get(name)?.publishedDefault === undefined,
+  );
 
 interface ListKey {
   readonly name: string;
@@ -148,7 +150,7 @@ function keysOf(shape: Shape & { kind: 'keyed' }): readonly ListKey[] {
     keys = [...shape.keys].sort().map((name) => ({
       name,
       text: JSON.stringify(name),
-      fallback: shape.items.fields.get(name)?.default,
+      fallback: shape.items.fields.get(name)?.publishedDefault,
     }));
     listKeys.set(shape, keys);
   }

@@ -45,13 +45,6 @@ export function validateMatchResources(at: FieldPath, match: MatchResources): vo
     validateNamedRule(path, rule);
 }
 
-/** v1 fills these in from the type; objects written through older versions arrive without them. */
-export function setMatchDefaults(match: MatchResources): void {
-  match.matchPolicy ??= 'Equivalent';
-  match.namespaceSelector ??= {};
-  match.objectSelector ??= {};
-}
-
 const MAX_CONDITIONS = 64;
 
 /**

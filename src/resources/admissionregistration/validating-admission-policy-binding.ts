@@ -1,31 +1,12 @@
 import type { ParamRef, ValidatingAdmissionPolicyBinding } from '../../api/types/admissionregistration/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goList, shown } from '../../object/go-value.ts';
-import type { Conversion } from '../../registry/definition.ts';
 import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeName, mustBeNamed, mustBeOneOf } from '../rules/names.ts';
-import { setMatchDefaults, validateMatchResources } from './match.ts';
-
-const toVersion = (
-  binding: ValidatingAdmissionPolicyBinding,
-  version: string,
-): ValidatingAdmissionPolicyBinding => ({
-  ...binding,
-  apiVersion: `admissionregistration.k8s.io/${version}`,
-});
-
-/** v1alpha1 alone has an answer to parameters that are not found. */
-const bindingV1alpha1: Conversion = {
-  toStorage: (binding: ValidatingAdmissionPolicyBinding) => {
-    const stored = toVersion(structuredClone(binding), 'v1');
-    if (stored.spec?.paramRef !== undefined) stored.spec.paramRef.parameterNotFoundAction ??= 'Deny';
-    return stored;
-  },
-  fromStorage: (binding: ValidatingAdmissionPolicyBinding) => toVersion(binding, 'v1alpha1'),
-};
+import { validateMatchResources } from './match.ts';
 
 export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolicyBinding>({
   group: 'admissionregistration.k8s.io',
@@ -45,7 +26,6 @@ export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolic
       version: 'v1alpha1',
       type: 'admissionregistration/v1alpha1.ValidatingAdmissionPolicyBinding',
       enabledByDefault: false,
-      conversion: bindingV1alpha1,
     },
   ],
   table: {
@@ -60,7 +40,6 @@ export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolic
   strategy: {
     tracksGeneration: true,
     allowUnconditionalUpdate: false,
-    defaults: ({ spec }) => setMatchDefaults(spec?.matchResources ?? {}),
     validate: checked(validate),
   },
 });

@@ -16,7 +16,6 @@ import {
   conditionsRatchet,
   FAILURE_POLICIES,
   mustBeFewExpressions,
-  setMatchDefaults,
   validateMatchConditions,
   validateMatchResources,
 } from './match.ts';
@@ -62,10 +61,6 @@ export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
   strategy: {
     tracksGeneration: true,
     allowUnconditionalUpdate: false,
-    defaults: ({ spec = {} }) => {
-      spec.failurePolicy ??= 'Fail';
-      setMatchDefaults(spec.matchConstraints ?? {});
-    },
     validate: checked(validate),
   },
 });

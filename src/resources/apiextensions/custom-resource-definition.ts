@@ -43,7 +43,6 @@ function setDefaults({ spec = {} }: CustomResourceDefinition): void {
   const { kind = '', singular = '', listKind = '' } = names;
   if (singular === '') names.singular = kind.toLowerCase();
   if (listKind === '' && kind !== '') names.listKind = `${kind}List`;
-  spec.conversion ??= { strategy: 'None' };
 }
 
 /** A version that objects are stored in from now on stays one of those that they may be stored in. */

@@ -94,7 +94,6 @@ export const daemonsets = define<DaemonSet>({
 function setDefaults({ spec = {} }: DaemonSet): void {
   defaultPodTemplate(spec);
   const { updateStrategy: update = {} } = spec;
-  update.type ??= 'RollingUpdate';
   if (update.type === 'RollingUpdate') {
     update.rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...update.rollingUpdate };
   }

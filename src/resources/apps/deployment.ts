@@ -80,15 +80,12 @@ export const deployments = define<Deployment>({
   },
 });
 
-function setDefaults(deployment: Deployment): void {
-  const { spec = {} } = deployment;
+function setDefaults({ spec = {} }: Deployment): void {
   defaultPodTemplate(spec);
   const { strategy = {} } = spec;
-  strategy.type ??= 'RollingUpdate';
   if (strategy.type === 'RollingUpdate') {
     strategy.rollingUpdate = { maxUnavailable: '25%', maxSurge: '25%', ...strategy.rollingUpdate };
   }
-  spec.strategy = strategy;
 }
 
 /** The controller copies annotations to its ReplicaSets, so that a change of them is a change it must observe. */

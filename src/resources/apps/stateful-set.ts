@@ -78,7 +78,6 @@ function setDefaults({ spec = {} }: StatefulSet): void {
     update.type = 'RollingUpdate';
     update.rollingUpdate ??= { partition: 0 };
   }
-  spec.persistentVolumeClaimRetentionPolicy ??= { whenDeleted: 'Retain', whenScaled: 'Retain' };
   if (claims.length > 0) spec.volumeClaimTemplates = claims.map(withTypeAndPhase);
 }
 

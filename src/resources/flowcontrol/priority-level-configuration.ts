@@ -81,23 +81,9 @@ export const prioritylevelconfigurations = define<PriorityLevelConfiguration>({
   },
   strategy: {
     tracksGeneration: true,
-    defaults: setDefaults,
     validate: checked(validate),
   },
 });
-
-/** Zero is a number like another here, so that these cannot be defaults of the type. */
-function setDefaults({ spec = {} }: PriorityLevelConfiguration): void {
-  const { exempt, limited } = spec;
-  if (exempt !== undefined) {
-    exempt.nominalConcurrencyShares ??= 0;
-    exempt.lendablePercent ??= 0;
-  }
-  if (limited !== undefined) {
-    limited.nominalConcurrencyShares ??= DEFAULT_SHARES;
-    limited.lendablePercent ??= 0;
-  }
-}
 
 function validate(root: FieldPath, level: PriorityLevelConfiguration): void {
   const { metadata, spec = {} } = level;

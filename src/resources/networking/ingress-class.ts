@@ -22,9 +22,6 @@ export const ingressclasses = define<IngressClass>({
   },
   strategy: {
     tracksGeneration: true,
-    defaults: ({ spec }) => {
-      if (spec?.parameters !== undefined) spec.parameters.scope ||= 'Cluster';
-    },
     validate: checked(validate),
   },
 });

@@ -18,10 +18,8 @@ const MODES = ['All', 'ExactCount'];
 
 /** One device, unless more are asked for. */
 export function setClaimDefaults({ devices = {} }: ResourceClaimSpec): void {
-  for (const request of devices.requests ?? []) {
-    request.allocationMode ||= 'ExactCount';
+  for (const request of devices.requests ?? [])
     if (request.allocationMode === 'ExactCount') request.count ||= 1;
-  }
 }
 
 export function requestNamesOf({ devices = {} }: ResourceClaimSpec): ReadonlySet<string> {

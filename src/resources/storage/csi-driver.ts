@@ -33,7 +33,6 @@ export const csidrivers = define<CSIDriver>({
   strategy: {
     allowUnconditionalUpdate: false,
     returnsDeletedObject: true,
-    defaults: setDefaults,
     // Unlike other resources a new driver has no generation; the first change of its spec gives it one.
     prepareForUpdate: (driver, old) => {
       if (!equal(driver.spec, old.spec)) driver.metadata.generation = nextGeneration(old.metadata);
@@ -56,11 +55,6 @@ function cells(driver: CSIDriver, now: number): readonly Cell[] {
     volumeLifecycleModes.join(',') || NONE,
     age(driver, now),
   ];
-}
-
-function setDefaults({ spec = {} }: CSIDriver): void {
-  const { volumeLifecycleModes = [] } = spec;
-  if (volumeLifecycleModes.length === 0) spec.volumeLifecycleModes = ['Persistent'];
 }
 
 const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
