@@ -3,8 +3,8 @@ import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/hea
 import { createFlagPages, createMetricPages } from '../diagnostics/pages.ts';
 import { HeapSampler } from '../diagnostics/pprof/heap.ts';
 import { Contention, createProfilePages, createSnapshotPages } from '../diagnostics/pprof/pages.ts';
+import { retryLater } from '../http/connections.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
-import { retryLater } from '../http/drain.ts';
 import { type HttpServer, listen } from '../http/server.ts';
 import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
 import type { LogControl } from '../observability/logger.ts';

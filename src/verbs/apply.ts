@@ -23,7 +23,7 @@ import { toSeen, toStorage } from '../registry/conversion.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { atOnce, inTurns } from '../util/end-turn.ts';
+import { atOnce, inTurns } from '../util/concurrency.ts';
 import { type Refusal, readBytes, toObject } from './body.ts';
 import { ownType, toWriteCall, type VerbCall } from './call.ts';
 import { type Expected, nameText } from './declared-type.ts';

@@ -20,7 +20,7 @@ import {
   unrecognized,
 } from './declared-type.ts';
 import type { FieldValidation } from './mutation-options.ts';
-import { endTurnIf, isLarge } from './writing/large-objects.ts';
+import { endTurnIf, isLarge } from './writing/call.ts';
 
 /** From the bytes of a request to an object of the right type. */
 

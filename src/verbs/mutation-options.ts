@@ -8,7 +8,7 @@ import {
   tooLong,
 } from '../object/field-errors.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import { readBoolean, readString } from './query-values.ts';
+import { readBoolean, readString } from './query-options.ts';
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 

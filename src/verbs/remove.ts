@@ -14,11 +14,10 @@ import { toWriteCall, type VerbCall } from './call.ts';
 import { headError, inHead } from './declared-type.ts';
 import { checkListOptions, readListOptions } from './list-options.ts';
 import { isDryRun, managerFromUserAgent } from './mutation-options.ts';
-import { readBoolean, readInteger } from './query-values.ts';
+import { readBoolean, readInteger } from './query-options.ts';
 import { formFor, objectResponse, readPage, representationFor } from './read.ts';
-import type { Removed, WriteCall } from './writing/call.ts';
+import { orNotFound, type Removed, type WriteCall } from './writing/call.ts';
 import { checkDeleteOptions, type DeleteOptions } from './writing/deletion.ts';
-import { orNotFound } from './writing/outcome.ts';
 
 /** delete and deletecollection. */
 

@@ -1,9 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Body, ItemList } from '../../src/codec/chunks.ts';
-import { DerivedCache } from '../../src/codec/derived-cache.ts';
 import { gzipPieces } from '../../src/codec/gzip.ts';
-import { type PackedPage, writePackable } from '../../src/codec/packed-pages.ts';
+import { DerivedCache, type PackedPage, writePackable } from '../../src/codec/packed-pages.ts';
 
 interface Item {
   readonly name: number;

@@ -4,8 +4,14 @@ import type { ResourceOf } from '../../api/names.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { type FieldError, StatusError } from '../../api/status.ts';
 import type { Event } from '../../api/types/core/v1.ts';
-import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
-import { invalidValue, notSupported } from '../../object/field-errors.ts';
+import {
+  asObject,
+  checkFields,
+  checkOneOf,
+  invalidValue,
+  notSupported,
+  throwProblems,
+} from '../../object/field-errors.ts';
 import { shown } from '../../object/go-value.ts';
 import { count, objectsOf } from '../../object/parts.ts';
 import type { AdmissionPlugin } from '../admission.ts';

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../api/object-meta.ts';
 import { type FieldError, notFound, unknownError } from '../../api/status.ts';
 import type { Namespace, Pod, Toleration } from '../../api/types/core/v1.ts';
-import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
+import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/field-errors.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import { objectsOf } from '../../object/parts.ts';
 import { qosClass } from '../../object/pod-spec.ts';

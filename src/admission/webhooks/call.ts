@@ -4,11 +4,10 @@ import { badRequest, StatusError, type StatusReason } from '../../api/status.ts'
 import type { AdmissionReview } from '../../api/types/admission/v1.ts';
 import type { Status } from '../../api/types/meta/v1.ts';
 import { isObject } from '../../object/merge-patch.ts';
-import { networkText } from '../../outbound/network-text.ts';
+import { networkText } from '../../outbound/http-client.ts';
 import { type Answer, AnswerTimeout } from '../../outbound/webhook-client.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { urlOf, type WebhookClients } from './clients.ts';
-import type { Candidate } from './hook-list.ts';
 import {
   createReview,
   decodeReview,
@@ -18,7 +17,7 @@ import {
   toVerdict,
   type Verdict,
 } from './review.ts';
-import type { Webhook } from './webhook.ts';
+import type { Candidate, Webhook } from './webhook.ts';
 
 /** A webhook could not be called, or its answer is invalid; failurePolicy decides about the write. */
 export class CallError extends Error {

@@ -4,7 +4,7 @@ import { isAbsolute } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { asObject, checkFields } from '../../object/config-fields.ts';
+import { asObject, checkFields } from '../../object/field-errors.ts';
 import { text } from '../../object/parts.ts';
 import {
   type ClientCredentials,

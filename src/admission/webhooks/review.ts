@@ -9,8 +9,8 @@ import { decodeObject } from '../../codec/decode.ts';
 import { isObject } from '../../object/merge-patch.ts';
 import { text } from '../../object/parts.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { namespaceOf } from '../matching/match-resources.ts';
-import { type Candidate, kindOf } from './hook-list.ts';
+import { namespaceOf } from '../match-resources.ts';
+import { type Candidate, kindOf } from './webhook.ts';
 
 /** AdmissionReview (admission.k8s.io): the question to a webhook, and its answer. */
 

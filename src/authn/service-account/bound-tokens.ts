@@ -3,8 +3,7 @@ import { isObject } from '../../object/merge-patch.ts';
 import type { Authentication } from '../authenticator.ts';
 import type { LiveObjects, LiveResource } from '../live-objects.ts';
 import type { TokenAuthenticator } from '../token.ts';
-import { toUser } from './names.ts';
-import type { SignedClaims, SignedTokens } from './signed-tokens.ts';
+import { type SignedClaims, type SignedTokens, toUser } from './signed-tokens.ts';
 
 export interface BoundTokensOptions {
   readonly tokens: SignedTokens;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { joinErrors } from '../errors-text.ts';
+import { compileCel } from '../../cel/program.ts';
+import { joinErrors } from '../authorizer.ts';
 
 /** A compiled CEL expression over `request`, the spec of a v1 review. */
 export interface MatchCondition {
@@ -26,5 +27,20 @@ export function allMatch(conditions: readonly MatchCondition[]): (spec: JsonObje
     const text = joinErrors(errors);
     if (text !== undefined) throw new Error(text);
     return true;
+  };
+}
+
+/** `request` is the spec of a v1 review. @throws Error for an invalid expression, or one that gives no boolean */
+export function compileMatchCondition(expression: string): MatchCondition {
+  const program = compileCel(expression, { request: 'map<string, dyn>' });
+  if (program.type !== 'bool' && program.type !== 'dyn')
+    throw new Error(`matchConditions: ${JSON.stringify(expression)} must evaluate to bool`);
+  return {
+    expression,
+    evaluate: (spec) => {
+      const value = program.evaluate({ request: spec });
+      if (typeof value === 'boolean') return value;
+      throw new Error('it gave no boolean');
+    },
   };
 }

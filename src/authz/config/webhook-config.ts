@@ -1,7 +1,14 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
-import { duplicate, invalidValue, required, tooMany } from '../../object/field-errors.ts';
+import {
+  asObject,
+  checkFields,
+  checkOneOf,
+  duplicate,
+  invalidValue,
+  required,
+  tooMany,
+} from '../../object/field-errors.ts';
 
 /** The settings of one webhook, from its flags or its part of the configuration file. */
 export interface WebhookConfig {

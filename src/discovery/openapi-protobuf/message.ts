@@ -1,7 +1,7 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { asObject } from '../../object/config-fields.ts';
-import { Pace } from '../../util/end-turn.ts';
+import { asObject } from '../../object/field-errors.ts';
+import { Pace } from '../../util/concurrency.ts';
 
 /**
  * Building blocks for the protobuf form of OpenAPI documents (github.com/google/gnostic-models). Each message is a table from

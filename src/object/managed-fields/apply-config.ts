@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import type { Steps } from '../../util/end-turn.ts';
+import type { Steps } from '../../util/concurrency.ts';
 import { equal } from '../equality.ts';
 import { parseJson } from '../exact-json.ts';
 import { isObject } from '../merge-patch.ts';

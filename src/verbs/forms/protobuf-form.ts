@@ -1,13 +1,12 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
 import type { Body, ItemList } from '../../codec/chunks.ts';
-import { DerivedCache } from '../../codec/derived-cache.ts';
-import { type PackedPage, writePackable } from '../../codec/packed-pages.ts';
+import { DerivedCache, type PackedPage, writePackable } from '../../codec/packed-pages.ts';
 import { encodeItem, encodeMessage } from '../../codec/protobuf/encoder.ts';
 import { encodeEnvelope, encodeWatchFrame, envelopeOf } from '../../codec/protobuf/envelope.ts';
 import { parseStoredMetadata } from '../../codec/stored-object.ts';
 import type { Entry } from '../../storage/store.ts';
-import { Pace } from '../../util/end-turn.ts';
+import { Pace } from '../../util/concurrency.ts';
 import {
   bookmarkObject,
   emptyListOf,

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../api/object-meta.ts';
 import type { LabelSelector } from '../../../api/types/meta/v1.ts';
 import type { ClusterRole, ClusterRoleBinding } from '../../../api/types/rbac/v1.ts';
 import { equal } from '../../../object/equality.ts';
-import { uncoveredRules } from '../coverage.ts';
+import { uncoveredRules } from '../escalation.ts';
 import { type PolicyRule, type Subject, toSubject } from '../policy.ts';
 import { AUTO_UPDATE } from './policy.ts';
 
