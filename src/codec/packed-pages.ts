@@ -33,7 +33,7 @@ interface ItemState {
 }
 
 interface Packing<Item> {
-  readonly kept: DerivedCache<PackedPage>;
+  readonly pages: DerivedCache<PackedPage>;
   /** An item in one state always has the same bytes in one form. */
   readonly form: string;
   stateOf(item: Item): ItemState;
@@ -77,10 +77,10 @@ class PackedList<Item, Made> {
 
   /** The cached page that begins here, when all its items follow in the states in which they were packed. */
   #known(from: number): PackedPage | undefined {
-    const { form, kept, stateOf } = this.#packing;
+    const { form, pages, stateOf } = this.#packing;
     const { items } = this.#list;
     const first = items[from];
-    const page = first === undefined ? undefined : kept.get(stateOf(first));
+    const page = first === undefined ? undefined : pages.get(stateOf(first));
     if (page === undefined || page.form !== form || page.isFirst !== (from === 0)) return undefined;
     for (let at = 0; at < page.revisions.length; at += 1) {
       const item = items[from + at];
@@ -90,7 +90,7 @@ class PackedList<Item, Made> {
   }
 
   async #pack(from: number): Promise<PackedPage> {
-    const { form, kept, stateOf } = this.#packing;
+    const { form, pages, stateOf } = this.#packing;
     const items = this.#itemsFrom(from);
     const isFirst = from === 0;
     const part = await this.#deflater.pack(this.#write(items, isFirst));
@@ -98,7 +98,7 @@ class PackedList<Item, Made> {
     const sizeBytes = part.deflated.length + OVERHEAD_BYTES + ITEM_BYTES * items.length;
     const page = { form, isFirst, revisions: states.map(({ revision }) => revision), part, sizeBytes };
     const [first] = states;
-    if (first !== undefined) kept.set(first, page);
+    if (first !== undefined) pages.set(first, page);
     return page;
   }
 

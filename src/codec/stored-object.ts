@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject, ManagedFieldsEntry, ObjectMeta } from '../api/object-meta.ts';
 import { copyJson } from '../object/equality.ts';
 import { hasLongInteger, parseExactly, parseJsonBytes, parsePlainly } from '../object/exact-json.ts';
-import { parsedTextOf, parseSet, sharedTextOf } from '../object/managed-fields/set-texts.ts';
+import { parsedTextOf, parseSet, sharedTextOf } from '../object/managed-fields/owners.ts';
 
 /**
  * The stored form of an object: canonical JSON that begins `{"kind":"Pod","apiVersion":"v1","metadata":{` and has no

@@ -3,8 +3,13 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { SYSTEM_PRIORITIES } from '../api/system-priorities.ts';
 import type { ConfigMap, Namespace } from '../api/types/core/v1.ts';
 import type { PriorityClass } from '../api/types/scheduling/v1.ts';
-import { bootstrapPolicy, type Gates } from '../authz/rbac/bootstrap/policy.ts';
-import { type Reconciliation, reconcileBinding, reconcileRole } from '../authz/rbac/bootstrap/reconcile.ts';
+import {
+  bootstrapPolicy,
+  type Gates,
+  type Reconciliation,
+  reconcileBinding,
+  reconcileRole,
+} from '../authz/rbac/bootstrap/policy.ts';
 import { RBAC_GROUP } from '../authz/rbac/policy.ts';
 import type { Client } from '../verbs/client/client.ts';
 

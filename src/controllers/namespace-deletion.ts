@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ConfigMap, Namespace, ServiceAccount } from '../api/types/core/v1.ts';
-import { part } from '../object/parts.ts';
+import { objectAt } from '../object/json-values.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Entry } from '../storage/store.ts';
 import { keepDoing, pause } from '../util/pause.ts';
@@ -149,7 +149,7 @@ function isCertificate(text: string | undefined): boolean {
 /** Whether a server of this cluster wrote the existing certificate. */
 function isOurs({ metadata: { managedFields = [] } }: ConfigMap): boolean {
   const owners = managedFields.filter(
-    ({ fieldsV1 }) => part(fieldsV1, 'f:data')[`f:${CA_KEY}`] !== undefined,
+    ({ fieldsV1 }) => objectAt(fieldsV1, 'f:data')[`f:${CA_KEY}`] !== undefined,
   );
   return owners.length > 0 && owners.every(({ manager }) => manager === CA_MANAGER);
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
-import { setField } from './merge-patch.ts';
+import { setField } from './json-values.ts';
 
 /** Structural equality of JSON values; an absent field equals an undefined one. Key order does not matter. */
 export function equal(a: unknown, b: unknown): boolean {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { assertWithinLimits } from './document-limits.ts';
-import { setField } from './merge-patch.ts';
+import { setField } from './json-values.ts';
 
 /**
  * JSON whose integers keep their digits: an integer that a number cannot hold, beyond 2^53, becomes a bigint. Few documents

@@ -4,7 +4,7 @@ import type { FieldError } from '../api/status.ts';
 import { equal } from './equality.ts';
 import { counted, required } from './field-errors.ts';
 import { type FieldPath, problemsOf } from './field-path.ts';
-import { valueAt } from './parts.ts';
+import { valueAt } from './json-values.ts';
 
 /**
  * Rules that follow from a type's schema alone: required fields must not be empty, and values must be in their enumeration.

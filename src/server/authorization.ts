@@ -7,8 +7,7 @@ import {
   fromModes,
   ReloadingAuthorizer,
 } from '../authz/config/authorization-config.ts';
-import { allMatch, compileMatchCondition } from '../authz/config/match-conditions.ts';
-import type { WebhookConfig } from '../authz/config/webhook-config.ts';
+import { allMatch, compileMatchCondition, type WebhookConfig } from '../authz/config/webhook-config.ts';
 import { createNodeAuthorizer } from '../authz/node.ts';
 import { NodeGraph } from '../authz/node-graph.ts';
 import { nodeRules } from '../authz/rbac/bootstrap/policy.ts';

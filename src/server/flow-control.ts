@@ -10,8 +10,7 @@ import {
   parseFlowSchema,
   parsePriorityLevel,
 } from '../flow-control/config.ts';
-import { type FlowControl, systemClock } from '../flow-control/flow-control.ts';
-import { MaxInFlight } from '../flow-control/max-in-flight.ts';
+import { type FlowControl, MaxInFlight, systemClock } from '../flow-control/flow-control.ts';
 import { PriorityAndFairness } from '../flow-control/priority-and-fairness.ts';
 import { FlowControlMetrics } from '../observability/flow-control/metrics.ts';
 import type { Logger } from '../observability/logger.ts';

@@ -1,8 +1,13 @@
 import type { Hono } from 'hono';
 import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/health.ts';
-import { createFlagPages, createMetricPages } from '../diagnostics/pages.ts';
-import { HeapSampler } from '../diagnostics/pprof/heap.ts';
-import { Contention, createProfilePages, createSnapshotPages } from '../diagnostics/pprof/pages.ts';
+import {
+  Contention,
+  createFlagPages,
+  createMetricPages,
+  createProfilePages,
+  createSnapshotPages,
+} from '../diagnostics/pages.ts';
+import { HeapSampler } from '../diagnostics/profiles.ts';
 import { retryLater } from '../http/connections.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
 import { type HttpServer, listen } from '../http/server.ts';

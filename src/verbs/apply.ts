@@ -8,6 +8,7 @@ import type { ParsedDocument } from '../codec/json-text.ts';
 import { repeatedKeysError } from '../codec/yaml-problems.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { copyJson } from '../object/equality.ts';
+import { isObject } from '../object/json-values.ts';
 import {
   ApplyConflict,
   applyInSteps,
@@ -18,7 +19,6 @@ import {
 import { checkConfig } from '../object/managed-fields/check-config.ts';
 import { formatPath } from '../object/managed-fields/field-set.ts';
 import { emptyObject } from '../object/managed-fields/shape.ts';
-import { isObject } from '../object/merge-patch.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';

@@ -8,7 +8,7 @@ import { fractionError, type ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { readYamlAside } from '../codec/yaml-aside.ts';
 import { repeatedKeysError, warningsOf } from '../codec/yaml-problems.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 import type { ApiRequest, AuthorizedResourceRequest } from '../request/api-request.ts';
 import {
   declaredType,

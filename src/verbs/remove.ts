@@ -5,7 +5,7 @@ import { MalformedMessage, nameOf } from '../codec/decode-error.ts';
 import { decodeScalar } from '../codec/decode-scalar.ts';
 import { encodeValue, parseBytes } from '../codec/formats.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Entry } from '../storage/store.ts';

@@ -3,7 +3,7 @@ import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import { badRequest } from '../api/status.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { AuthorizationAttributes, Authorizer } from '../authz/authorizer.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 import type { AuthorizedResourceRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import type { VirtualHandler } from './call.ts';
 

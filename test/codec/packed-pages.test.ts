@@ -21,7 +21,7 @@ function randomNumbers(seed: number): (below: number) => number {
 
 /** A collection that changes, and how often its items had to be written to be packed. */
 class Collection {
-  readonly #kept = new DerivedCache<PackedPage>(64 * 1024 * 1024);
+  readonly #pages = new DerivedCache<PackedPage>(64 * 1024 * 1024);
   items: readonly Item[] = [];
   written = 0;
   #revision = 0n;
@@ -51,7 +51,7 @@ class Collection {
   }
 
   body(items: readonly Item[], form: string): Promise<Body> {
-    return writePackable(this.#list(items, form), { kept: this.#kept, form, stateOf: (item) => item });
+    return writePackable(this.#list(items, form), { pages: this.#pages, form, stateOf: (item) => item });
   }
 
   #make(name: number): Item {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MaxInFlight } from '../../src/flow-control/max-in-flight.ts';
+import { MaxInFlight } from '../../src/flow-control/flow-control.ts';
 import { RetryAfter } from '../../src/flow-control/priority-and-fairness.ts';
 import { admitted, toRequest } from './kit.ts';
 

@@ -4,8 +4,8 @@ import { copyJson, equal } from '../../object/equality.ts';
 import { parseJson } from '../../object/exact-json.ts';
 import { applyJsonPatch } from '../../object/json-patch.ts';
 import { jsonSyntaxError } from '../../object/json-syntax-error.ts';
+import { isObject } from '../../object/json-values.ts';
 import { parseOwners } from '../../object/managed-fields/owners.ts';
-import { isObject } from '../../object/merge-patch.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
 import { describePlugin } from '../plugin.ts';
 import {

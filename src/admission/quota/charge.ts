@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts'
 import type { FieldError } from '../../api/status.ts';
 import type { ScopedResourceSelectorRequirement } from '../../api/types/core/v1.ts';
 import { asObject, checkFields, checkOneOf, required, throwProblems } from '../../object/field-errors.ts';
-import { objectsOf, text } from '../../object/parts.ts';
+import { objectsOf, stringOf } from '../../object/json-values.ts';
 import { formatQuantity } from '../../object/quantity.ts';
 import { addLists, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes } from '../admission.ts';
@@ -156,19 +156,19 @@ export function readQuotaConfig(config: JsonValue | undefined): LimitedResource[
 function readLimited(one: JsonObject, at: number, problems: FieldError[]): LimitedResource {
   const path = `limitedResources[${at}]`;
   checkFields(one, ['apiGroup', 'resource', 'matchContains', 'matchScopes'], path, problems);
-  const resource = text(one.resource);
+  const resource = stringOf(one.resource);
   if (resource === '') problems.push(required(`${path}.resource`));
   const contains = Array.isArray(one.matchContains) ? one.matchContains : [];
   return {
-    group: text(one.apiGroup),
+    group: stringOf(one.apiGroup),
     resource,
-    matchContains: contains.map((part) => text(part)),
+    matchContains: contains.map((part) => stringOf(part)),
     matchScopes: toScopeSelectors(objectsOf(one.matchScopes).map(readScope)),
   };
 }
 
 const readScope = ({ scopeName, operator, values }: JsonObject): ScopedResourceSelectorRequirement => ({
-  scopeName: text(scopeName),
-  operator: text(operator),
-  values: Array.isArray(values) ? values.map((value) => text(value)) : [],
+  scopeName: stringOf(scopeName),
+  operator: stringOf(operator),
+  values: Array.isArray(values) ? values.map((value) => stringOf(value)) : [],
 });

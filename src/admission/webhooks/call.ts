@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { badRequest, StatusError, type StatusReason } from '../../api/status.ts';
 import type { AdmissionReview } from '../../api/types/admission/v1.ts';
 import type { Status } from '../../api/types/meta/v1.ts';
-import { isObject } from '../../object/merge-patch.ts';
+import { isObject } from '../../object/json-values.ts';
 import { networkText } from '../../outbound/http-client.ts';
 import { type Answer, AnswerTimeout } from '../../outbound/webhook-client.ts';
 import type { AdmissionAttributes } from '../admission.ts';

@@ -3,7 +3,7 @@ import { type ResourceOf, toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { badRequest, forbidden, internalError } from '../../api/status.ts';
 import { decodeObject } from '../../codec/decode.ts';
-import { isObject } from '../../object/merge-patch.ts';
+import { isObject } from '../../object/json-values.ts';
 import { toSeen, toStorage } from '../../registry/conversion.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionAttributes } from '../admission.ts';

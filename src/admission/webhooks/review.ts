@@ -6,8 +6,7 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { AdmissionResponse, AdmissionReview } from '../../api/types/admission/v1.ts';
 import type { Status } from '../../api/types/meta/v1.ts';
 import { decodeObject } from '../../codec/decode.ts';
-import { isObject } from '../../object/merge-patch.ts';
-import { text } from '../../object/parts.ts';
+import { isObject, stringOf } from '../../object/json-values.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { namespaceOf } from '../match-resources.ts';
 import { type Candidate, kindOf } from './webhook.ts';
@@ -101,7 +100,7 @@ export function decodeReview(body: Buffer, version: ReviewVersion, types: TypeLi
   const { kind, apiVersion } = value;
   try {
     const { object } = decodeObject(value, types.message(`admission/${version}.AdmissionReview`));
-    return { ...object, kind: text(kind), apiVersion: text(apiVersion) };
+    return { ...object, kind: stringOf(kind), apiVersion: stringOf(apiVersion) };
   } catch (error) {
     throw new UnreadableReview(error instanceof Error ? error.message : String(error), { cause: error });
   }

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { type CelProgram, type CelVariables, compileCel } from '../../cel/program.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
-import { isObject } from '../../object/merge-patch.ts';
+import { isObject } from '../../object/json-values.ts';
 
 /** One issuer of tokens, and the mapping of its claims to a user. Checked, with compiled expressions. */
 export interface JwtConfig {

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { isObject } from '../../object/merge-patch.ts';
+import { isObject } from '../../object/json-values.ts';
 import type { HttpsGet } from '../../outbound/http-client.ts';
 import { pause } from '../../util/pause.ts';
 import { readUnverified, type VerificationKey, verifyToken } from '../jws.ts';

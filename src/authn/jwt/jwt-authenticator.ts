@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { isObject } from '../../object/merge-patch.ts';
+import { isObject } from '../../object/json-values.ts';
 import type { HttpsGet } from '../../outbound/http-client.ts';
 import { pause } from '../../util/pause.ts';
 import type { Authentication } from '../authenticator.ts';

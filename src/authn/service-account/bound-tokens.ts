@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { isObject } from '../../object/merge-patch.ts';
+import { isObject } from '../../object/json-values.ts';
 import type { Authentication } from '../authenticator.ts';
 import type { LiveObjects, LiveResource } from '../live-objects.ts';
 import type { TokenAuthenticator } from '../token.ts';

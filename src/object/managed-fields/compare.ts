@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { equal } from '../equality.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '../json-values.ts';
 import { EMPTY, type FieldSet, LEAF, Memory, setOf } from './field-set.ts';
 import {
   DEDUCED_MAP,

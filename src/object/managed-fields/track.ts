@@ -20,10 +20,10 @@ import {
   isSameOwner,
   type Owner,
   parseOwners,
+  shareText,
   toEntries,
   withOwner,
 } from './owners.ts';
-import { shareText } from './set-texts.ts';
 import { emptyObject, type Shape } from './shape.ts';
 
 /** An object type in one version, as far as ownership is concerned. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { equal } from '../equality.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '../json-values.ts';
 import { type FieldSet, LEAF, type Memory, Recent, SELF } from './field-set.ts';
 import { DEDUCED_MAP, elementOf, type ListShape, partOf, type Shape, shapeOfItem } from './shape.ts';
 

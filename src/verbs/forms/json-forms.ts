@@ -85,8 +85,8 @@ export class SplicedForm implements Form {
         if (metadataOnly) writer.ascii(end);
       },
     };
-    const kept = metadataOnly ? packedMetadata : packedObjects;
-    return writePackable(items, { kept, form: this.frames.id, stateOf: (entry) => entry });
+    const pages = metadataOnly ? packedMetadata : packedObjects;
+    return writePackable(items, { pages, form: this.frames.id, stateOf: (entry) => entry });
   }
 
   #frame({ type, entry, revision }: ObjectEvent): Buffer {

@@ -174,17 +174,17 @@ export interface TableRow {
 }
 
 /** Parsing a pod of 7.7 kB for its cells takes 60 µs, putting ages into cells that are known less than 1. */
-const MAX_KEPT_BYTES = 32 * 1024 * 1024;
-const kept = new DerivedCache<TableRow>(MAX_KEPT_BYTES);
+const MAX_ROWS_BYTES = 32 * 1024 * 1024;
+const rows = new DerivedCache<TableRow>(MAX_ROWS_BYTES);
 /** What a row takes beside its text. */
 const OVERHEAD_BYTES = 200;
 
 /** `key` is what lives as long as the object is in this state. */
 export function rowOf(key: object, json: Buffer, definition: ResourceDefinition): TableRow {
-  const known = kept.get(key);
+  const known = rows.get(key);
   if (known !== undefined && known.definition === definition) return known;
   const row = makeRow(json, definition);
-  kept.set(key, row);
+  rows.set(key, row);
   return row;
 }
 

@@ -9,7 +9,7 @@ import {
   parseAuthorizationConfig,
   ReloadingAuthorizer,
 } from '../../../src/authz/config/authorization-config.ts';
-import { allMatch } from '../../../src/authz/config/match-conditions.ts';
+import { allMatch } from '../../../src/authz/config/webhook-config.ts';
 import { asks, user } from '../kit.ts';
 
 const file = (...authorizers: string[]): string =>

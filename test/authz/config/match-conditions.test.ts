@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allMatch, compileMatchCondition } from '../../../src/authz/config/match-conditions.ts';
+import { allMatch, compileMatchCondition } from '../../../src/authz/config/webhook-config.ts';
 
 const spec = { user: 'ann', groups: ['a'], resourceAttributes: { namespace: 'shop', verb: 'get' } };
 

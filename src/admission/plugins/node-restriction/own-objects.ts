@@ -4,7 +4,7 @@ import type { Node, PersistentVolumeClaim } from '../../../api/types/core/v1.ts'
 import type { ResourceSlice } from '../../../api/types/resource/v1alpha3.ts';
 import { equal } from '../../../object/equality.ts';
 import { goQuote } from '../../../object/go-value.ts';
-import { isObject } from '../../../object/merge-patch.ts';
+import { isObject } from '../../../object/json-values.ts';
 import { readCertificationRequest } from '../../../x509/certification-request.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
 import type { ClusterObjects } from '../../cluster-objects.ts';

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import protobuf from 'protobufjs';
 import { expect, test } from 'vitest';
-import { HeapSampler } from '../../../src/diagnostics/pprof/heap.ts';
+import { HeapSampler } from '../../src/diagnostics/profiles.ts';
 
 /** The fields of pprof's profile.proto that `go tool pprof -top` reads. */
 const PROFILE = protobuf
