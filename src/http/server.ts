@@ -106,7 +106,7 @@ type Listener = Http2SecureServer | HttpsServer;
 
 function acceptRequests(server: Listener, front: FrontState): void {
   // Both servers emit 'request' for HTTP/1.1 only.
-  (server as HttpsServer).on('request', (message: IncomingMessage, response: ServerResponse) => {
+  server.on('request', (message: IncomingMessage, response: ServerResponse) => {
     void serve(front, new Http1Incoming(message, response), response);
   });
   if ('updateSettings' in server) acceptStreams(server, (exchange) => void serve(front, exchange, exchange));

@@ -119,7 +119,7 @@ export function createJsonPost(server: RemoteServer): JsonPost {
 }
 
 const read = async (response: IncomingMessage): Promise<JsonValue> =>
-  JSON.parse(await readAnswer(response, JSON_ANSWER)) as JsonValue;
+  JSON.parse(await readAnswer(response, JSON_ANSWER));
 
 /** Whether a failed request may succeed when it is tried again. */
 export function isTransient(error: unknown): boolean {
@@ -128,7 +128,7 @@ export function isTransient(error: unknown): boolean {
       error.retryAfter || error.code === 429 || error.code === 500 || error.code === 503 || error.code === 504
     );
   }
-  const { code } = error as { code?: unknown };
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return (
     typeof code === 'string' &&
     ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET'].includes(code)

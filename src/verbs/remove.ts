@@ -101,7 +101,7 @@ function statusResponse({ context: { types }, request }: VerbCall, status: Statu
 }
 
 function uidOf(json: Buffer): string {
-  const object = JSON.parse(json.toString()) as { metadata: { uid?: string } };
+  const object: { metadata: { uid?: string } } = JSON.parse(json.toString());
   return object.metadata.uid ?? '';
 }
 

@@ -3,7 +3,7 @@ import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import { badRequest } from '../api/status.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { AuthorizationAttributes, Authorizer } from '../authz/authorizer.ts';
-import { isObject } from '../object/json-values.ts';
+import { isObject, objectOf } from '../object/json-values.ts';
 import type { AuthorizedResourceRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import type { VirtualHandler } from './call.ts';
 
@@ -89,15 +89,11 @@ function toAttributes(spec: JsonObject, user: UserInfo): AuthorizationAttributes
     throw badRequest('exactly one of spec.resourceAttributes and spec.nonResourceAttributes must be set');
   }
   if (isObject(path)) return { user, verb: text(path.verb), target: undefined, path: text(path.path) };
-  return {
-    user,
-    verb: text((resource as JsonObject).verb),
-    target: toTarget(resource as JsonObject),
-    path: '',
-  };
+  const asked = objectOf(resource);
+  return { user, verb: text(asked.verb), target: toTarget(asked), path: '' };
 }
 
-const toTarget = (asked: JsonObject): ResourceTarget => ({
+const toTarget = (asked: Readonly<JsonObject>): ResourceTarget => ({
   group: canonicalGroup(text(asked.group)).group,
   version: text(asked.version),
   resource: text(asked.resource),

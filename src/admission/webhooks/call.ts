@@ -110,7 +110,8 @@ function transportText(error: unknown, url: string): string {
   if (error instanceof AnswerTimeout) return 'context deadline exceeded';
   if (!(error instanceof Error)) return String(error);
   const { hostname, host, port } = new URL(url);
-  const { address, port: dialed } = error as { address?: unknown; port?: unknown };
+  const address = 'address' in error ? error.address : undefined;
+  const dialed = 'port' in error ? error.port : undefined;
   const authority = typeof address === 'string' ? `${address}:${dialed}` : port === '' ? `${host}:443` : host;
   return networkText(error, { host: hostname, authority });
 }
@@ -167,7 +168,7 @@ export function answerProblem({ code, body, contentType }: Answer): string | und
 /** The message of a body that is a Status. */
 function statusMessage(body: Buffer): string | undefined {
   try {
-    const value = JSON.parse(body.toString('utf8')) as JsonValue;
+    const value: JsonValue = JSON.parse(body.toString('utf8'));
     const isStatus = isObject(value) && value.kind === 'Status' && typeof value.message === 'string';
     return isStatus ? String(value.message) : undefined;
   } catch {

@@ -109,7 +109,7 @@ export function decodeReview(body: Buffer, version: ReviewVersion, types: TypeLi
 function parse(body: Buffer): JsonObject {
   let value: JsonValue;
   try {
-    value = JSON.parse(body.toString('utf8')) as JsonValue;
+    value = JSON.parse(body.toString('utf8'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new UnreadableReview(`couldn't get version/kind; json parse error: ${why}`, { cause: error });

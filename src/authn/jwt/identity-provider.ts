@@ -133,7 +133,7 @@ export class IdentityProvider {
 }
 
 function toObject(text: string): JsonObject {
-  const value = JSON.parse(text) as JsonValue;
+  const value: JsonValue = JSON.parse(text);
   if (isObject(value)) return value;
   throw new Error('the answer is no object');
 }

@@ -66,9 +66,9 @@ export const any: Body = (value) => {
 const entry =
   (body: Body): Body =>
   (pair) => {
-    const [name = '', value = null] = pair as [string, JsonValue];
+    const [name, value = null] = Array.isArray(pair) ? pair : [];
     const writer = Writer.create();
-    text(1)(writer, name);
+    text(1)(writer, String(name));
     one(2, body)(writer, value);
     return writer.finish();
   };

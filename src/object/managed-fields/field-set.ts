@@ -1,4 +1,5 @@
 import { parseJson } from '../exact-json.ts';
+import { objectOf } from '../json-values.ts';
 
 /**
  * A set of fields of one object, in the form metadata.managedFields keeps it (FieldsV1): a tree whose keys are path elements,
@@ -32,7 +33,7 @@ const standsForItself = (node: FieldSet): boolean => node[SELF] !== undefined ||
 type Nodes = Record<string, FieldSet>;
 
 /** Undefined: neither the path itself nor anything below it. */
-export function toNode(itself: boolean, children: Nodes | undefined): FieldSet | undefined {
+export function toNode(itself: boolean, children: FieldSet | undefined): FieldSet | undefined {
   if (children === undefined || isEmpty(children)) return itself ? LEAF : undefined;
   return itself ? { [SELF]: LEAF, ...children } : children;
 }
@@ -73,7 +74,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return combine(a, b, (mine, other) =>
     other === undefined
       ? mine
-      : toNode(standsForItself(mine) && !standsForItself(other), nodesOf(difference(mine, other))),
+      : toNode(standsForItself(mine) && !standsForItself(other), difference(mine, other)),
   );
 }
 
@@ -82,7 +83,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return combine(a, b, (mine, other) =>
     other === undefined
       ? undefined
-      : toNode(standsForItself(mine) && standsForItself(other), nodesOf(intersection(mine, other))),
+      : toNode(standsForItself(mine) && standsForItself(other), intersection(mine, other)),
   );
 }
 
@@ -90,7 +91,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 export function without(a: FieldSet, b: FieldSet): FieldSet {
   return combine(a, b, (mine, other) => {
     if (other === undefined) return mine;
-    return standsForItself(other) ? undefined : toNode(standsForItself(mine), nodesOf(without(mine, other)));
+    return standsForItself(other) ? undefined : toNode(standsForItself(mine), without(mine, other));
   });
 }
 
@@ -106,10 +107,6 @@ function combine(
     if (node !== undefined) out[element] = node;
   }
   return out;
-}
-
-function nodesOf(set: FieldSet): Nodes {
-  return set as Nodes;
 }
 
 export function has(set: FieldSet, path: readonly string[]): boolean {
@@ -171,7 +168,7 @@ function formatElement(element: string): string {
     case 'f:':
       return `.${content}`;
     case 'k:': {
-      const keys = Object.entries(parseJson(content) as object);
+      const keys = Object.entries(objectOf(parseJson(content)));
       return `[${keys.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(',')}]`;
     }
     case 'v:':
