@@ -196,6 +196,8 @@ test('new keys of the provider are believed within seconds', async () => {
 
 test('a changed configuration counts within seconds, and a wrong one changes nothing', async () => {
   const token = await provider.token({ ...file, jti: 'again' });
+  // The provider's keys have changed, and are asked for every three seconds at most.
+  await expect.poll(async () => (await whoami(byFile, token)).username).toBe('ann@example.com');
   writeConfig({ claimMappings: { username: { expression: 'claims.nope +' } } });
   await expect.poll(() => byFile.output.stderr).toContain('claims.nope');
   expect((await whoami(byFile, token)).username).toBe('ann@example.com');
