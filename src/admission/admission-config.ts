@@ -2,8 +2,15 @@ import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { repeatedKeyProblems } from '../codec/yaml-problems.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
-import { asObject, checkFields, checkOneOf, throwProblems } from '../object/config-fields.ts';
-import { duplicate, invalidValue, notSupported } from '../object/field-errors.ts';
+import {
+  asObject,
+  checkFields,
+  checkOneOf,
+  duplicate,
+  invalidValue,
+  notSupported,
+  throwProblems,
+} from '../object/field-errors.ts';
 import { type AdmissionPluginName, findPlugin, PLUGIN_NAMES } from './all-plugins.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { compactVerify } from 'jose';
 import type { JsonObject } from '../api/object-meta.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 
 /** A public key and its algorithms. `id` is '' for a key without an id. */
 export interface VerificationKey {

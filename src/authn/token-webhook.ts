@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 import { pause } from '../util/pause.ts';
 import type { Authentication } from './authenticator.ts';
 import { intersect, type TokenAuthenticator } from './token.ts';

@@ -9,7 +9,7 @@ import {
   type Rules,
   type Verdict,
 } from './authorizer.ts';
-import { urlCovers } from './rbac/match.ts';
+import { urlCovers } from './rbac/policy.ts';
 
 /**
  * Mode ABAC: a file of policies, one JSON object a line; the first that matches allows. Blank lines and lines that begin with

@@ -71,3 +71,69 @@ export const allowMasters: Authorizer = {
   authorize: ({ user }) => (isMaster(user) ? ALLOW : NO_OPINION),
   rules: () => NO_RULES,
 };
+
+/**
+ * Asks one authorizer after the other. The first allow or deny decides; without one the reasons and errors of all are joined.
+ * Rules are the union of all rules (Kubernetes: authorization/union).
+ */
+export function createChain(authorizers: readonly Authorizer[]): Authorizer {
+  return {
+    authorize: (attributes) => ask(authorizers, attributes),
+    rules: (user, namespace) => union(authorizers.map((authorizer) => authorizer.rules(user, namespace))),
+  };
+}
+
+async function ask(
+  authorizers: readonly Authorizer[],
+  attributes: AuthorizationAttributes,
+): Promise<Verdict> {
+  const reasons: string[] = [];
+  const errors: string[] = [];
+  for (const authorizer of authorizers) {
+    const answer = authorizer.authorize(attributes);
+    const verdict = answer instanceof Promise ? await answer : answer;
+    if (verdict.decision !== 'no-opinion') return verdict;
+    if (verdict.reason !== '') reasons.push(verdict.reason);
+    if (verdict.error !== undefined) errors.push(verdict.error);
+  }
+  const error = joinErrors(errors);
+  return {
+    decision: 'no-opinion',
+    reason: reasons.join('\n'),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+function union(all: readonly Rules[]): Rules {
+  const error = joinErrors(all.flatMap((rules) => (rules.error === undefined ? [] : [rules.error])));
+  return {
+    resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
+    nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
+    incomplete: all.some(({ incomplete }) => incomplete === true),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/**
+ * Joins errors without duplicates: one stays as it is, several stand in brackets (apimachinery, util/errors, Aggregate).
+ * Undefined when there are none.
+ */
+export function joinErrors(errors: readonly string[]): string | undefined {
+  const distinct = [...new Set(errors)];
+  return distinct.length > 1 ? `[${distinct.join(', ')}]` : distinct[0];
+}
+
+/** The words of a 403 (Kubernetes: handlers/responsewriters): `User "u" cannot get resource "pods" in API group "" in the namespace "ns"`. */
+export function forbiddenMessage(
+  { user, verb, target, path }: AuthorizationAttributes,
+  reason: string,
+): string {
+  const why = reason === '' ? '' : `: ${reason}`;
+  const who = `User ${JSON.stringify(user.username)}`;
+  if (target === undefined) return `${who} cannot ${verb} path ${JSON.stringify(path)}${why}`;
+  const resource = target.subresource === '' ? target.resource : `${target.resource}/${target.subresource}`;
+  const what = `${who} cannot ${verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(target.group)}`;
+  const where =
+    target.namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(target.namespace)}`;
+  return `${what} ${where}${why}`;
+}

@@ -1,12 +1,34 @@
 import type { GroupResource } from '../api/names.ts';
-import type { PersistentVolume, Pod } from '../api/types/core/v1.ts';
+import type { PersistentVolume, PersistentVolumeSpec, Pod, SecretReference } from '../api/types/core/v1.ts';
 import type { ResourceSlice } from '../api/types/resource/v1alpha3.ts';
 import type { VolumeAttachment } from '../api/types/storage/v1.ts';
 import { parseStored } from '../codec/stored-object.ts';
+import { podConfigMapNames, podSecretNames } from '../object/pod-spec.ts';
 import type { Followed } from '../storage/follower.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
-import { type NodeRelations, type Reference, type RelatedKind, toReference } from './node-relations.ts';
-import { podReferences, volumeSecrets } from './pod-references.ts';
+
+/** Kinds of objects that a node may read because its pods need them. */
+export type RelatedKind =
+  | 'secret'
+  | 'configmap'
+  | 'persistentvolumeclaim'
+  | 'persistentvolume'
+  | 'resourceclaim'
+  | 'resourceslice'
+  | 'volumeattachment'
+  | 'serviceaccount';
+
+/** Tells the Node authorizer which objects concern a node. NodeGraph answers from watches. */
+export interface NodeRelations {
+  /** `namespace` is '' for cluster-scoped objects. */
+  isRelated(node: string, kind: RelatedKind, namespace: string, name: string): boolean;
+}
+
+/** One object that a pod or volume refers to, as a key. */
+export type Reference = string;
+
+export const toReference = (kind: RelatedKind, namespace: string, name: string): Reference =>
+  `${kind}\0${namespace}\0${name}`;
 
 interface RunningPod {
   readonly uid: string;
@@ -175,4 +197,67 @@ function count(
   else nodes.delete(node);
   if (nodes.size > 0) nodesOf.set(reference, nodes);
   else nodesOf.delete(reference);
+}
+
+/**
+ * The objects that pods and volumes refer to, which their node may therefore read (Kubernetes: node authorizer, graph;
+ * pkg/api/v1/pod, VisitPodConfigmapNames).
+ */
+
+const MIRROR = 'kubernetes.io/config.mirror';
+
+/** A mirror pod gives its node nothing, because the node itself makes such pods. */
+export function podReferences(pod: Pod): Reference[] {
+  const { metadata, spec = {} } = pod;
+  const { namespace = '', annotations } = metadata;
+  if (annotations?.[MIRROR] !== undefined) return [];
+  const named = (kind: RelatedKind, names: readonly string[]): Reference[] =>
+    names.filter((name) => name !== '').map((name) => toReference(kind, namespace, name));
+  return [
+    ...named('serviceaccount', [spec.serviceAccountName ?? '']),
+    ...named('secret', podSecretNames(spec)),
+    ...named('configmap', podConfigMapNames(spec)),
+    ...named('persistentvolumeclaim', claimNames(pod)),
+    ...named('resourceclaim', resourceClaimNames(pod)),
+  ];
+}
+
+/** The claim of an ephemeral volume has the names of the pod and the volume. */
+const claimNames = ({ metadata, spec }: Pod): string[] =>
+  (spec?.volumes ?? []).map(({ name = '', persistentVolumeClaim, ephemeral }) =>
+    persistentVolumeClaim === undefined && ephemeral !== undefined
+      ? `${metadata.name ?? ''}-${name}`
+      : (persistentVolumeClaim?.claimName ?? ''),
+  );
+
+/** The status of the pod names a claim made from a template, once it exists. */
+function resourceClaimNames({ spec, status }: Pod): string[] {
+  const statuses = status?.resourceClaimStatuses ?? [];
+  const made = new Map(
+    statuses.map(({ name = '', resourceClaimName = '' }) => [name, resourceClaimName] as const),
+  );
+  return (spec?.resourceClaims ?? []).map(
+    ({ name = '', resourceClaimName }) => resourceClaimName ?? made.get(name) ?? '',
+  );
+}
+
+/** The secrets that a node needs to mount a persistent volume. */
+export function volumeSecrets(spec: PersistentVolumeSpec): Reference[] {
+  const { claimRef, azureFile, cephfs, flexVolume, iscsi, rbd, scaleIO, cinder, storageos, csi } = spec;
+  // References with a namespace of their own; without one, that of the claim.
+  const beside = [
+    { namespace: azureFile?.secretNamespace, name: azureFile?.secretName },
+    ...[cephfs, flexVolume, iscsi, rbd, scaleIO].map((source) => source?.secretRef),
+  ].map((secret) => ({ name: secret?.name, namespace: secret?.namespace || claimRef?.namespace }));
+  // References that always have a namespace. Some secrets of a CSI volume are for the controller alone, and not here.
+  const placed: (Partial<SecretReference> | undefined)[] = [
+    cinder?.secretRef,
+    storageos?.secretRef,
+    csi?.nodePublishSecretRef,
+    csi?.nodeStageSecretRef,
+    csi?.nodeExpandSecretRef,
+  ];
+  return [...beside, ...placed].flatMap((secret) =>
+    secret?.name ? [toReference('secret', secret.namespace ?? '', secret.name)] : [],
+  );
 }

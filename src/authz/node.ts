@@ -9,9 +9,8 @@ import {
   type Rules,
   type Verdict,
 } from './authorizer.ts';
-import type { NodeRelations, RelatedKind } from './node-relations.ts';
-import { rulesAllow, toQuestion } from './rbac/match.ts';
-import type { PolicyRule } from './rbac/policy.ts';
+import type { NodeRelations, RelatedKind } from './node-graph.ts';
+import { type PolicyRule, rulesAllow, toQuestion } from './rbac/policy.ts';
 
 /** A node's question about a resource that is divided among nodes. */
 interface NodeRequest {
@@ -33,7 +32,7 @@ export function nodeNameOf({ username, groups }: UserInfo): string | undefined {
 
 /**
  * Mode Node: lets a node read the objects that its pods need, write its own objects, and otherwise do what `rules` allow every
- * node (bootstrap/node-rules.ts). Bodies of requests are not visible here; admission checks them (Kubernetes:
+ * node (bootstrap/component-roles.ts). Bodies of requests are not visible here; admission checks them (Kubernetes:
  * plugin/pkg/auth/authorizer/node).
  */
 export function createNodeAuthorizer(relations: NodeRelations, rules: readonly PolicyRule[]): Authorizer {

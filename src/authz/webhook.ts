@@ -1,13 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { pause } from '../util/pause.ts';
 import {
-  parseReviewStatus,
-  type ReviewStatus,
-  type ReviewVersion,
-  toReview,
-  toReviewSpec,
-} from './access-review.ts';
-import {
   type AuthorizationAttributes,
   type Authorizer,
   type Decision,
@@ -16,7 +9,6 @@ import {
   type Rules,
   type Verdict,
 } from './authorizer.ts';
-import { ExpiringCache } from './expiring-cache.ts';
 
 export interface WebhookOptions {
   /** The version sent and expected. */
@@ -119,4 +111,101 @@ function isCacheable({ verb, target, path }: AuthorizationAttributes): boolean {
   const { subpath: _, ...parts } = target ?? {};
   const chars = [verb, path, ...Object.values(parts)].reduce((sum, part) => sum + part.length, 0);
   return chars < MAX_CACHED_CHARS;
+}
+
+/** SubjectAccessReviews, for webhooks. */
+
+export type ReviewVersion = 'v1' | 'v1beta1';
+
+export interface ReviewStatus {
+  readonly allowed: boolean;
+  readonly denied: boolean;
+  readonly reason: string;
+}
+
+/** The spec of authorization.k8s.io/v1, without empty fields. */
+export function toReviewSpec({ user, verb, target, path }: AuthorizationAttributes): JsonObject {
+  const { username, uid, groups, extra } = user;
+  const { subpath: _, ...resource } = target ?? {};
+  const attributes =
+    target === undefined
+      ? { nonResourceAttributes: filled({ path, verb }) }
+      : { resourceAttributes: filled({ ...resource, verb }) };
+  return {
+    ...attributes,
+    ...filled({ user: username, uid }),
+    ...(groups.length === 0 ? {} : { groups: [...groups] }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra: copyExtra(extra) }),
+  };
+}
+
+/** In v1beta1 the groups are called `group`. */
+export function toReview(spec: JsonObject, version: ReviewVersion): JsonObject {
+  const { groups, ...rest } = spec;
+  const sent = version === 'v1' || groups === undefined ? spec : { ...rest, group: groups };
+  return {
+    kind: 'SubjectAccessReview',
+    apiVersion: `authorization.k8s.io/${version}`,
+    metadata: {},
+    spec: sent,
+    status: { allowed: false },
+  };
+}
+
+/** @throws Error when the answer is no review */
+export function parseReviewStatus(answer: JsonValue): ReviewStatus {
+  const { kind, status } = asObject(answer);
+  if (kind !== undefined && kind !== 'SubjectAccessReview') {
+    throw new Error(`webhook answered with a ${JSON.stringify(kind)} instead of a SubjectAccessReview`);
+  }
+  const { allowed, denied, reason } = asObject(status);
+  return {
+    allowed: allowed === true,
+    denied: denied === true,
+    reason: typeof reason === 'string' ? reason : '',
+  };
+}
+
+function asObject(value: JsonValue | undefined): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new Error('webhook answered with no SubjectAccessReview');
+}
+
+const filled = (fields: Readonly<Record<string, string>>): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''));
+
+const copyExtra = (extra: Readonly<Record<string, readonly string[]>>): JsonObject =>
+  Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]));
+
+/**
+ * A cache of the last used values, each until it expires. A Map keeps the order of insertion, so a value that is used moves to
+ * the end, and the first one is the next to be dropped.
+ */
+export class ExpiringCache<T> {
+  readonly #values = new Map<string, { readonly value: T; readonly untilMs: number }>();
+  readonly #capacity: number;
+  readonly #now: () => number;
+
+  constructor(options: { capacity: number; now: () => number }) {
+    this.#capacity = options.capacity;
+    this.#now = options.now;
+  }
+
+  get(key: string): T | undefined {
+    const found = this.#values.get(key);
+    if (found === undefined) return undefined;
+    this.#values.delete(key);
+    if (found.untilMs <= this.#now()) return undefined;
+    this.#values.set(key, found);
+    return found.value;
+  }
+
+  set(key: string, value: T, ttlMs: number): void {
+    this.#values.delete(key);
+    if (ttlMs <= 0) return;
+    this.#values.set(key, { value, untilMs: this.#now() + ttlMs });
+    if (this.#values.size <= this.#capacity) return;
+    const oldest = this.#values.keys().next();
+    if (oldest.done !== true) this.#values.delete(oldest.value);
+  }
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ScalarKind, ValueSchema } from '../api/schema.ts';
 import { goTypeOf } from '../object/go-value.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 import { cannotUnmarshal, DecodeError } from './decode-error.ts';
 import { decodeScalar } from './decode-scalar.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../api/schema.ts';
 import { MAX_PROBLEMS } from '../object/document-limits.ts';
 import { copyJson } from '../object/equality.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 import { zeroScalar } from '../object/zero-value.ts';
 import {
   cannotUnmarshal,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
+import { isObject } from '../object/json-values.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
 import type { Format, Representation } from './negotiate.ts';
 import { decodeEnvelope, encodeEnvelope, encodeWatchFrame } from './protobuf/envelope.ts';
@@ -12,8 +13,8 @@ export function encodeValue(
   { format, pretty }: Pick<Representation, 'format' | 'pretty'>,
   schema?: MessageSchema,
 ): Buffer {
-  if (format === 'protobuf' && schema !== undefined) return encodeEnvelope(value as JsonObject, schema);
-  if (format === 'yaml') return Buffer.from(toYaml(value as JsonObject));
+  if (format === 'protobuf' && schema !== undefined && isObject(value)) return encodeEnvelope(value, schema);
+  if (format === 'yaml' && isObject(value)) return Buffer.from(toYaml(value));
   return Buffer.from(pretty ? `${JSON.stringify(value, undefined, 2)}\n` : `${JSON.stringify(value)}\n`);
 }
 

@@ -246,7 +246,7 @@ function pathOf(frame: Frame | undefined): string {
 
 function keyOf(json: Buffer, from: number, end: number): string {
   const text = json.toString('utf8', from + 1, end);
-  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
+  return text.includes('\\') ? JSON.parse(`"${text}"`) : text;
 }
 
 /** Whether a colon is next. */

@@ -1,5 +1,4 @@
 import { type Body, ChunkWriter, type ItemList, writeItems } from './chunks.ts';
-import type { DerivedCache, Sized } from './derived-cache.ts';
 import { Deflater, gzipParts, type PackedPart, wrapPlain } from './gzip.ts';
 
 /**
@@ -34,7 +33,7 @@ interface ItemState {
 }
 
 interface Packing<Item> {
-  readonly kept: DerivedCache<PackedPage>;
+  readonly pages: DerivedCache<PackedPage>;
   /** An item in one state always has the same bytes in one form. */
   readonly form: string;
   stateOf(item: Item): ItemState;
@@ -78,10 +77,10 @@ class PackedList<Item, Made> {
 
   /** The cached page that begins here, when all its items follow in the states in which they were packed. */
   #known(from: number): PackedPage | undefined {
-    const { form, kept, stateOf } = this.#packing;
+    const { form, pages, stateOf } = this.#packing;
     const { items } = this.#list;
     const first = items[from];
-    const page = first === undefined ? undefined : kept.get(stateOf(first));
+    const page = first === undefined ? undefined : pages.get(stateOf(first));
     if (page === undefined || page.form !== form || page.isFirst !== (from === 0)) return undefined;
     for (let at = 0; at < page.revisions.length; at += 1) {
       const item = items[from + at];
@@ -91,7 +90,7 @@ class PackedList<Item, Made> {
   }
 
   async #pack(from: number): Promise<PackedPage> {
-    const { form, kept, stateOf } = this.#packing;
+    const { form, pages, stateOf } = this.#packing;
     const items = this.#itemsFrom(from);
     const isFirst = from === 0;
     const part = await this.#deflater.pack(this.#write(items, isFirst));
@@ -99,7 +98,7 @@ class PackedList<Item, Made> {
     const sizeBytes = part.deflated.length + OVERHEAD_BYTES + ITEM_BYTES * items.length;
     const page = { form, isFirst, revisions: states.map(({ revision }) => revision), part, sizeBytes };
     const [first] = states;
-    if (first !== undefined) kept.set(first, page);
+    if (first !== undefined) pages.set(first, page);
     return page;
   }
 
@@ -140,4 +139,56 @@ class PackedList<Item, Made> {
 function endsPage({ revision }: ItemState, sizeBytes: number): boolean {
   const spread = Math.imul(Number(BigInt.asIntN(32, revision)), 0x9e3779b1) >>> 0;
   return spread / 2 ** 32 < sizeBytes / PAGE_BYTES;
+}
+
+/** A value made from an object. */
+export interface Sized {
+  readonly sizeBytes: number;
+}
+
+/** The least time that a generation lasts once it is full. */
+const MIN_GENERATION_MS = 10_000;
+
+/**
+ * A cache of values that were made from objects and cost more to make than to keep. A value goes with its object, or when it is
+ * not used while a whole generation fills up. A generation that is full takes no more values until it has lasted
+ * {@link MIN_GENERATION_MS}: otherwise a list larger than the cache, read repeatedly, would find none of its values.
+ */
+export class DerivedCache<T extends Sized> {
+  readonly #generationBytes: number;
+  readonly #now: () => number;
+  #young = new WeakMap<object, T>();
+  #old = new WeakMap<object, T>();
+  #youngBytes = 0;
+  #begunAt: number;
+
+  constructor(maxBytes: number, now: () => number = Date.now) {
+    this.#generationBytes = maxBytes / 2;
+    this.#now = now;
+    this.#begunAt = now();
+  }
+
+  get(object: object): T | undefined {
+    const young = this.#young.get(object);
+    if (young !== undefined) return young;
+    const old = this.#old.get(object);
+    if (old !== undefined) this.set(object, old);
+    return old;
+  }
+
+  set(object: object, value: T): void {
+    if (this.#youngBytes + value.sizeBytes > this.#generationBytes && !this.#turn()) return;
+    this.#youngBytes += value.sizeBytes;
+    this.#young.set(object, value);
+  }
+
+  #turn(): boolean {
+    const now = this.#now();
+    if (now - this.#begunAt < MIN_GENERATION_MS) return false;
+    this.#begunAt = now;
+    this.#old = this.#young;
+    this.#young = new WeakMap();
+    this.#youngBytes = 0;
+    return true;
+  }
 }

@@ -1,7 +1,16 @@
 import type { ResourceOf } from '../api/names.ts';
+import type { ApiObject } from '../api/object-meta.ts';
 import { SYSTEM_PRIORITIES } from '../api/system-priorities.ts';
-import type { Namespace } from '../api/types/core/v1.ts';
+import type { ConfigMap, Namespace } from '../api/types/core/v1.ts';
 import type { PriorityClass } from '../api/types/scheduling/v1.ts';
+import {
+  bootstrapPolicy,
+  type Gates,
+  type Reconciliation,
+  reconcileBinding,
+  reconcileRole,
+} from '../authz/rbac/bootstrap/policy.ts';
+import { RBAC_GROUP } from '../authz/rbac/policy.ts';
 import type { Client } from '../verbs/client/client.ts';
 
 /** What a cluster cannot be without. It is created once; what is there already stays as it is. */
@@ -50,3 +59,65 @@ export async function bootstrapPriorities(client: Client): Promise<void> {
     ),
   );
 }
+
+type Reconcile = (existing: ApiObject | undefined, expected: ApiObject) => Reconciliation;
+
+/**
+ * Creates the roles and bindings that every Kubernetes cluster has, and restores their default rights. All at once, so that the
+ * writes share a few batches. @throws StatusError, StorageError
+ */
+export async function bootstrapRoles(client: Client, isOn: Gates): Promise<void> {
+  const policy = bootstrapPolicy(isOn);
+  const kinds: [string, readonly ApiObject[], Reconcile][] = [
+    ['clusterroles', policy.clusterRoles, reconcileRole],
+    ['clusterrolebindings', policy.clusterRoleBindings, reconcileBinding],
+    ['roles', policy.roles, reconcileRole],
+    ['rolebindings', policy.roleBindings, reconcileBinding],
+  ];
+  const author = client.as('rbac-bootstrap');
+  await Promise.all(
+    kinds.flatMap(([resource, objects, reconcile]) =>
+      objects.map((expected) => ensure(author, { group: RBAC_GROUP, resource }, expected, reconcile)),
+    ),
+  );
+}
+
+async function ensure(
+  client: Client,
+  resource: ResourceOf<ApiObject>,
+  expected: ApiObject,
+  reconcile: Reconcile,
+): Promise<void> {
+  const { name = '', namespace = '' } = expected.metadata;
+  const found = await client.get(resource, { namespace, name }, 'cached-if-found');
+  const isWrong = found !== undefined && reconcile(found, expected).kind === 'recreate';
+  // Another server may have removed it already, and made it anew: then its uid is another.
+  if (isWrong) await client.remove(resource, { namespace, name }, { uid: found.metadata.uid ?? '' });
+  await client.ensure(resource, expected, {
+    mend: (current) => {
+      const reconciliation = reconcile(current, expected);
+      return reconciliation.kind === 'update' ? structuredClone(reconciliation.object) : undefined;
+    },
+    trust: isWrong ? 'latest' : 'cached-if-found',
+  });
+}
+
+const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', resource: 'configmaps' };
+const TRACKING_NAMESPACE = 'kube-system';
+const TRACKING_NAME = 'kube-apiserver-legacy-service-account-token-tracking';
+
+/**
+ * Records the day from which the use of service account tokens in secrets is tracked. A controller manager deletes tokens that
+ * were not used for a year, and must know since when their use is known.
+ * @throws StatusError, StorageError
+ */
+export async function noteTokenTracking(client: Client, now: Date): Promise<void> {
+  const since = now.toISOString().slice(0, '2026-01-01'.length);
+  const begin = (map: ConfigMap): ConfigMap => ({ ...map, data: { ...map.data, since } });
+  const metadata = { name: TRACKING_NAME, namespace: TRACKING_NAMESPACE };
+  await client.ensure(CONFIG_MAPS, begin({ kind: 'ConfigMap', apiVersion: 'v1', metadata }), {
+    mend: (found) => (isDate(found) ? undefined : begin(found)),
+  });
+}
+
+const isDate = ({ data }: ConfigMap): boolean => /^\d{4}-\d{2}-\d{2}$/.test(data?.since ?? '');

@@ -1,7 +1,14 @@
-import type { Measure } from '../admission/quota/quota.ts';
+import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
+import { type Measure, measureOf, only, scopesOf, ZERO } from '../admission/quota/quota.ts';
 import type { ResourceOf } from '../api/names.ts';
-import type { ResourceQuota } from '../api/types/core/v1.ts';
-import { fromResourceList, toResourceList } from '../object/resource-list.ts';
+import type { ResourceQuota, ResourceQuotaStatus } from '../api/types/core/v1.ts';
+import {
+  addLists,
+  fromResourceList,
+  NOTHING,
+  type ResourceList,
+  toResourceList,
+} from '../object/resource-list.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { followAnew } from '../storage/follower.ts';
 import { toObject } from '../storage/object-reader.ts';
@@ -9,8 +16,6 @@ import type { Entry, ObjectEvent } from '../storage/store.ts';
 import { type AlsoRun, runTogether } from '../util/concurrency.ts';
 import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
-import { type CountedResource, countUsage, resourcesCountedBy } from './quota-count.ts';
-import type { StoredQuotas } from './quota-ledger.ts';
 
 const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 /** Everything is counted again this often, in case an event was missed. */
@@ -163,4 +168,75 @@ function isSettled({ spec, status }: ResourceQuota): boolean {
 /** Whether the event may lower usage. A write that raises usage is charged when it is admitted. */
 function givesBack({ type, entry }: ObjectEvent, measure: Measure): boolean {
   return type === 'MODIFIED' ? measure.mayHaveShrunk?.(entry.fields) === true : type === 'DELETED';
+}
+
+export interface CountedResource {
+  readonly definition: ResourceDefinition;
+  readonly measure: Measure;
+}
+
+/** The resources whose objects these limits count. */
+export function resourcesCountedBy(
+  names: readonly string[],
+  definitions: readonly ResourceDefinition[],
+): CountedResource[] {
+  return definitions.flatMap((definition) => {
+    const measure = definition.namespaced ? measureOf(definition) : undefined;
+    return measure !== undefined && names.some((name) => measure.counts(name))
+      ? [{ definition, measure }]
+      : [];
+  });
+}
+
+/** Counts the usage of a quota's namespace over all objects. A limit that no measure counts has no usage. */
+export async function countUsage(
+  client: Client,
+  quota: ResourceQuota,
+  definitions: readonly ResourceDefinition[],
+  now: Date,
+): Promise<ResourceList> {
+  const hard = toResourceList(quota.spec?.hard);
+  const { namespace = '' } = quota.metadata;
+  let used: ResourceList = NOTHING;
+  for (const { measure } of resourcesCountedBy([...hard.keys()], definitions)) {
+    const names = [...hard.keys()].filter((name) => measure.counts(name));
+    used = addLists(used, new Map(names.map((name) => [name, ZERO])));
+    for await (const object of client.each(measure.resource, { namespace })) {
+      if (!scopesOf(quota).every((selector) => measure.isInScope?.(selector, object) === true)) continue;
+      used = addLists(
+        used,
+        only(measure.usage(object, now), (name) => names.includes(name)),
+      );
+    }
+  }
+  return used;
+}
+
+/** Writes the status of quotas, for admission, which charges, and for the controller, which counts. */
+export class StoredQuotas implements QuotaLedger {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client.as('resource-quota');
+  }
+
+  write(
+    namespace: string,
+    name: string,
+    used: (quota: ResourceQuota) => Record<string, string>,
+  ): Promise<ResourceQuota | 'not-found'> {
+    return this.change(namespace, name, (quota) => ({ ...quota.status, used: used(quota) }));
+  }
+
+  /** `status` may return the current status; then nothing is written. */
+  change(
+    namespace: string,
+    name: string,
+    status: (quota: ResourceQuota) => ResourceQuotaStatus,
+  ): Promise<ResourceQuota | 'not-found'> {
+    return this.#client.updateState(QUOTAS, { namespace, name, subresource: 'status' }, (quota) => ({
+      ...quota,
+      status: status(quota),
+    }));
+  }
 }

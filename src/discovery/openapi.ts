@@ -4,7 +4,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
-import { Pace } from '../util/end-turn.ts';
+import { Pace } from '../util/concurrency.ts';
 import { writePaths } from './openapi-paths.ts';
 import { encodeOpenApiV2 } from './openapi-protobuf/v2.ts';
 import { encodeOpenApiV3 } from './openapi-protobuf/v3.ts';

@@ -1,6 +1,6 @@
 import type { FlowClock } from './flow-control.ts';
+import type { Level } from './levels.ts';
 import type { Ticket } from './queueing/queue.ts';
-import type { Level } from './seats/level.ts';
 
 /** Tables of the queues and their requests, with the columns of Kubernetes' debugging endpoints. */
 

@@ -9,10 +9,10 @@ import {
   type ResourceRule,
   type SchemaRule,
   type Subject,
-} from './config/flow-schema.ts';
+} from './config.ts';
 import type { Classification, FlowRequest } from './flow-control.ts';
+import type { Level } from './levels.ts';
 import type { FlowMetrics, FlowRecorder } from './metrics.ts';
-import type { Level } from './seats/level.ts';
 
 /** Whether a schema matches a request (Kubernetes: matchesFlowSchema). Rules are compiled once, because requests are many. */
 type Matcher = (request: FlowRequest) => boolean;

@@ -3,7 +3,7 @@ import type {
   LevelAdjustment,
   LevelLimits,
   LevelUsage,
-} from '../observability/flow-control/level-tallies.ts';
+} from '../observability/flow-control/tallies.ts';
 
 /** Takes the measurements of flow control. Implementations are called several times for each request and must be cheap. */
 export interface FlowMetrics {

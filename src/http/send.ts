@@ -1,10 +1,9 @@
 import { gzipPieces } from '../codec/gzip.ts';
 import type { ApiResponse, BytesResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
-import { endTurn } from '../util/end-turn.ts';
+import { endTurn } from '../util/concurrency.ts';
 import type { Answer, AnswerHeaders } from './exchange.ts';
 import type { IncomingRequest } from './incoming-request.ts';
-import { openBody, type StreamBody } from './stream-body.ts';
-import type { Throttle } from './throttle.ts';
+import { openBody, type StreamBody, type Throttle } from './stream-body.ts';
 
 /** Smaller responses are not worth compressing (Kubernetes: the same bound). */
 const MIN_COMPRESSED_BYTES = 128 * 1024;

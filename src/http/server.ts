@@ -6,8 +6,7 @@ import type { TlsOptions } from 'node:tls';
 import type { Logger } from '../observability/logger.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { Connections, IDLE_MS, refuseBrokenInput } from './connections.ts';
-import { type DrainPlan, OpenRequests } from './drain.ts';
+import { Connections, type DrainPlan, IDLE_MS, OpenRequests, refuseBrokenInput } from './connections.ts';
 import type { Answer, Incoming } from './exchange.ts';
 import { Http1Incoming } from './http1-incoming.ts';
 import { acceptStreams, WINDOW_BYTES } from './http2-exchange.ts';
@@ -15,7 +14,7 @@ import { IncomingRequest } from './incoming-request.ts';
 import { createHeaderChooser, type HeaderChooser, type ResponsePolicy } from './response-headers.ts';
 import { type SendOptions, send } from './send.ts';
 import { type ServingTls, toContextOptions } from './serving-tls.ts';
-import { Throttle } from './throttle.ts';
+import { Throttle } from './stream-body.ts';
 import { acceptUpgrades } from './upgrade.ts';
 
 interface HttpOptions {
@@ -107,7 +106,7 @@ type Listener = Http2SecureServer | HttpsServer;
 
 function acceptRequests(server: Listener, front: FrontState): void {
   // Both servers emit 'request' for HTTP/1.1 only.
-  (server as HttpsServer).on('request', (message: IncomingMessage, response: ServerResponse) => {
+  server.on('request', (message: IncomingMessage, response: ServerResponse) => {
     void serve(front, new Http1Incoming(message, response), response);
   });
   if ('updateSettings' in server) acceptStreams(server, (exchange) => void serve(front, exchange, exchange));

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Logger } from '../observability/logger.ts';
 import type { ApiResponse, ResponseSink, StreamResponse, TunnelResponse } from '../request/api-response.ts';
-import type { OpenRequests } from './drain.ts';
+import type { OpenRequests } from './connections.ts';
 import { Http1Incoming } from './http1-incoming.ts';
 import { IncomingRequest } from './incoming-request.ts';
 import { type SendOptions, send } from './send.ts';

@@ -1,12 +1,11 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
-import { setField } from './merge-patch.ts';
+import { setField } from './json-values.ts';
 
 /** Structural equality of JSON values; an absent field equals an undefined one. Key order does not matter. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a)) return Array.isArray(b) && equalLists(a, b);
-  return !Array.isArray(b) && equalFields(a as Fields, b as Fields, NOTHING);
+  return isFields(a) && isFields(b) && equalFields(a, b, NOTHING);
 }
 
 function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {
@@ -18,9 +17,12 @@ function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {
 type Fields = Readonly<Record<string, unknown>>;
 const NOTHING: readonly string[] = [];
 
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Equality of two objects that leaves some of their fields out. */
 export function equalExcept(a: object, b: object, except: readonly string[]): boolean {
-  return equalFields(a as Fields, b as Fields, except);
+  return isFields(a) && isFields(b) && equalFields(a, b, except);
 }
 
 /** Counts instead of looking both ways: when `b` has every field of `a`, a field of its own makes its count larger. */
@@ -40,17 +42,20 @@ function equalFields(a: Fields, b: Fields, except: readonly string[]): boolean {
  * A deep copy of plain JSON, texts shared: 11 µs for a pod of 4.5 kB that takes 30 µs to parse again and 78 µs to copy by
  * structuredClone.
  */
-export function copyJson<Value extends JsonValue | undefined>(value: Value): Value {
-  return copy(value) as Value;
+export function copyJson<Value extends JsonValue | undefined>(value: Value): Value;
+export function copyJson(value: JsonValue | undefined): JsonValue | undefined {
+  return value === undefined ? undefined : copy(value);
 }
 
-function copy(value: JsonValue | undefined): JsonValue | undefined {
+function copy(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => copy(item) as JsonValue);
+  if (Array.isArray(value)) return value.map(copy);
   const out: JsonObject = {};
   for (const key in value) {
-    if (key === '__proto__') setField(out, key, copy(value[key]) as JsonValue);
-    else out[key] = copy(value[key]);
+    const item = value[key];
+    if (item === undefined) out[key] = undefined;
+    else if (key === '__proto__') setField(out, key, copy(item));
+    else out[key] = copy(item);
   }
   return out;
 }

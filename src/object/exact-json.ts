@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { assertWithinLimits } from './document-limits.ts';
-import { setField } from './merge-patch.ts';
+import { setField } from './json-values.ts';
 
 /**
  * JSON whose integers keep their digits: an integer that a number cannot hold, beyond 2^53, becomes a bigint. Few documents
@@ -46,8 +46,8 @@ export const parseExactly = (text: string): JsonValue => parseFaithfully(text, r
 /** For a text without long integers. @throws SyntaxError */
 export const parsePlainly = (text: string): JsonValue => parseFaithfully(text, readPlainly);
 
-const readExactly = (text: string): JsonValue => JSON.parse(text, revive) as JsonValue;
-const readPlainly = (text: string): JsonValue => JSON.parse(text) as JsonValue;
+const readExactly = (text: string): JsonValue => JSON.parse(text, revive);
+const readPlainly = (text: string): JsonValue => JSON.parse(text);
 
 function revive(_key: string, value: unknown, { source }: { source?: string } = {}): unknown {
   if (typeof value !== 'number' || source === undefined || source.length < MIN_DIGITS) return value;
@@ -153,7 +153,7 @@ function nameKeys(text: string): { renamed: string; names: ReadonlyMap<string, s
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
     const end = endOfString(text, at + 1);
     if (isKey(text, end + 1) && text.slice(at, end).includes('\\')) {
-      const key = JSON.parse(text.slice(at, end + 1)) as string;
+      const key: string = JSON.parse(text.slice(at, end + 1));
       const name = marks.get(key) ?? `${mark}${marks.size}`;
       marks.set(key, name);
       names.set(name, key);

@@ -40,13 +40,13 @@ export class FieldPath {
   /** The items of a list, each with its own path. An absent list has none. */
   *each<T>(items: readonly T[] | null | undefined): Generator<[FieldPath, T, number]> {
     if (items === undefined || items === null) return;
-    for (let at = 0; at < items.length; at += 1) yield [this.item(at), items[at] as T, at];
+    for (const [at, item] of items.entries()) yield [this.item(at), item, at];
   }
 
   /** The entries of a map, each with its own path. */
   *entries<T>(map: Readonly<Record<string, T>> | null | undefined): Generator<[FieldPath, string, T]> {
     if (map === undefined || map === null) return;
-    for (const key of Object.keys(map)) yield [this.item(key), key, map[key] as T];
+    for (const [key, value] of Object.entries(map)) yield [this.item(key), key, value];
   }
 
   /** An absent or empty value that must be there. */

@@ -14,7 +14,7 @@ export class GoText {
   }
 }
 
-export const shown = (text: string): GoText => new GoText(text);
+export const goText = (text: string): GoText => new GoText(text);
 
 /** A list of strings is written as in Go; any other list or object as JSON, because its Go type is unknown here. */
 export function goValue(value: unknown): string {
@@ -64,8 +64,8 @@ export function goStruct(type: string, fields: Readonly<Record<string, unknown>>
 
 /** A value without a schema: `map[string]interface {}{"a":1}`. */
 export function goAny(value: unknown): GoText {
-  if (typeof value !== 'object' || value === null) return shown(goValue(value));
-  return shown(goInterface(value));
+  if (typeof value !== 'object' || value === null) return goText(goValue(value));
+  return goText(goInterface(value));
 }
 
 function goInterface(value: unknown): string {

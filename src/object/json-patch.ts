@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { assertDepth, assertWithinLimits } from './document-limits.ts';
 import { copyJson, equal } from './equality.ts';
-import { isObject, setField } from './merge-patch.ts';
+import { isObject, setField } from './json-values.ts';
 import { PatchError } from './patch-error.ts';
 
 export { PatchError } from './patch-error.ts';

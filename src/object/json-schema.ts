@@ -1,11 +1,11 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { RE2JS, RE2JSSyntaxException } from 're2js';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { table } from '../util/table.ts';
 import { equal } from './equality.ts';
 import { counted, invalidValue, notSupported, required, tooMany } from './field-errors.ts';
 import { checkCidr } from './formats.ts';
-import { matchesPattern } from './go-pattern.ts';
 import { goAny } from './go-value.ts';
 
 /** Any value against the OpenAPI v3 schema of a custom resource (kube-openapi, pkg/validation). */
@@ -265,3 +265,41 @@ const below = ({ root, path }: Where, name: string): Where => ({
 });
 
 const itemOf = ({ root, path }: Where, at: number): Where => ({ root, path: `${path}[${at}]` });
+
+/**
+ * Regular expressions as Go's regexp package takes them: the same syntax, and time that is linear in the text, so that
+ * neither a schema nor a value can keep the server busy. Compiled once; definitions are few and values many.
+ */
+const compiled = new Map<string, RE2JS>();
+const MAX_COMPILED = 10_000;
+
+/** The message is Go's. */
+export class PatternError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'PatternError';
+  }
+}
+
+/** Whether the pattern matches anywhere in the text. @throws PatternError */
+export const matchesPattern = (pattern: string, text: string): boolean =>
+  compilePattern(pattern).matcher(text).find();
+
+/** @throws PatternError */
+export function compilePattern(pattern: string): RE2JS {
+  const known = compiled.get(pattern);
+  if (known !== undefined) return known;
+  if (compiled.size >= MAX_COMPILED) compiled.clear();
+  const fresh = compile(pattern);
+  compiled.set(pattern, fresh);
+  return fresh;
+}
+
+function compile(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    throw new PatternError(error.message);
+  }
+}

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { cutAfter, MAX_SORTED } from './go-value.ts';
-import { isObject } from './merge-patch.ts';
+import { isObject } from './json-values.ts';
 
 /**
  * A patch that cannot be read (`malformed`, 400) or does not fit the object (`inapplicable`, 422). `unmergeable`: a strategic

@@ -3,6 +3,8 @@ import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
 import type { FieldError } from '../api/status.ts';
 import { equal } from './equality.ts';
 import { counted, required } from './field-errors.ts';
+import { type FieldPath, problemsOf } from './field-path.ts';
+import { isObject, valueAt } from './json-values.ts';
 
 /**
  * Rules that follow from a type's schema alone: required fields must not be empty, and values must be in their enumeration.
@@ -70,15 +72,15 @@ function isGoodValue(value: JsonValue | undefined, schema: ValueSchema): boolean
   if (value === undefined || value === null) return true;
   switch (schema.kind) {
     case 'message':
-      return isGoodMessage(value as JsonObject, schema.message);
+      return !isObject(value) || isGoodMessage(value, schema.message);
     case 'list': {
       if (!Array.isArray(value)) return true;
       for (const item of value) if (!isGoodValue(item, schema.items)) return false;
       return true;
     }
     case 'map': {
-      for (const key in value as JsonObject)
-        if (!isGoodValue((value as JsonObject)[key], schema.values)) return false;
+      if (!isObject(value)) return true;
+      for (const key in value) if (!isGoodValue(value[key], schema.values)) return false;
       return true;
     }
     case 'SchemaOrArray':
@@ -162,16 +164,16 @@ function isMissing(value: JsonValue | undefined, { value: { kind } }: FieldSchem
 function validateValue(value: JsonValue, schema: ValueSchema, path: string, errors: FieldError[]): void {
   switch (schema.kind) {
     case 'message':
-      validateMessage(value as JsonObject, schema.message, path, errors);
+      if (isObject(value)) validateMessage(value, schema.message, path, errors);
       return;
     case 'list':
       if (schema.items.kind !== 'message' || !Array.isArray(value)) return;
-      for (let at = 0; at < value.length; at += 1)
-        validateMessage(value[at] as JsonObject, schema.items.message, `${path}[${at}]`, errors);
+      for (const [at, item] of value.entries())
+        if (isObject(item)) validateMessage(item, schema.items.message, `${path}[${at}]`, errors);
       return;
     case 'map':
-      if (schema.values.kind !== 'message') return;
-      for (const [key, item] of Object.entries(value as JsonObject)) {
+      if (schema.values.kind !== 'message' || !isObject(value)) return;
+      for (const [key, item] of Object.entries(value)) {
         if (item !== undefined && item !== null)
           validateValue(item, schema.values, `${path}[${key}]`, errors);
       }
@@ -191,3 +193,40 @@ function validateValue(value: JsonValue, schema: ValueSchema, path: string, erro
       );
   }
 }
+
+/** Errors for changed fields that the IDL calls immutable. */
+export function validateImmutable(object: JsonObject, old: JsonObject, schema: MessageSchema): FieldError[] {
+  const paths = immutablePaths(schema);
+  if (paths.length === 0) return [];
+  return problemsOf((root) => {
+    for (const path of paths) {
+      const value = valueAt(object, path) ?? null;
+      if (!equal(value, valueAt(old, path) ?? null)) fieldAt(root, path).invalid(value, 'field is immutable');
+    }
+  });
+}
+
+type Path = readonly string[];
+
+const known = new WeakMap<MessageSchema, readonly Path[]>();
+
+function immutablePaths(schema: MessageSchema): readonly Path[] {
+  let paths = known.get(schema);
+  if (paths === undefined) {
+    paths = pathsIn(schema, [], [schema]);
+    known.set(schema, paths);
+  }
+  return paths;
+}
+
+/** In the order of the type. `seen`: types on the way here, because some hold themselves. */
+function pathsIn(schema: MessageSchema, path: Path, seen: readonly MessageSchema[]): Path[] {
+  return [...schema.fields.values()].flatMap(({ name, value, immutable }) => {
+    const here = [...path, name];
+    if (immutable) return [here];
+    if (value.kind !== 'message' || seen.includes(value.message)) return [];
+    return pathsIn(value.message, here, [...seen, value.message]);
+  });
+}
+
+const fieldAt = (root: FieldPath, path: Path): FieldPath => path.reduce((at, name) => at.field(name), root);

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 
 /** How this server identifies itself to another. PEM texts, not paths. */
 export interface ClientCredentials {

@@ -7,7 +7,7 @@ import type {
   FlowControl,
   RefusedTurn,
 } from '../flow-control/flow-control.ts';
-import type { Level } from '../flow-control/seats/level.ts';
+import type { Level } from '../flow-control/levels.ts';
 import { PLAIN_TEXT } from '../pages/pages.ts';
 import type { AuthenticatedRequest } from '../request/api-request.ts';
 import type { ApiResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';

@@ -1,4 +1,6 @@
+import type { Logger } from '../observability/logger.ts';
 import type { RequestKind, RequestMetrics } from '../observability/request-metrics.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import { type ApiRequest, isLongRunning, type ResourceTarget } from '../request/api-request.ts';
 import type { ApiResponse, ResponseSink, StreamResponse, TunnelResponse } from '../request/api-response.ts';
 import { table } from '../util/table.ts';
@@ -155,3 +157,97 @@ const SUBRESOURCES: ReadonlySet<string> = new Set([
 
 const known = (subresource: string): string =>
   subresource === '' || SUBRESOURCES.has(subresource) ? subresource : 'other';
+
+/** A span for the request, inside the caller's trace. */
+export function traceRequest(
+  { tracing }: { readonly tracing: Tracing },
+  request: ApiRequest,
+  next: () => Promise<ApiResponse>,
+): Promise<ApiResponse> {
+  const { traceparent } = request.headers;
+  const span = {
+    name: 'KubernetesAPI',
+    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    attributes: {
+      'http.request.method': request.method,
+      'url.path': request.path,
+      'user_agent.original': request.userAgent,
+      'client.address': request.sourceAddress,
+      'audit-id': request.id,
+    },
+  };
+  return tracing.request(span, async (active) => {
+    const response = await next();
+    active.set({ 'http.response.status_code': response.code });
+    return response;
+  });
+}
+
+/** A span for the verb of an authorized request: `List`, `Create`. */
+export function traceVerb(
+  { tracing }: { readonly tracing: Tracing },
+  { verb, target }: ApiRequest,
+  next: () => Promise<ApiResponse>,
+): Promise<ApiResponse> {
+  const attributes =
+    target === undefined
+      ? {}
+      : {
+          'k8s.group': target.group,
+          'k8s.version': target.version,
+          'k8s.resource': target.resource,
+          'k8s.subresource': target.subresource,
+          'k8s.namespace': target.namespace,
+          'k8s.name': target.name,
+        };
+  return tracing.part(`${verb.slice(0, 1).toUpperCase()}${verb.slice(1)}`, attributes, next);
+}
+
+/** At -v=3 and above, a line for each request. */
+const LEVEL = 3;
+
+export async function logRequest(
+  { logger }: { readonly logger: Logger },
+  request: ApiRequest,
+  next: () => Promise<ApiResponse>,
+): Promise<ApiResponse> {
+  const begun = performance.now();
+  const response = await next();
+  logger.info(LEVEL, 'HTTP', () => ({
+    verb: request.verb.toUpperCase(),
+    URI: uriOf(request),
+    latency: `${(performance.now() - begun).toFixed(3)}ms`,
+    userAgent: request.userAgent,
+    'audit-ID': request.id,
+    srcIP: request.sourceAddress,
+    resp: response.code,
+  }));
+  return response;
+}
+
+/** Shows the values of known options only, because callers of websockets may put secrets into a query. */
+function uriOf({ path, query }: ApiRequest): string {
+  const shown = new URLSearchParams();
+  for (const [name, value] of query) shown.append(name, SHOWN.has(name) ? value : '…');
+  return query.size === 0 ? path : `${path}?${shown}`;
+}
+
+const SHOWN: ReadonlySet<string> = new Set([
+  'allowWatchBookmarks',
+  'continue',
+  'dryRun',
+  'fieldManager',
+  'fieldSelector',
+  'fieldValidation',
+  'force',
+  'labelSelector',
+  'limit',
+  'pretty',
+  'resourceVersion',
+  'resourceVersionMatch',
+  'sendInitialEvents',
+  'timeout',
+  'timeoutSeconds',
+  'verbose',
+  'watch',
+]);

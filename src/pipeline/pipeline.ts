@@ -7,15 +7,12 @@ import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import { type ApiRequest, type AuthorizedRequest, isResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
-import { type AuthenticateOptions, authenticate, authorize } from './access.ts';
+import { type AuthenticateOptions, authenticate, authorize, impersonate } from './access.ts';
 import { answerErrors } from './answer-errors.ts';
 import { audit, auditAuthentication } from './audit.ts';
 import { withDeadline } from './deadline.ts';
 import { takeTurn } from './flow-control.ts';
-import { impersonate } from './impersonate.ts';
-import { logRequest } from './log-request.ts';
-import { type MeasureOptions, measure } from './measure.ts';
-import { traceRequest, traceVerb } from './trace.ts';
+import { logRequest, type MeasureOptions, measure, traceRequest, traceVerb } from './measure.ts';
 
 interface PipelineOptions extends MeasureOptions, AuthenticateOptions {
   /** Undefined: no limit on concurrency. */

@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { type RequestOptions, request as requestHttps } from 'node:https';
 import { type Duplex, pipeline } from 'node:stream';
-import { networkText } from '../outbound/network-text.ts';
+import { networkText } from '../outbound/http-client.ts';
 import {
   authorityOf,
   type Backend,

@@ -106,7 +106,7 @@ export class SpdySession {
   async #run(): Promise<void> {
     try {
       for await (const chunk of this.#socket) {
-        this.#rest = Buffer.concat([this.#rest, chunk as Buffer]);
+        this.#rest = Buffer.concat([this.#rest, chunk]);
         await this.#readFrames();
       }
     } catch {

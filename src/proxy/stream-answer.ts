@@ -14,7 +14,7 @@ export function streamAnswer(
     run: async (sink) => {
       sink.open();
       try {
-        for await (const chunk of body) if (!sink.write(chunk as Buffer)) await sink.drained();
+        for await (const chunk of body) if (!sink.write(chunk)) await sink.drained();
       } catch (error) {
         // A client that has gone needs no error.
         if (!request.signal.aborted) throw error;
@@ -32,7 +32,8 @@ export async function readStart(stream: Readable, maxBytes: number): Promise<str
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for await (const part of stream) {
+      const chunk: Buffer = part;
       chunks.push(chunk);
       sizeBytes += chunk.length;
       if (sizeBytes >= maxBytes) break;

@@ -203,7 +203,7 @@ function receive(client: WebSocket, message: Buffer, { stdin, resize }: AgentStr
 async function copy(stream: SpdyStream | undefined, client: WebSocket, channel: number): Promise<void> {
   if (stream === undefined) return;
   try {
-    for await (const chunk of stream) await send(client, channel, chunk as Buffer);
+    for await (const chunk of stream) await send(client, channel, chunk);
   } catch {
     // The error channel reports the end of the command.
   }

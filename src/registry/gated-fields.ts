@@ -1,7 +1,7 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldGate, FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 import type { ResourceDefinition } from './definition.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { copyJson } from '../object/equality.ts';
-import { valueAt } from '../object/parts.ts';
+import { valueAt } from '../object/json-values.ts';
 import type {
   Cell,
   Column,

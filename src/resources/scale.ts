@@ -1,5 +1,5 @@
 import type { ApiObject } from '../api/object-meta.ts';
-import { count, part } from '../object/parts.ts';
+import { numberOf, objectAt } from '../object/json-values.ts';
 import { formatLabelRequirements, fromLabelSelector } from '../object/selectors.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import { statedBy } from './define.ts';
@@ -19,10 +19,10 @@ export function scaleOf(): ViewSubresource {
     write: (scale, old) => ({
       ...old,
       metadata: { ...old.metadata, ...statedBy(scale.metadata) },
-      spec: { ...part(old, 'spec'), replicas: count(part(scale, 'spec').replicas) },
+      spec: { ...objectAt(old, 'spec'), replicas: numberOf(objectAt(scale, 'spec').replicas) },
     }),
     toParent: (config) => {
-      const { replicas } = part(config, 'spec');
+      const { replicas } = objectAt(config, 'spec');
       return replicas === undefined ? {} : { spec: { replicas } };
     },
   };
@@ -30,7 +30,7 @@ export function scaleOf(): ViewSubresource {
 
 function toScale(parent: ApiObject): ApiObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;
-  const selector = part(parent, 'spec', 'selector');
+  const selector = objectAt(parent, 'spec', 'selector');
   // A replication controller's selector is the labels themselves.
   const isObject = selector.matchLabels !== undefined || selector.matchExpressions !== undefined;
   const requirements = fromLabelSelector(isObject ? selector : { matchLabels: selector });
@@ -44,9 +44,9 @@ function toScale(parent: ApiObject): ApiObject {
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       creationTimestamp: creationTimestamp ?? null,
     },
-    spec: { replicas: count(part(parent, 'spec').replicas) },
+    spec: { replicas: numberOf(objectAt(parent, 'spec').replicas) },
     status: {
-      replicas: count(part(parent, 'status').replicas),
+      replicas: numberOf(objectAt(parent, 'status').replicas),
       selector: formatLabelRequirements(requirements),
     },
   };

@@ -1,8 +1,7 @@
 import type { ClusterObjects } from '../admission/cluster-objects.ts';
-import type { EquivalentsOf, ResourceVersion } from '../admission/matching/match-resources.ts';
+import type { EquivalentsOf, ResourceVersion } from '../admission/match-resources.ts';
 import type { PolicyParts } from '../admission/plugins/validating-admission-policy.ts';
-import type { ConvertTo } from '../admission/policies/bindings.ts';
-import type { FindParams } from '../admission/policies/params.ts';
+import type { ConvertTo, FindParams } from '../admission/policies/bindings.ts';
 import type { RightsOracle } from '../admission/policies/rights.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { Authorizer } from '../authz/authorizer.ts';

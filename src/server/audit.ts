@@ -1,13 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { Auditor } from '../audit/auditor.ts';
-import { BatchingSink } from '../audit/batching.ts';
 import { LogSink, openLog } from '../audit/log-sink.ts';
 import { AuditMetrics, createLossReport } from '../audit/metrics.ts';
-import { parsePolicy } from '../audit/parse-policy.ts';
-import type { Policy } from '../audit/policy.ts';
-import { type AuditSink, ignoreFailures, type LossReport, unite } from '../audit/sink.ts';
-import { splitBatches, truncateEvents } from '../audit/truncation.ts';
+import { type Policy, parsePolicy } from '../audit/policy.ts';
+import {
+  type AuditSink,
+  BatchingSink,
+  ignoreFailures,
+  type LossReport,
+  splitBatches,
+  truncateEvents,
+  unite,
+} from '../audit/sink.ts';
 import { WebhookSink } from '../audit/webhook-sink.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';

@@ -1,21 +1,28 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type AnonymousAccess, createAnonymousAccess } from '../authn/anonymous.ts';
-import { type Authenticator, createUnion } from '../authn/authenticator.ts';
-import { createBearerAuthenticator } from '../authn/bearer-token.ts';
+import {
+  type AnonymousAccess,
+  type Authenticator,
+  createAnonymousAccess,
+  createUnion,
+} from '../authn/authenticator.ts';
 import { BootstrapTokens } from '../authn/bootstrap-token.ts';
-import { CertificateAuthorities } from '../authn/certificate-authorities.ts';
-import { createCertificateAuthenticator } from '../authn/client-certificate.ts';
+import { CertificateAuthorities, createCertificateAuthenticator } from '../authn/client-certificate.ts';
 import {
   createFrontProxyAuthenticator,
   createHeaderStripper,
   type FrontProxyHeaders,
 } from '../authn/front-proxy.ts';
 import { StoredObjects } from '../authn/live-objects.ts';
-import type { IssuerDocuments } from '../authn/service-account/issuer-documents.ts';
-import { createTokenUnion, forAudiences, type TokenAuthenticator } from '../authn/token.ts';
-import { TokenCache } from '../authn/token-cache.ts';
-import { readTokenFile } from '../authn/token-file.ts';
+import type { IssuerDocuments } from '../authn/service-account/issuer.ts';
+import {
+  createBearerAuthenticator,
+  createTokenUnion,
+  forAudiences,
+  readTokenFile,
+  type TokenAuthenticator,
+  TokenCache,
+} from '../authn/token.ts';
 import { TokenWebhook } from '../authn/token-webhook.ts';
 import type { PublishedAuthentication } from '../controllers/authentication-publisher.ts';
 import type { Logger } from '../observability/logger.ts';

@@ -1,15 +1,17 @@
 import type { AdmissionPlugin } from '../admission/admission.ts';
 import { readPolicyFile } from '../authz/abac.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
-import { compileMatchCondition } from '../authz/config/compile-condition.ts';
-import { allMatch } from '../authz/config/match-conditions.ts';
-import { buildChain, type Engines, fromModes } from '../authz/config/modes.ts';
-import { ReloadingAuthorizer } from '../authz/config/reloading.ts';
-import type { WebhookConfig } from '../authz/config/webhook-config.ts';
+import {
+  buildChain,
+  type Engines,
+  fromModes,
+  ReloadingAuthorizer,
+} from '../authz/config/authorization-config.ts';
+import { allMatch, compileMatchCondition, type WebhookConfig } from '../authz/config/webhook-config.ts';
 import { createNodeAuthorizer } from '../authz/node.ts';
 import { NodeGraph } from '../authz/node-graph.ts';
 import { nodeRules } from '../authz/rbac/bootstrap/policy.ts';
-import { EscalationGuard, type RbacWrite } from '../authz/rbac/escalation-guard.ts';
+import { EscalationGuard, type RbacWrite } from '../authz/rbac/escalation.ts';
 import { RBAC_GROUP } from '../authz/rbac/policy.ts';
 import { RbacAuthorizer } from '../authz/rbac/rbac.ts';
 import { WebhookAuthorizer } from '../authz/webhook.ts';

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { type AgentOptions, agentFlags } from '../options/agents.ts';
 import { AgentCredentials, NodeTransport } from '../proxy/node-transport.ts';
-import type { Backends } from '../verbs/context.ts';
+import type { Backends } from '../verbs/call.ts';
 
 /** The ways to node agents, pods and services. @throws Error for files that cannot be read */
 export function createBackends(options: AgentOptions, isFeatureOn: (gate: string) => boolean): Backends {

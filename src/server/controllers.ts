@@ -1,9 +1,8 @@
 import { repairAllocations } from '../controllers/allocation-repair.ts';
-import { bootstrapNamespaces, bootstrapPriorities } from '../controllers/bootstrap.ts';
+import { bootstrapNamespaces, bootstrapPriorities, bootstrapRoles } from '../controllers/bootstrap.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
-import { bootstrapRoles } from '../controllers/role-bootstrap.ts';
 import type { Foundation } from './foundation.ts';
 import { createNamespaceObjects } from './namespace-objects.ts';
 import { createPhase, type Phase } from './phase.ts';

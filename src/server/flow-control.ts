@@ -3,11 +3,14 @@ import type { GroupResource } from '../api/names.ts';
 import { FlowControlBootstrap } from '../controllers/flow-control-bootstrap.ts';
 import { FlowSchemaConditions } from '../controllers/flow-schema-conditions.ts';
 import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap.ts';
-import { type FlowSchema, parseFlowSchema } from '../flow-control/config/flow-schema.ts';
-import { ObjectIndex } from '../flow-control/config/object-index.ts';
-import { type PriorityLevel, parsePriorityLevel } from '../flow-control/config/priority-level.ts';
-import { type FlowControl, systemClock } from '../flow-control/flow-control.ts';
-import { MaxInFlight } from '../flow-control/max-in-flight.ts';
+import {
+  type FlowSchema,
+  ObjectIndex,
+  type PriorityLevel,
+  parseFlowSchema,
+  parsePriorityLevel,
+} from '../flow-control/config.ts';
+import { type FlowControl, MaxInFlight, systemClock } from '../flow-control/flow-control.ts';
 import { PriorityAndFairness } from '../flow-control/priority-and-fairness.ts';
 import { FlowControlMetrics } from '../observability/flow-control/metrics.ts';
 import type { Logger } from '../observability/logger.ts';

@@ -1,10 +1,15 @@
 import type { Hono } from 'hono';
 import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/health.ts';
-import { createFlagPages, createMetricPages } from '../diagnostics/pages.ts';
-import { HeapSampler } from '../diagnostics/pprof/heap.ts';
-import { Contention, createProfilePages, createSnapshotPages } from '../diagnostics/pprof/pages.ts';
+import {
+  Contention,
+  createFlagPages,
+  createMetricPages,
+  createProfilePages,
+  createSnapshotPages,
+} from '../diagnostics/pages.ts';
+import { HeapSampler } from '../diagnostics/profiles.ts';
+import { retryLater } from '../http/connections.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
-import { retryLater } from '../http/drain.ts';
 import { type HttpServer, listen } from '../http/server.ts';
 import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
 import type { LogControl } from '../observability/logger.ts';

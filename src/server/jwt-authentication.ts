@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import type { AnonymousConfig } from '../authn/anonymous.ts';
+import type { AnonymousConfig } from '../authn/authenticator.ts';
 import {
   type AuthenticationConfig,
   fromOidcFlags,
   parseAuthenticationConfig,
 } from '../authn/jwt/authentication-config.ts';
 import type { JwtConfig } from '../authn/jwt/config.ts';
-import { JwtAuthenticators } from '../authn/jwt/jwt-authenticators.ts';
+import { JwtAuthenticators } from '../authn/jwt/jwt-authenticator.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import type { Logger } from '../observability/logger.ts';
 import { type AuthenticationOptions, authenticationFlags } from '../options/authentication.ts';

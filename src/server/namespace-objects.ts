@@ -1,6 +1,6 @@
 import { SYSTEM_NAMESPACES } from '../controllers/bootstrap.ts';
 import { EveryNamespace } from '../controllers/every-namespace.ts';
-import { CA_MANAGER, DEFAULT_ACCOUNT, rootCertificate } from '../controllers/namespace-objects.ts';
+import { CA_MANAGER, DEFAULT_ACCOUNT, rootCertificate } from '../controllers/namespace-deletion.ts';
 import type { Logger } from '../observability/logger.ts';
 import { runTogether } from '../util/concurrency.ts';
 import type { Client } from '../verbs/client/client.ts';

@@ -3,14 +3,19 @@ import type { ApiObject } from '../api/object-meta.ts';
 import type { VerificationKey } from '../authn/jws.ts';
 import type { LiveObjects } from '../authn/live-objects.ts';
 import { BoundTokens } from '../authn/service-account/bound-tokens.ts';
-import { TokenIssuer } from '../authn/service-account/issuer.ts';
 import {
   createIssuerDocuments,
   type IssuerDocuments,
   isDiscoverable,
-} from '../authn/service-account/issuer-documents.ts';
-import { createKeyRing, FollowedKeyRing, type KeyRing } from '../authn/service-account/key-ring.ts';
-import { readSigningKey, readVerificationKeys } from '../authn/service-account/keys.ts';
+  TokenIssuer,
+} from '../authn/service-account/issuer.ts';
+import {
+  createKeyRing,
+  FollowedKeyRing,
+  type KeyRing,
+  readSigningKey,
+  readVerificationKeys,
+} from '../authn/service-account/keys.ts';
 import { LAST_USED, LEGACY_ISSUER, LegacyTokens } from '../authn/service-account/legacy-tokens.ts';
 import { SignedTokens } from '../authn/service-account/signed-tokens.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';

@@ -1,14 +1,14 @@
 import type { Auditor } from '../audit/auditor.ts';
 import { publishAuthentication } from '../controllers/authentication-publisher.ts';
-import { noteTokenTracking } from '../controllers/legacy-token-tracking.ts';
+import { noteTokenTracking } from '../controllers/bootstrap.ts';
 import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { type Pages, toPageHandler } from '../pages/pages.ts';
 import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
+import { createReviews } from '../verbs/reviews.ts';
 import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
-import { createReviews } from '../verbs/virtual/reviews.ts';
 import { VERSION } from '../version.ts';
 import { findAdvertisedAddress } from './advertised-address.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';

@@ -1,11 +1,11 @@
 import { AdmissionChain } from '../admission/admission.ts';
 import { createNamespace } from '../controllers/bootstrap.ts';
-import { StoredQuotas } from '../controllers/quota-ledger.ts';
+import { StoredQuotas } from '../controllers/quota-usage.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { GatedFields } from '../registry/gated-fields.ts';
 import { createAddressPool, createPortPool, type ValuePool } from '../registry/value-pool.ts';
 import { Client } from '../verbs/client/client.ts';
-import { ValueAllocator } from '../verbs/writing/allocator.ts';
+import { ValueAllocator } from '../verbs/writing/allocation.ts';
 import { Ownership } from '../verbs/writing/ownership.ts';
 import { ObjectWriter } from '../verbs/writing/writer.ts';
 import { createAdmission } from './admission.ts';

@@ -9,10 +9,8 @@ import type { ActionContext, ActionSubresource, ResourceDefinition } from '../re
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { readObject } from './body.ts';
-import { toWriteCall, type VerbCall } from './call.ts';
-import type { VerbContext } from './context.ts';
+import { RelatedObjects, toWriteCall, type VerbCall, type VerbContext } from './call.ts';
 import { readMutationOptions } from './mutation-options.ts';
-import { RelatedObjects } from './related-objects.ts';
 import { toDeleteOptions } from './remove.ts';
 import { toAttributes } from './writing/admission-attributes.ts';
 import type { WriteCall } from './writing/call.ts';

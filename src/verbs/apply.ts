@@ -8,6 +8,7 @@ import type { ParsedDocument } from '../codec/json-text.ts';
 import { repeatedKeysError } from '../codec/yaml-problems.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { copyJson } from '../object/equality.ts';
+import { isObject } from '../object/json-values.ts';
 import {
   ApplyConflict,
   applyInSteps,
@@ -18,12 +19,11 @@ import {
 import { checkConfig } from '../object/managed-fields/check-config.ts';
 import { formatPath } from '../object/managed-fields/field-set.ts';
 import { emptyObject } from '../object/managed-fields/shape.ts';
-import { isObject } from '../object/merge-patch.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { atOnce, inTurns } from '../util/end-turn.ts';
+import { atOnce, inTurns } from '../util/concurrency.ts';
 import { type Refusal, readBytes, toObject } from './body.ts';
 import { ownType, toWriteCall, type VerbCall } from './call.ts';
 import { type Expected, nameText } from './declared-type.ts';

@@ -8,7 +8,7 @@ import { fractionError, type ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { readYamlAside } from '../codec/yaml-aside.ts';
 import { repeatedKeysError, warningsOf } from '../codec/yaml-problems.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 import type { ApiRequest, AuthorizedResourceRequest } from '../request/api-request.ts';
 import {
   declaredType,
@@ -20,7 +20,7 @@ import {
   unrecognized,
 } from './declared-type.ts';
 import type { FieldValidation } from './mutation-options.ts';
-import { endTurnIf, isLarge } from './writing/large-objects.ts';
+import { endTurnIf, isLarge } from './writing/call.ts';
 
 /** From the bytes of a request to an object of the right type. */
 

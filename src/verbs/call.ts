@@ -1,9 +1,20 @@
+import type { AdmissionChain } from '../admission/admission.ts';
+import type { TypeLibrary } from '../api/idl/types.ts';
+import type { ResourceOf } from '../api/names.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import { notFound } from '../api/status.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
-import type { ServedResource } from '../registry/registry.ts';
-import type { AuthorizedResourceRequest } from '../request/api-request.ts';
-import type { VerbContext } from './context.ts';
+import type { Registry, ServedResource } from '../registry/registry.ts';
+import type { TokenIssuing } from '../registry/token-issuing.ts';
+import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
+import type { BackendTransport } from '../request/backend.ts';
+import { ObjectReader } from '../storage/object-reader.ts';
+import type { Store } from '../storage/store.ts';
 import type { Expected } from './declared-type.ts';
 import type { WriteCall } from './writing/call.ts';
+import { toStatusError } from './writing/storage-status.ts';
+import type { ObjectWriter } from './writing/writer.ts';
 
 /** What a verb is called with: a request, what it is about, and what can answer it. */
 export interface VerbCall {
@@ -60,4 +71,87 @@ export function toWriteCall(
     caller: request,
     request,
   };
+}
+
+/** What every verb works with. Made once. */
+export interface VerbContext {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly types: TypeLibrary;
+  readonly writer: ObjectWriter;
+  readonly authorizer: Authorizer;
+  readonly virtual: VirtualHandlers;
+  readonly tokens: TokenIssuing;
+  /** For what does not go through the writer. */
+  readonly admission: AdmissionChain;
+  readonly backends: Backends;
+  /** Feature gate WatchList. */
+  readonly watchList: boolean;
+  readonly minRequestTimeoutMs: number;
+  readonly deleteCollectionWorkers: number;
+  readonly now: () => Date;
+}
+
+/** Servers that requests are handed on to. */
+export interface Backends {
+  readonly transport: BackendTransport;
+  /** --agent-preferred-address-types */
+  readonly agentAddressTypes: readonly string[];
+  /** Feature gate TranslateStreamCloseWebsocketRequests. */
+  readonly translateCommands: boolean;
+  /** Feature gate PortForwardWebsockets. */
+  readonly tunnelPorts: boolean;
+  /** Addresses of a host. @throws Error when it has none */
+  resolve(host: string): Promise<readonly string[]>;
+}
+
+/** Types that represent a question instead of an object: posted, answered, never stored. */
+export type VirtualHandler = (
+  body: ApiObject,
+  request: AuthorizedResourceRequest,
+) => Promise<JsonObject> | JsonObject;
+
+/** By `group/resource`. */
+export type VirtualHandlers = ReadonlyMap<string, VirtualHandler>;
+
+/** The objects that an action or a connection looks at beside its own: as new as the request, errors in the API's words. */
+export class RelatedObjects {
+  readonly #reader: ObjectReader;
+
+  constructor(store: Store, caller: Caller | undefined) {
+    this.#reader = new ObjectReader(store, caller);
+  }
+
+  /** @throws StatusError NotFound */
+  async get<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T> {
+    const found = await this.find(resource, namespace, name);
+    if (found === undefined) throw notFound(resource, name);
+    return found;
+  }
+
+  /** @throws StatusError */
+  find<T extends ApiObject>(
+    resource: ResourceOf<T>,
+    namespace: string,
+    name: string,
+  ): Promise<T | undefined> {
+    return inStatuses(this.#reader.get(resource, { namespace, name }, 'latest'), resource, name);
+  }
+
+  /** @throws StatusError */
+  list<T extends ApiObject>(resource: ResourceOf<T>, namespace: string): Promise<T[]> {
+    return inStatuses(this.#reader.list(resource, { namespace }, 'latest'), resource, '');
+  }
+}
+
+async function inStatuses<Result>(
+  read: Promise<Result>,
+  resource: ResourceOf<ApiObject>,
+  name: string,
+): Promise<Result> {
+  try {
+    return await read;
+  } catch (error) {
+    throw toStatusError(error, resource, name);
+  }
 }

@@ -1,8 +1,7 @@
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { badRequest } from '../api/status.ts';
-import { forward } from '../proxy/forward.ts';
-import { joinPath } from '../proxy/location.ts';
+import { forward, joinPath } from '../proxy/forward.ts';
 import { streamLog } from '../proxy/log.ts';
 import { isCommandWebSocket, isTunnelWebSocket, translateCommand, tunnelSpdy } from '../proxy/translate.ts';
 import { upgrade } from '../proxy/upgrade.ts';
@@ -10,10 +9,8 @@ import type { ConnectCall, ConnectSubresource } from '../registry/definition.ts'
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Backend } from '../request/backend.ts';
-import type { VerbCall } from './call.ts';
-import type { Backends } from './context.ts';
+import { type Backends, RelatedObjects, type VerbCall } from './call.ts';
 import { readOptions } from './query-options.ts';
-import { RelatedObjects } from './related-objects.ts';
 
 /** A request that is answered elsewhere: by a node's agent, a pod, an endpoint of a service. @throws StatusError */
 export async function connect(call: VerbCall, subresource: ConnectSubresource): Promise<ApiResponse> {

@@ -7,7 +7,7 @@ import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, type StatusError } from '../api/status.ts';
 import { cannotUnmarshal, cannotUnmarshalField } from '../codec/decode-error.ts';
 import { cutAfter, MAX_NAME_LETTERS } from '../object/go-value.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 
 /** What an object says it is, and what is wrong with that, in Kubernetes' words. */
 

@@ -8,9 +8,13 @@ import {
   tooLong,
 } from '../object/field-errors.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import { readBoolean, readString } from './query-values.ts';
+import { readBoolean, readString } from './query-options.ts';
 
-export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+const FIELD_VALIDATIONS = ['Ignore', 'Strict', 'Warn'] as const;
+export type FieldValidation = (typeof FIELD_VALIDATIONS)[number];
+
+const isFieldValidation = (text: string): text is FieldValidation =>
+  FIELD_VALIDATIONS.some((known) => known === text);
 
 /** Options of create, update and patch. */
 export interface MutationOptions {
@@ -31,8 +35,8 @@ export function readMutationOptions(request: ApiRequest, kind: OptionsKind, appl
   const errors: FieldError[] = [];
   const fieldValidation = readString(query, 'fieldValidation');
   const fieldManager = readString(query, 'fieldManager');
-  if (!['', 'Ignore', 'Strict', 'Warn'].includes(fieldValidation)) {
-    errors.push(notSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']));
+  if (fieldValidation !== '' && !isFieldValidation(fieldValidation)) {
+    errors.push(notSupported('fieldValidation', fieldValidation, ['', ...FIELD_VALIDATIONS]));
   }
   // Each bad character is told with the whole name around it.
   errors.push(...boundedProblems(() => checkFieldManager(fieldManager)), ...checkDryRun(query));
@@ -45,7 +49,7 @@ export function readMutationOptions(request: ApiRequest, kind: OptionsKind, appl
     dryRun: isDryRun(query),
     fieldManager: fieldManager === '' ? managerFromUserAgent(request.userAgent) : fieldManager,
     // Kubernetes warns unless told otherwise.
-    fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+    fieldValidation: isFieldValidation(fieldValidation) ? fieldValidation : 'Warn',
     force: readBoolean(query, 'force') ?? false,
   };
 }

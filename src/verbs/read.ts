@@ -17,8 +17,8 @@ import {
   readListOptions,
   toFreshness,
   toListStart,
+  toSelection,
 } from './list-options.ts';
-import { toSelection } from './selection.ts';
 import { expired, toStatusError } from './writing/storage-status.ts';
 
 /** get and list. */

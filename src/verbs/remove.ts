@@ -5,7 +5,7 @@ import { MalformedMessage, nameOf } from '../codec/decode-error.ts';
 import { decodeScalar } from '../codec/decode-scalar.ts';
 import { encodeValue, parseBytes } from '../codec/formats.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
-import { isObject } from '../object/merge-patch.ts';
+import { isObject } from '../object/json-values.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Entry } from '../storage/store.ts';
@@ -14,11 +14,10 @@ import { toWriteCall, type VerbCall } from './call.ts';
 import { headError, inHead } from './declared-type.ts';
 import { checkListOptions, readListOptions } from './list-options.ts';
 import { isDryRun, managerFromUserAgent } from './mutation-options.ts';
-import { readBoolean, readInteger } from './query-values.ts';
+import { readBoolean, readInteger } from './query-options.ts';
 import { formFor, objectResponse, readPage, representationFor } from './read.ts';
-import type { Removed, WriteCall } from './writing/call.ts';
+import { orNotFound, type Removed, type WriteCall } from './writing/call.ts';
 import { checkDeleteOptions, type DeleteOptions } from './writing/deletion.ts';
-import { orNotFound } from './writing/outcome.ts';
 
 /** delete and deletecollection. */
 
@@ -102,7 +101,7 @@ function statusResponse({ context: { types }, request }: VerbCall, status: Statu
 }
 
 function uidOf(json: Buffer): string {
-  const object = JSON.parse(json.toString()) as { metadata: { uid?: string } };
+  const object: { metadata: { uid?: string } } = JSON.parse(json.toString());
   return object.metadata.uid ?? '';
 }
 

@@ -1,18 +1,21 @@
-import { methodNotAllowed } from '../api/status.ts';
-import type { DefinedVerb } from '../registry/definition.ts';
+import { methodNotAllowed, pathNotFound } from '../api/status.ts';
+import type {
+  ActionSubresource,
+  ConnectSubresource,
+  DefinedVerb,
+  ViewSubresource,
+} from '../registry/definition.ts';
+import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { act, actOnNamed } from './action.ts';
-import type { VerbCall } from './call.ts';
+import type { VerbCall, VerbContext } from './call.ts';
 import { connect } from './connect.ts';
-import type { VerbContext } from './context.ts';
 import { patch } from './patch.ts';
 import { get, list } from './read.ts';
 import { remove, removeCollection } from './remove.ts';
-import { resolveTarget } from './target.ts';
-import { answerVirtual } from './virtual/virtual.ts';
 import { watch } from './watch.ts';
-import { create, update } from './write.ts';
+import { answerVirtual, create, update } from './write.ts';
 
 /** Serves a request for a resource that authorization has let through. @throws StatusError */
 export type ResourceHandler = (request: AuthorizedResourceRequest) => Promise<ApiResponse>;
@@ -76,5 +79,82 @@ function handleView(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> {
       return patch(call);
     default:
       throw methodNotAllowed();
+  }
+}
+
+/** What a resource request is about, found in the registry. */
+export type VerbTarget =
+  | {
+      readonly kind: 'resource';
+      readonly verb: DefinedVerb;
+      readonly served: ServedResource;
+    }
+  | {
+      readonly kind: 'view';
+      readonly verb: DefinedVerb;
+      readonly served: ServedResource;
+      readonly view: ViewSubresource;
+    }
+  | {
+      readonly kind: 'action';
+      readonly served: ServedResource;
+      readonly action: ActionSubresource;
+    }
+  | {
+      readonly kind: 'connect';
+      readonly served: ServedResource;
+      readonly subresource: ConnectSubresource;
+    };
+
+/**
+ * @throws StatusError 404 for what is not served under this path, 405 for a verb it does not have
+ */
+export function resolveTarget(registry: Registry, request: AuthorizedResourceRequest): VerbTarget {
+  const { target } = request;
+  const served = registry.find(target.group, target.version, target.resource);
+  if (served === undefined) throw pathNotFound();
+  checkScope(served, request);
+  if (target.subresource !== '') return resolveSubresource(served, request);
+  const verb = served.definition.verbs.find((defined) => defined === request.verb);
+  if (verb === undefined) throw methodNotAllowed();
+  return { kind: 'resource', verb, served };
+}
+
+/** A namespace in the path of a cluster-scoped resource, or none for one object of a namespaced one, is no path at all. */
+function checkScope({ definition }: ServedResource, { target, verb }: AuthorizedResourceRequest): void {
+  const { namespaced } = definition;
+  // Collections are posted to, objects are put and patched; the other way round there is nothing.
+  const onObject = verb === 'update' || verb === 'patch';
+  if (onObject && target.name === '') throw methodNotAllowed();
+  if (verb === 'create' && target.name !== '' && target.subresource === '') throw methodNotAllowed();
+  if (!namespaced && target.namespace !== '' && target.resource !== 'namespaces') throw pathNotFound();
+  if (!namespaced || target.namespace !== '') return;
+  if (verb === 'create' || verb === 'deletecollection') throw methodNotAllowed();
+  if (target.name !== '' && verb !== 'list' && verb !== 'watch') throw pathNotFound();
+}
+
+function resolveSubresource(served: ServedResource, request: AuthorizedResourceRequest): VerbTarget {
+  const { subresource } = request.target;
+  const found = served.definition.subresources.find(({ name }) => name === subresource);
+  if (found === undefined) throw pathNotFound();
+  // Only what is connected to has paths below it.
+  if (found.access !== 'connect' && request.target.subpath !== '') throw pathNotFound();
+  const allowed = found.access === 'connect' ? found.methods : found.verbs;
+  if (!allowed.includes(found.access === 'connect' ? request.method : request.verb)) throw methodNotAllowed();
+  switch (found.access) {
+    case 'view':
+      return {
+        kind: 'view',
+        verb: request.verb as DefinedVerb,
+        served,
+        view: found,
+      };
+    case 'action':
+      return { kind: 'action', served, action: found };
+    case 'connect':
+      if (found.manner !== 'proxy' && request.target.subpath !== '') throw pathNotFound();
+      return { kind: 'connect', served, subresource: found };
+    default:
+      return found satisfies never;
   }
 }

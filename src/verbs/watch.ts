@@ -6,12 +6,16 @@ import type { Caller } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { WatchQuery } from '../storage/store.ts';
-import type { VerbCall } from './call.ts';
-import type { VerbContext } from './context.ts';
+import type { VerbCall, VerbContext } from './call.ts';
 import { Framing } from './forms/framing.ts';
-import { checkWatchOptions, type ListOptions, readListOptions, toWatchStart } from './list-options.ts';
+import {
+  checkWatchOptions,
+  type ListOptions,
+  readListOptions,
+  toSelection,
+  toWatchStart,
+} from './list-options.ts';
 import { formFor, representationFor } from './read.ts';
-import { toSelection } from './selection.ts';
 import { toStatusError, watchExpired } from './writing/storage-status.ts';
 
 /**

@@ -1,13 +1,16 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import { forbidden } from '../api/status.ts';
-import { forbiddenMessage } from '../authz/forbidden-message.ts';
+import { forbiddenMessage } from '../authz/authorizer.ts';
+import { encodeValue } from '../codec/formats.ts';
+import { negotiate, wantsPretty } from '../codec/negotiate.ts';
 import { toStorage } from '../registry/conversion.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { type Replacement, readObject, readReplacement } from './body.ts';
-import { bodyType, hasOwnType, toWriteCall, type VerbCall } from './call.ts';
+import { bodyType, hasOwnType, toWriteCall, type VerbCall, type VirtualHandler } from './call.ts';
 import { checkNameMatches, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
+import { toAttributes } from './writing/admission-attributes.ts';
 import type { Change } from './writing/change.ts';
 
 /** create and update (PUT). */
@@ -59,4 +62,28 @@ export async function assertMayCreate({ context, request }: VerbCall): Promise<v
   const attributes = { user, path, target, signal, verb: 'create' };
   const { decision, reason } = await context.authorizer.authorize(attributes);
   if (decision !== 'allow') throw forbidden(target, target.name, forbiddenMessage(attributes, reason));
+}
+
+export async function answerVirtual(call: VerbCall, handler: VirtualHandler): Promise<ApiResponse> {
+  const { context, request, served } = call;
+  const representation = negotiate(request.headers.accept, {
+    pretty: wantsPretty(request.query, request.userAgent),
+    protobuf: true,
+    tables: false,
+  });
+  const options = readMutationOptions(request, 'CreateOptions');
+  const schema = context.types.message(served.version.type);
+  const body = await readObject(request, bodyType(call), options.fieldValidation);
+  const attributes = toAttributes(toWriteCall(call, options), 'CREATE', body, undefined);
+  await context.admission.mutate(attributes);
+  await context.admission.validate(attributes);
+  const answer = await handler(body, request);
+  const ownKind = answer.kind === served.definition.kind;
+  return {
+    kind: 'bytes',
+    code: 201,
+    contentType: representation.contentType,
+    chunks: [encodeValue(answer, representation, ownKind ? schema : context.types.message('meta/v1.Status'))],
+    compressible: false,
+  };
 }

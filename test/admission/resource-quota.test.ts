@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createResourceQuota, type QuotaLedger } from '../../src/admission/plugins/resource-quota.ts';
-import { measureOf } from '../../src/admission/quota/measures.ts';
-import { type LimitedResource, readQuotaConfig } from '../../src/admission/quota/quota-config.ts';
+import { type LimitedResource, readQuotaConfig } from '../../src/admission/quota/charge.ts';
+import { measureOf } from '../../src/admission/quota/quota.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { fromResourceList } from '../../src/object/resource-list.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';

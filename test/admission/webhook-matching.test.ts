@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../src/admission/admission.ts';
 import { FollowedObjects } from '../../src/admission/cluster-objects.ts';
-import { Namespaces, objectSelected } from '../../src/admission/matching/match-resources.ts';
-import { HookList } from '../../src/admission/webhooks/hook-list.ts';
-import { evaluateConditions, toWebhooks, type Webhook } from '../../src/admission/webhooks/webhook.ts';
+import { Namespaces, objectSelected } from '../../src/admission/match-resources.ts';
+import {
+  evaluateConditions,
+  HookList,
+  toWebhooks,
+  type Webhook,
+} from '../../src/admission/webhooks/webhook.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
 import { Registry } from '../../src/registry/registry.ts';

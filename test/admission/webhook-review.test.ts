@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { answerProblem, toRefusal } from '../../src/admission/webhooks/call.ts';
 import { credentialsFor, readWebhookConfig } from '../../src/admission/webhooks/clients.ts';
-import type { Candidate } from '../../src/admission/webhooks/hook-list.ts';
 import {
   createReview,
   decodeReview,
@@ -9,7 +8,7 @@ import {
   reviewVersionOf,
   toVerdict,
 } from '../../src/admission/webhooks/review.ts';
-import { toWebhooks } from '../../src/admission/webhooks/webhook.ts';
+import { type Candidate, toWebhooks } from '../../src/admission/webhooks/webhook.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, toObject } from '../kit/admission.ts';

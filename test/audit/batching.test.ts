@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BatchingSink, type BatchOptions, Throttle } from '../../src/audit/batching.ts';
+import { BatchingSink, type BatchOptions, Throttle } from '../../src/audit/sink.ts';
 import { Losses, ManualClock, MemorySink, makeRecord, settle } from './kit.ts';
 
 function start(options: Partial<BatchOptions> = {}) {

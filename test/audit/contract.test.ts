@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { BatchingSink } from '../../src/audit/batching.ts';
 import type { AuditRecord } from '../../src/audit/event.ts';
 import { LogSink } from '../../src/audit/log-sink.ts';
-import { type AuditSink, ignoreFailures, unite } from '../../src/audit/sink.ts';
-import { splitBatches, truncateEvents } from '../../src/audit/truncation.ts';
+import {
+  type AuditSink,
+  BatchingSink,
+  ignoreFailures,
+  splitBatches,
+  truncateEvents,
+  unite,
+} from '../../src/audit/sink.ts';
 import { WebhookSink } from '../../src/audit/webhook-sink.ts';
 import { Losses, makeRecord } from './kit.ts';
 

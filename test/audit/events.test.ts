@@ -9,7 +9,7 @@ import { Auditor } from '../../src/audit/auditor.ts';
 import { type AuditRecord, sourceAddresses } from '../../src/audit/event.ts';
 import { formatLegacy } from '../../src/audit/log-sink.ts';
 import { AuditMetrics } from '../../src/audit/metrics.ts';
-import { parsePolicy } from '../../src/audit/parse-policy.ts';
+import { parsePolicy } from '../../src/audit/policy.ts';
 import { encodeValue } from '../../src/codec/formats.ts';
 import { Http1Incoming } from '../../src/http/http1-incoming.ts';
 import { IncomingRequest } from '../../src/http/incoming-request.ts';

@@ -1,6 +1,5 @@
-import type { Clock } from '../../src/audit/batching.ts';
 import { type AuditEvent, AuditRecord, type EventBodies } from '../../src/audit/event.ts';
-import type { AuditSink, LossReport } from '../../src/audit/sink.ts';
+import type { AuditSink, Clock, LossReport } from '../../src/audit/sink.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
 
 export const ALICE: UserInfo = {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePolicy } from '../../src/audit/parse-policy.ts';
-import { type AuditAttributes, findRule } from '../../src/audit/policy.ts';
+import { type AuditAttributes, findRule, parsePolicy } from '../../src/audit/policy.ts';
 import { parseRequestInfo } from '../../src/pipeline/request-info.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
 import { ALICE } from './kit.ts';

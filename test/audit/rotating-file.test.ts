@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { LogSink, openLog } from '../../src/audit/log-sink.ts';
-import { rotatedName, tidyRotated } from '../../src/audit/rotating-file.ts';
+import { LogSink, openLog, rotatedName, tidyRotated } from '../../src/audit/log-sink.ts';
 import { Losses, makeRecord } from './kit.ts';
 
 let folder: string;

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AuditRecord } from '../../src/audit/event.ts';
-import type { AuditSink } from '../../src/audit/sink.ts';
-import { splitBatches, truncateEvents } from '../../src/audit/truncation.ts';
+import { type AuditSink, splitBatches, truncateEvents } from '../../src/audit/sink.ts';
 import { Losses, MemorySink, makeRecord } from './kit.ts';
 
 const API = 'audit.k8s.io/v1';

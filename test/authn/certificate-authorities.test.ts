@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { CertificateAuthorities } from '../../src/authn/certificate-authorities.ts';
+import { CertificateAuthorities } from '../../src/authn/client-certificate.ts';
 import type { PeerCertificate } from '../../src/request/api-request.ts';
 import { Authority, type LeafOptions } from '../kit/pki.ts';
 

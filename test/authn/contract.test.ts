@@ -8,22 +8,28 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { type Authenticator, type Credentials, createUnion } from '../../src/authn/authenticator.ts';
-import { createBearerAuthenticator } from '../../src/authn/bearer-token.ts';
 import { BootstrapTokens } from '../../src/authn/bootstrap-token.ts';
-import { CertificateAuthorities } from '../../src/authn/certificate-authorities.ts';
-import { createCertificateAuthenticator } from '../../src/authn/client-certificate.ts';
+import {
+  CertificateAuthorities,
+  createCertificateAuthenticator,
+} from '../../src/authn/client-certificate.ts';
 import { createFrontProxyAuthenticator } from '../../src/authn/front-proxy.ts';
 import { parseAuthenticationConfig } from '../../src/authn/jwt/authentication-config.ts';
-import { JwtAuthenticators } from '../../src/authn/jwt/jwt-authenticators.ts';
+import { JwtAuthenticators } from '../../src/authn/jwt/jwt-authenticator.ts';
 import type { LiveObjects } from '../../src/authn/live-objects.ts';
 import { BoundTokens } from '../../src/authn/service-account/bound-tokens.ts';
 import { TokenIssuer } from '../../src/authn/service-account/issuer.ts';
 import { readSigningKey, readVerificationKeys } from '../../src/authn/service-account/keys.ts';
 import { LEGACY_ISSUER, LegacyTokens } from '../../src/authn/service-account/legacy-tokens.ts';
 import { SignedTokens } from '../../src/authn/service-account/signed-tokens.ts';
-import { createTokenUnion, forAudiences, type TokenAuthenticator } from '../../src/authn/token.ts';
-import { TokenCache } from '../../src/authn/token-cache.ts';
-import { readTokenFile } from '../../src/authn/token-file.ts';
+import {
+  createBearerAuthenticator,
+  createTokenUnion,
+  forAudiences,
+  readTokenFile,
+  type TokenAuthenticator,
+  TokenCache,
+} from '../../src/authn/token.ts';
 import { TokenWebhook } from '../../src/authn/token-webhook.ts';
 import { Authority } from '../kit/pki.ts';
 

@@ -8,11 +8,13 @@ import type { ApiObject } from '../../src/api/object-meta.ts';
 import type { VerificationKey } from '../../src/authn/jws.ts';
 import type { LiveObjects } from '../../src/authn/live-objects.ts';
 import { BoundTokens } from '../../src/authn/service-account/bound-tokens.ts';
-import { TokenIssuer } from '../../src/authn/service-account/issuer.ts';
-import { createIssuerDocuments, isDiscoverable } from '../../src/authn/service-account/issuer-documents.ts';
+import {
+  createIssuerDocuments,
+  isDiscoverable,
+  TokenIssuer,
+} from '../../src/authn/service-account/issuer.ts';
 import { readSigningKey, readVerificationKeys } from '../../src/authn/service-account/keys.ts';
-import { parseUsername } from '../../src/authn/service-account/names.ts';
-import { SignedTokens } from '../../src/authn/service-account/signed-tokens.ts';
+import { parseUsername, SignedTokens } from '../../src/authn/service-account/signed-tokens.ts';
 import type { TokenOrder } from '../../src/registry/token-issuing.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'keys-'));

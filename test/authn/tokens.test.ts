@@ -1,9 +1,17 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createAnonymousAccess } from '../../src/authn/anonymous.ts';
-import { type Authentication, type Authenticator, createUnion } from '../../src/authn/authenticator.ts';
-import { createBearerAuthenticator } from '../../src/authn/bearer-token.ts';
-import { createTokenUnion, forAudiences, type TokenAuthenticator } from '../../src/authn/token.ts';
-import { TokenCache } from '../../src/authn/token-cache.ts';
+import {
+  type Authentication,
+  type Authenticator,
+  createAnonymousAccess,
+  createUnion,
+} from '../../src/authn/authenticator.ts';
+import {
+  createBearerAuthenticator,
+  createTokenUnion,
+  forAudiences,
+  type TokenAuthenticator,
+  TokenCache,
+} from '../../src/authn/token.ts';
 
 const user = (username: string, groups: string[] = []) => ({ username, uid: '', groups, extra: {} });
 const ann: Authentication = { user: user('ann') };

@@ -4,11 +4,11 @@ import {
   allowMasters,
   alwaysAllow,
   alwaysDeny,
+  createChain,
   NO_RULES,
   type Rules,
   type Verdict,
 } from '../../src/authz/authorizer.ts';
-import { createChain } from '../../src/authz/chain.ts';
 import { asks, user } from './kit.ts';
 
 const answering = (verdict: Verdict | Promise<Verdict>, rules: Rules = NO_RULES): Authorizer => ({

@@ -10,9 +10,9 @@ import {
   allowMasters,
   alwaysAllow,
   alwaysDeny,
+  createChain,
 } from '../../src/authz/authorizer.ts';
-import { createChain } from '../../src/authz/chain.ts';
-import { ReloadingAuthorizer } from '../../src/authz/config/reloading.ts';
+import { ReloadingAuthorizer } from '../../src/authz/config/authorization-config.ts';
 import { createNodeAuthorizer } from '../../src/authz/node.ts';
 import { NodeGraph } from '../../src/authz/node-graph.ts';
 import { RbacAuthorizer } from '../../src/authz/rbac/rbac.ts';

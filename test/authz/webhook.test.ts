@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
-import { ExpiringCache } from '../../src/authz/expiring-cache.ts';
-import { WebhookAuthorizer, type WebhookOptions } from '../../src/authz/webhook.ts';
+import { ExpiringCache, WebhookAuthorizer, type WebhookOptions } from '../../src/authz/webhook.ts';
 import { asks, asksPath, user } from './kit.ts';
 
 const ann = { ...user('ann', 'devs'), uid: 'u1', extra: { scopes: ['a', 'b'] } };

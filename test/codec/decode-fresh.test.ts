@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { MessageSchema } from '../../src/api/schema.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import { DecodeError } from '../../src/codec/decode-error.ts';
-import { isObject } from '../../src/object/merge-patch.ts';
+import { isObject } from '../../src/object/json-values.ts';
 import { RandomObjects } from './random-object.ts';
 
 const types = loadTypes();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DerivedCache } from '../../src/codec/derived-cache.ts';
+import { DerivedCache } from '../../src/codec/packed-pages.ts';
 
 const sized = (sizeBytes: number) => ({ sizeBytes });
 

@@ -9,8 +9,7 @@ import { parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
 import { parseYamlText } from '../../src/codec/yaml-text.ts';
 import { hasLongInteger } from '../../src/object/exact-json.ts';
 import { applyJsonPatch } from '../../src/object/json-patch.ts';
-import { applyMergePatch } from '../../src/object/merge-patch.ts';
-import { applyStrategicMerge } from '../../src/object/strategic-merge.ts';
+import { applyMergePatch, applyStrategicMerge } from '../../src/object/merge-patch.ts';
 
 const types = loadTypes();
 const revisions = types.message('apps/v1.ControllerRevision');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findMetadataEnd, readMetadataField } from '../../src/codec/metadata-scan.ts';
+import { findMetadataEnd, readMetadataField } from '../../src/codec/stored-object.ts';
 
 const METADATA = {
   name: 'a',

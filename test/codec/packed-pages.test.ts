@@ -1,9 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Body, ItemList } from '../../src/codec/chunks.ts';
-import { DerivedCache } from '../../src/codec/derived-cache.ts';
 import { gzipPieces } from '../../src/codec/gzip.ts';
-import { type PackedPage, writePackable } from '../../src/codec/packed-pages.ts';
+import { DerivedCache, type PackedPage, writePackable } from '../../src/codec/packed-pages.ts';
 
 interface Item {
   readonly name: number;
@@ -22,7 +21,7 @@ function randomNumbers(seed: number): (below: number) => number {
 
 /** A collection that changes, and how often its items had to be written to be packed. */
 class Collection {
-  readonly #kept = new DerivedCache<PackedPage>(64 * 1024 * 1024);
+  readonly #pages = new DerivedCache<PackedPage>(64 * 1024 * 1024);
   items: readonly Item[] = [];
   written = 0;
   #revision = 0n;
@@ -52,7 +51,7 @@ class Collection {
   }
 
   body(items: readonly Item[], form: string): Promise<Body> {
-    return writePackable(this.#list(items, form), { kept: this.#kept, form, stateOf: (item) => item });
+    return writePackable(this.#list(items, form), { pages: this.#pages, form, stateOf: (item) => item });
   }
 
   #make(name: number): Item {

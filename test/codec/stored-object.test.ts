@@ -5,7 +5,7 @@ import type { MessageSchema } from '../../src/api/schema.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import { parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
 import { setOf } from '../../src/object/managed-fields/field-set.ts';
-import { sharedTextOf } from '../../src/object/managed-fields/set-texts.ts';
+import { sharedTextOf } from '../../src/object/managed-fields/owners.ts';
 import { shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
 import { trackUpdate } from '../../src/object/managed-fields/track.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ApiObject } from '../../src/api/object-meta.ts';
 import { EveryNamespace } from '../../src/controllers/every-namespace.ts';
-import { rootCertificate } from '../../src/controllers/namespace-objects.ts';
+import { rootCertificate } from '../../src/controllers/namespace-deletion.ts';
 import { configmaps } from '../../src/resources/core/config-map.ts';
 import { namespaces } from '../../src/resources/core/namespace.ts';
 import { createTestClient } from '../kit/client.ts';

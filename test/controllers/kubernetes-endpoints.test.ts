@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isServiceSlice, toEndpointSlices, toEndpoints } from '../../src/controllers/kubernetes-endpoints.ts';
+import { isServiceSlice, toEndpointSlices, toEndpoints } from '../../src/controllers/kubernetes-service.ts';
 
 const SELF = { address: '192.0.2.1', port: 6443 };
 

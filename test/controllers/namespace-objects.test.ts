@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { ApiObject } from '../../src/api/object-meta.ts';
-import { CA_MANAGER, rootCertificate } from '../../src/controllers/namespace-objects.ts';
+import { CA_MANAGER, rootCertificate } from '../../src/controllers/namespace-deletion.ts';
 import { Authority } from '../kit/pki.ts';
 
 let ours: string;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StoredQuotas } from '../../src/controllers/quota-ledger.ts';
-import { QuotaUsage } from '../../src/controllers/quota-usage.ts';
+import { QuotaUsage, type StoredQuotas } from '../../src/controllers/quota-usage.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { DeliveredEvents } from '../../src/storage/delivered-events.ts';
 import { toRevision } from '../../src/storage/revision.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allocate, type Wish } from '../../src/flow-control/seats/allocation.ts';
+import { allocate, type Wish } from '../../src/flow-control/levels.ts';
 
 const wish = (target: number, lower: number, upper: number): Wish => ({ target, lower, upper });
 const rounded = (total: number, wishes: readonly Wish[]): readonly number[] | undefined =>

@@ -2,9 +2,12 @@ import { expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { toStoredJson } from '../../src/codec/stored-object.ts';
 import { AUTO_UPDATE, isAbandoned, MANDATORY, revise, SUGGESTED } from '../../src/flow-control/bootstrap.ts';
-import { bySchemaOrder, parseFlowSchema } from '../../src/flow-control/config/flow-schema.ts';
-import { ObjectIndex } from '../../src/flow-control/config/object-index.ts';
-import { parsePriorityLevel } from '../../src/flow-control/config/priority-level.ts';
+import {
+  bySchemaOrder,
+  ObjectIndex,
+  parseFlowSchema,
+  parsePriorityLevel,
+} from '../../src/flow-control/config.ts';
 import { flowschemas } from '../../src/resources/flowcontrol/flow-schema.ts';
 import { prioritylevelconfigurations } from '../../src/resources/flowcontrol/priority-level-configuration.ts';
 import type { Entry } from '../../src/storage/store.ts';

@@ -1,7 +1,11 @@
 import type { ApiObject } from '../../src/api/object-meta.ts';
 import { MANDATORY, SUGGESTED } from '../../src/flow-control/bootstrap.ts';
-import { type FlowSchema, parseFlowSchema } from '../../src/flow-control/config/flow-schema.ts';
-import { type PriorityLevel, parsePriorityLevel } from '../../src/flow-control/config/priority-level.ts';
+import {
+  type FlowSchema,
+  type PriorityLevel,
+  parseFlowSchema,
+  parsePriorityLevel,
+} from '../../src/flow-control/config.ts';
 import type { AdmittedTurn, FlowClock, FlowRequest, Turn } from '../../src/flow-control/flow-control.ts';
 import type { ResourceTarget } from '../../src/request/api-request.ts';
 

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import type { PriorityLevel } from '../../src/flow-control/config/priority-level.ts';
+import type { PriorityLevel } from '../../src/flow-control/config.ts';
+import { type Level, Levels } from '../../src/flow-control/levels.ts';
 import { NO_METRICS } from '../../src/flow-control/metrics.ts';
 import type { Ticket } from '../../src/flow-control/queueing/queue.ts';
 import { plainWork } from '../../src/flow-control/request-cost.ts';
-import type { Level } from '../../src/flow-control/seats/level.ts';
-import { Levels } from '../../src/flow-control/seats/levels.ts';
 import { freshLevels, TurnedClock, toRequest } from './kit.ts';
 
 function limited(name: string, shares: number, more: Partial<PriorityLevel> = {}): PriorityLevel {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { MaxInFlight } from '../../src/flow-control/max-in-flight.ts';
-import { RetryAfter } from '../../src/flow-control/retry-after.ts';
+import { MaxInFlight } from '../../src/flow-control/flow-control.ts';
+import { RetryAfter } from '../../src/flow-control/priority-and-fairness.ts';
 import { admitted, toRequest } from './kit.ts';
 
 test('without fairness, reading and mutating requests have a limit each, and requests above it are refused at once', () => {

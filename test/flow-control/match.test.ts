@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import { parseFlowSchema } from '../../src/flow-control/config/flow-schema.ts';
+import { parseFlowSchema } from '../../src/flow-control/config.ts';
+import { Levels } from '../../src/flow-control/levels.ts';
 import { createMatcher, createRoutes, distinguish, findRoute } from '../../src/flow-control/match.ts';
 import { NO_METRICS } from '../../src/flow-control/metrics.ts';
-import { Levels } from '../../src/flow-control/seats/levels.ts';
 import { freshLevels, freshSchemas, type RequestInit, TurnedClock, toRequest } from './kit.ts';
 
 function schemaOf(rule: JsonObject): ApiObject {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PriorityLevel } from '../../src/flow-control/config/priority-level.ts';
+import type { PriorityLevel } from '../../src/flow-control/config.ts';
 import type { AdmittedTurn, Turn } from '../../src/flow-control/flow-control.ts';
 import { type FlowMetrics, NO_METRICS } from '../../src/flow-control/metrics.ts';
 import { PriorityAndFairness } from '../../src/flow-control/priority-and-fairness.ts';

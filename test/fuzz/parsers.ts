@@ -14,7 +14,7 @@ import { equal } from '../../src/object/equality.ts';
 import { parseExactly, parsePlainly } from '../../src/object/exact-json.ts';
 import { applyJsonPatch } from '../../src/object/json-patch.ts';
 import { parseFieldSet, sorted, union } from '../../src/object/managed-fields/field-set.ts';
-import { applyMergePatch } from '../../src/object/merge-patch.ts';
+import { applyMergePatch, applyStrategicMerge } from '../../src/object/merge-patch.ts';
 import { PatchError } from '../../src/object/patch-error.ts';
 import {
   formatLabelRequirements,
@@ -22,7 +22,6 @@ import {
   parseLabelSelector,
   SelectorError,
 } from '../../src/object/selectors.ts';
-import { applyStrategicMerge } from '../../src/object/strategic-merge.ts';
 import { encodeContinueToken, parseContinueToken } from '../../src/storage/continue-token.ts';
 import { pemBlocks } from '../../src/x509/pem.ts';
 import { RandomObjects } from '../codec/random-object.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createHeaderChooser } from '../../src/http/response-headers.ts';
-import { Bucket } from '../../src/http/throttle.ts';
+import { Bucket } from '../../src/http/stream-body.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 
 test('a bucket gives a second’s worth at once, then what its rate gives, however long it stood', () => {

@@ -12,7 +12,7 @@ import type { Write } from '../../src/storage/revision-log.ts';
 import type { Entry, Freshness, ListPage, ListQuery, Store } from '../../src/storage/store.ts';
 import { CachedEntry, type FieldReader } from '../../src/storage/watch-cache/cached-entry.ts';
 import { Client } from '../../src/verbs/client/client.ts';
-import { ValueAllocator } from '../../src/verbs/writing/allocator.ts';
+import { ValueAllocator } from '../../src/verbs/writing/allocation.ts';
 import { Ownership } from '../../src/verbs/writing/ownership.ts';
 import { ObjectWriter } from '../../src/verbs/writing/writer.ts';
 

@@ -5,7 +5,7 @@ import type { ResourceDefinition } from '../../src/registry/definition.ts';
 import { GatedFields } from '../../src/registry/gated-fields.ts';
 import { validateObjectMetaUpdate } from '../../src/registry/validate-metadata.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
-import { validateObject, validateUpdate } from '../../src/verbs/writing/validate-object.ts';
+import { validateObject, validateUpdate } from '../../src/verbs/writing/preparation.ts';
 
 /** Manifests through a resource's strategy in the order of a real write, without a server and a database. */
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { applyJsonPatch } from '../../src/object/json-patch.ts';
-import { applyMergePatch } from '../../src/object/merge-patch.ts';
+import { applyMergePatch, applyStrategicMerge } from '../../src/object/merge-patch.ts';
 import { canonicalQuantity } from '../../src/object/quantity.ts';
 import {
   formatLabelRequirements,
@@ -11,7 +11,6 @@ import {
   parseFieldSelector,
   parseLabelSelector,
 } from '../../src/object/selectors.ts';
-import { applyStrategicMerge } from '../../src/object/strategic-merge.ts';
 
 test.each([
   ['0', '0'],

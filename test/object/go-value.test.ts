@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { duplicate, invalidValue, notSupported } from '../../src/object/field-errors.ts';
-import { goAny, goList, goQuote, goStrings, goStruct, goValue, shown } from '../../src/object/go-value.ts';
+import { goAny, goList, goQuote, goStrings, goStruct, goText, goValue } from '../../src/object/go-value.ts';
 
 test.each<[unknown, string]>([
   [null, 'null'],
@@ -24,7 +24,7 @@ test('lists, maps and structs are named by their types', () => {
   expect(goList('core.IPFamily', ['IPv4'])).toBe('[]core.IPFamily{"IPv4"}');
   expect(goList('int32', undefined)).toBe('[]int32(nil)');
   expect(goStrings({ b: '2', a: '1' })).toBe('map[string]string{"a":"1", "b":"2"}');
-  expect(goStruct('rbac.RoleRef', { Kind: 'Role', Names: shown('[]string(nil)') })).toBe(
+  expect(goStruct('rbac.RoleRef', { Kind: 'Role', Names: goText('[]string(nil)') })).toBe(
     'rbac.RoleRef{Kind:"Role", Names:[]string(nil)}',
   );
   expect(goValue(goAny({ b: [1, null, 'x'], a: { c: true } }))).toBe(
@@ -35,7 +35,7 @@ test('lists, maps and structs are named by their types', () => {
 
 test('errors of fields carry such values', () => {
   expect(invalidValue('f', ['a'], 'is wrong').message).toBe('Invalid value: []string{"a"}: is wrong');
-  expect(duplicate('f', shown('core.X{}')).message).toBe('Duplicate value: core.X{}');
+  expect(duplicate('f', goText('core.X{}')).message).toBe('Duplicate value: core.X{}');
   expect(notSupported('f', 'x', ['a', 'b']).message).toBe(
     'Unsupported value: "x": supported values: "a", "b"',
   );

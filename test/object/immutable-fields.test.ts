@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
-import { validateImmutable } from '../../src/object/immutable-fields.ts';
+import { validateImmutable } from '../../src/object/validate-schema.ts';
 
 const types = loadTypes();
 const problems = (type: string, object: object, old: object): string[] =>

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
-import { compilePattern, matchesPattern, PatternError } from '../../src/object/go-pattern.ts';
-import { validateValue } from '../../src/object/json-schema.ts';
+import { compilePattern, matchesPattern, PatternError, validateValue } from '../../src/object/json-schema.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 
 const linesOf = (schema: JsonObject, value: JsonValue, root = ''): string[] =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { joinPath, outerPrefix, rewriteLocation } from '../../src/proxy/location.ts';
+import { joinPath, outerPrefix, rewriteLocation } from '../../src/proxy/forward.ts';
 
 const PREFIX = '/api/v1/namespaces/a/services/b/proxy';
 const context = { prefix: PREFIX, backendHost: '10.0.0.1:80', requestHost: 'localhost:8001' };

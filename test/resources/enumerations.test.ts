@@ -4,7 +4,7 @@ import type { ApiObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { MessageSchema, ValueSchema } from '../../src/api/schema.ts';
 import type { ResourceDefinition } from '../../src/registry/definition.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
-import { validateObject } from '../../src/verbs/writing/validate-object.ts';
+import { validateObject } from '../../src/verbs/writing/preparation.ts';
 
 const types = loadTypes();
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ResourceOf } from '../../src/api/names.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { conflict, MODIFIED, notFound, StatusError } from '../../src/api/status.ts';
-import { part } from '../../src/object/parts.ts';
+import { objectAt } from '../../src/object/json-values.ts';
 import type { ActionContext } from '../../src/registry/definition.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { created } from '../kit/manifests.ts';
@@ -106,7 +106,9 @@ describe('a binding', () => {
     await act('binding', context, { target, metadata: { name: 'it', annotations: { a: 'b' } } });
     expect(context.pod.spec).toMatchObject({ nodeName: 'node-1' });
     expect(context.pod.metadata.annotations).toEqual({ a: 'b' });
-    expect(part(context.pod, 'status').conditions).toMatchObject([{ type: 'PodScheduled', status: 'True' }]);
+    expect(objectAt(context.pod, 'status').conditions).toMatchObject([
+      { type: 'PodScheduled', status: 'True' },
+    ]);
   });
 
   const CONFLICT = '409 Operation cannot be fulfilled on pods/binding "it": pod it';
@@ -150,7 +152,7 @@ describe('an eviction', () => {
     const deleteOptions = { gracePeriodSeconds: 5 };
     expect(await act('eviction', context, { deleteOptions })).toMatchObject({ code: 201 });
     expect(context.removed).toEqual({ gracePeriodSeconds: 5, preconditions: {} });
-    expect(part(context.pod, 'status').conditions).toMatchObject([
+    expect(objectAt(context.pod, 'status').conditions).toMatchObject([
       { type: 'Ready' },
       { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' },
     ]);
@@ -220,7 +222,7 @@ describe('an eviction', () => {
     const context = new OnePod(podWith(LABELS, status), [one]);
     await act('eviction', context, {});
     expect(context.removed).toBeDefined();
-    expect(part(context.budgets[0], 'status').disruptionsAllowed).toBe(0);
+    expect(objectAt(context.budgets[0], 'status').disruptionsAllowed).toBe(0);
   });
 
   test('looks again when a pod that was free to go has changed', async () => {
@@ -249,7 +251,7 @@ describe('an eviction', () => {
     const context = new OnePod(podWith(LABELS, ready), [budget({ disruptionsAllowed: 1 })]);
     await act('eviction', context, { deleteOptions: { dryRun: ['All'] } });
     expect(context.removed).toEqual({ dryRun: ['All'] });
-    expect(part(context.budgets[0], 'status').disruptionsAllowed).toBe(1);
-    expect(part(context.pod, 'status').conditions).toHaveLength(1);
+    expect(objectAt(context.budgets[0], 'status').disruptionsAllowed).toBe(1);
+    expect(objectAt(context.pod, 'status').conditions).toHaveLength(1);
   });
 });

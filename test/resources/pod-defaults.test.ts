@@ -1,26 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
-import { part, parts } from '../../src/object/parts.ts';
+import { objectAt, objectsOf } from '../../src/object/json-values.ts';
 import { podtemplates } from '../../src/resources/core/pod-template.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { created } from '../kit/manifests.ts';
 import { vary, varyAll } from '../kit/variations.ts';
 import { FULL, SMALL } from './pod-manifests.ts';
 
+const listIn = (object: JsonObject, name: string): readonly JsonObject[] => objectsOf(object[name]);
+
 describe('what a pod gets', () => {
   const specOf = (changes: Readonly<Record<string, JsonValue>>): JsonObject =>
-    part(created(pods, varyAll(SMALL, changes)), 'spec');
+    objectAt(created(pods, varyAll(SMALL, changes)), 'spec');
 
   test('a limit is a request, in a pod but not in a template', () => {
     const resources = { limits: { cpu: '1' } };
-    expect(parts(specOf({ 'spec.containers.0.resources': resources }), 'containers')[0]?.resources).toEqual({
+    expect(listIn(specOf({ 'spec.containers.0.resources': resources }), 'containers')[0]?.resources).toEqual({
       limits: { cpu: '1' },
       requests: { cpu: '1' },
     });
     const template = created(podtemplates, {
       template: vary(SMALL, 'spec.containers.0.resources', resources),
     });
-    expect(parts(part(template, 'template', 'spec'), 'containers')[0]?.resources).toEqual(resources);
+    expect(listIn(objectAt(template, 'template', 'spec'), 'containers')[0]?.resources).toEqual(resources);
   });
 
   test.each([
@@ -31,24 +33,24 @@ describe('what a pod gets', () => {
     ['nginx@sha256:0123', 'IfNotPresent'],
     ['nginx:latest@sha256:0123', 'Always'],
   ])('the image %s is pulled %s', (image, policy) => {
-    expect(parts(specOf({ 'spec.containers.0.image': image }), 'containers')[0]?.imagePullPolicy).toBe(
+    expect(listIn(specOf({ 'spec.containers.0.image': image }), 'containers')[0]?.imagePullPolicy).toBe(
       policy,
     );
   });
 
   test('ports of the host on the network of the host', () => {
     const spec = specOf({ 'spec.hostNetwork': true, 'spec.containers.0.ports': [{ containerPort: 80 }] });
-    expect(parts(parts(spec, 'containers')[0] ?? {}, 'ports')).toMatchObject([{ hostPort: 80 }]);
+    expect(listIn(listIn(spec, 'containers')[0] ?? {}, 'ports')).toMatchObject([{ hostPort: 80 }]);
   });
 
   test('a request finer than thousandths is rounded up', () => {
     const spec = specOf({ 'spec.containers.0.resources': { requests: { cpu: '1500u' } } });
-    expect(parts(spec, 'containers')[0]?.resources).toEqual({ requests: { cpu: '2m' } });
+    expect(listIn(spec, 'containers')[0]?.resources).toEqual({ requests: { cpu: '2m' } });
   });
 
   test('a condition while gates hold it back', () => {
     const pod = created(pods, vary(SMALL, 'spec.schedulingGates', [{ name: 'a' }]));
-    expect(part(pod, 'status')).toMatchObject({
+    expect(objectAt(pod, 'status')).toMatchObject({
       phase: 'Pending',
       conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }],
     });
@@ -56,11 +58,11 @@ describe('what a pod gets', () => {
 
   test('its own labels in affinity that names keys', () => {
     const pod = created(pods, FULL);
-    const terms = parts(
-      part(pod, 'spec', 'affinity', 'podAffinity'),
+    const terms = listIn(
+      objectAt(pod, 'spec', 'affinity', 'podAffinity'),
       'requiredDuringSchedulingIgnoredDuringExecution',
     );
-    expect(parts(part(terms[0], 'labelSelector'), 'matchExpressions').at(-1)).toEqual({
+    expect(listIn(objectAt(terms[0], 'labelSelector'), 'matchExpressions').at(-1)).toEqual({
       key: 'track',
       operator: 'In',
       values: ['stable'],
@@ -75,7 +77,7 @@ describe('what a pod gets', () => {
     );
     expect(annotated.metadata.annotations).toEqual({ [key]: 'runtime/default' });
     const confined = created(pods, vary(SMALL, 'metadata.annotations', { [key]: 'localhost/mine' }));
-    expect(parts(part(confined, 'spec'), 'containers')[0]?.securityContext).toEqual({
+    expect(listIn(objectAt(confined, 'spec'), 'containers')[0]?.securityContext).toEqual({
       appArmorProfile: { type: 'Localhost', localhostProfile: 'mine' },
     });
   });
@@ -91,7 +93,7 @@ describe('what a pod gets', () => {
     ['a limit of one of both', { limits: { cpu: '1' } }, 'Burstable'],
   ])('a class of service by its resources: %s', (_, resources, qosClass) => {
     const pod = created(pods, vary(SMALL, 'spec.containers.0.resources', resources));
-    expect(part(pod, 'status').qosClass).toBe(qosClass);
+    expect(objectAt(pod, 'status').qosClass).toBe(qosClass);
   });
 
   test.each([

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
-import { part, parts } from '../../src/object/parts.ts';
+import { objectAt, objectsOf } from '../../src/object/json-values.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { created, problemsOnUpdate } from '../kit/manifests.ts';
 import { vary, varyAll } from '../kit/variations.ts';
 import { SMALL } from './pod-manifests.ts';
+
+const listIn = (object: JsonObject, name: string): readonly JsonObject[] => objectsOf(object[name]);
 
 describe('an update of a pod', () => {
   const before = varyAll(SMALL, {
@@ -152,7 +154,7 @@ describe('containers for debugging', () => {
   const pod = created(pods, SMALL);
   const add = (container: JsonObject) => {
     const wanted = structuredClone(pod);
-    wanted.spec = { ...part(wanted, 'spec'), nodeName: 'elsewhere', ephemeralContainers: [container] };
+    wanted.spec = { ...objectAt(wanted, 'spec'), nodeName: 'elsewhere', ephemeralContainers: [container] };
     return view.write(wanted, pod);
   };
   const debug = {
@@ -163,9 +165,9 @@ describe('containers for debugging', () => {
   };
 
   test('are all that the subresource adds, with their defaults', () => {
-    const spec = part(add(debug), 'spec');
+    const spec = objectAt(add(debug), 'spec');
     expect(spec.nodeName).toBeUndefined();
-    expect(parts(spec, 'ephemeralContainers')).toMatchObject([{ name: 'debug', imagePullPolicy: 'Always' }]);
+    expect(listIn(spec, 'ephemeralContainers')).toMatchObject([{ name: 'debug', imagePullPolicy: 'Always' }]);
   });
 
   test.each<[JsonObject, string[]]>([

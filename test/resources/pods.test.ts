@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
-import { part } from '../../src/object/parts.ts';
+import { objectAt } from '../../src/object/json-values.ts';
 import { podtemplates } from '../../src/resources/core/pod-template.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
@@ -237,7 +237,7 @@ describe('a pod is refused for', () => {
 describe('a pod template', () => {
   test('is accepted with all that a pod may have', () => {
     const { metadata, ...pod } = FULL;
-    const { name: _, ...kept } = part({ metadata }, 'metadata');
+    const { name: _, ...kept } = objectAt({ metadata }, 'metadata');
     expect(problemsOnCreate(podtemplates, { template: { ...pod, metadata: kept } })).toEqual([]);
   });
 

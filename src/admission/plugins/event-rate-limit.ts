@@ -4,10 +4,16 @@ import type { ResourceOf } from '../../api/names.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { type FieldError, StatusError } from '../../api/status.ts';
 import type { Event } from '../../api/types/core/v1.ts';
-import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
-import { invalidValue, notSupported } from '../../object/field-errors.ts';
-import { shown } from '../../object/go-value.ts';
-import { count, objectsOf } from '../../object/parts.ts';
+import {
+  asObject,
+  checkFields,
+  checkOneOf,
+  invalidValue,
+  notSupported,
+  throwProblems,
+} from '../../object/field-errors.ts';
+import { goText } from '../../object/go-value.ts';
+import { numberOf, objectsOf } from '../../object/json-values.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import { describePlugin, isWriteOf, type PluginParts, type WriteOf } from '../plugin.ts';
 
@@ -116,7 +122,7 @@ export function readLimits(config: JsonValue | undefined): Limit[] {
   }
   const limits = objectsOf(file.limits);
   if (limits.length === 0) {
-    const none = shown(`[]eventratelimit.Limit${Array.isArray(file.limits) ? '{}' : '(nil)'}`);
+    const none = goText(`[]eventratelimit.Limit${Array.isArray(file.limits) ? '{}' : '(nil)'}`);
     problems.push(invalidValue('limits', none, 'must not be empty'));
   }
   const read = limits.flatMap((limit, at) => readLimit(asObject(limit), `limits[${at}]`, problems));
@@ -130,9 +136,9 @@ function readLimit(limit: JsonObject, path: string, problems: FieldError[]): Lim
   if (type === undefined) problems.push(notSupported(`${path}.type`, limit.type ?? '', TYPES));
   const number = (name: string): number => {
     const value = limit[name] ?? 0;
-    if (!Number.isInteger(count(value)) || typeof value === 'string')
+    if (!Number.isInteger(numberOf(value)) || typeof value === 'string')
       problems.push(invalidValue(`${path}.${name}`, value, 'must be an integer'));
-    return count(value);
+    return numberOf(value);
   };
   const [burst, perSecond, cacheSize] = [number('burst'), number('qps'), number('cacheSize')];
   if (burst <= 0) problems.push(invalidValue(`${path}.burst`, burst, 'must be positive'));

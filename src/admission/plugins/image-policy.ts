@@ -3,10 +3,9 @@ import { LRUCache } from 'lru-cache';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import type { Pod } from '../../api/types/core/v1.ts';
-import { asObject, checkFields, throwProblems } from '../../object/config-fields.ts';
-import { required } from '../../object/field-errors.ts';
+import { asObject, checkFields, required, throwProblems } from '../../object/field-errors.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { objectOf, part, text } from '../../object/parts.ts';
+import { objectAt, objectOf, stringOf } from '../../object/json-values.ts';
 import { readClientConfig } from '../../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../../outbound/http-client.ts';
 import { pause } from '../../util/pause.ts';
@@ -171,15 +170,15 @@ function parseReviewStatus(answer: JsonValue): ReviewStatus {
     throw new Error(`webhook answered with no ${KIND}`);
   const { kind = KIND, apiVersion = API_VERSION } = answer;
   if (kind !== KIND || apiVersion !== API_VERSION) {
-    const what = `${text(apiVersion)}, Kind=${text(kind)}`;
+    const what = `${stringOf(apiVersion)}, Kind=${stringOf(kind)}`;
     throw new Error(`webhook answered with ${what} instead of ${API_VERSION}, Kind=${KIND}`);
   }
-  const { allowed, reason, auditAnnotations } = part(answer, 'status');
+  const { allowed, reason, auditAnnotations } = objectAt(answer, 'status');
   const notes = Object.entries(objectOf(auditAnnotations));
   return {
     allowed: allowed === true,
-    reason: text(reason),
-    auditAnnotations: notes.map(([key, value]) => [key, text(value)] as const),
+    reason: stringOf(reason),
+    auditAnnotations: notes.map(([key, value]) => [key, stringOf(value)] as const),
   };
 }
 
@@ -230,7 +229,7 @@ export function readImagePolicyConfig(config: JsonValue | undefined): ImagePolic
   checkFields(asObject(config), ['imagePolicy'], '', problems);
   const policy = asObject(asObject(config).imagePolicy);
   checkFields(policy, FIELDS, 'imagePolicy', problems);
-  if (text(policy.kubeConfigFile) === '') problems.push(required('imagePolicy.kubeConfigFile'));
+  if (stringOf(policy.kubeConfigFile) === '') problems.push(required('imagePolicy.kubeConfigFile'));
   const retryBackoffMs = readMs(policy, 'retryBackoff', BACKOFF, problems);
   const allowTtlMs = readMs(policy, 'allowTTL', ALLOW, problems);
   const denyTtlMs = readMs(policy, 'denyTTL', DENY, problems);
@@ -238,7 +237,7 @@ export function readImagePolicyConfig(config: JsonValue | undefined): ImagePolic
   if (typeof defaultAllow !== 'boolean')
     problems.push(wrong('imagePolicy.defaultAllow', 'must be true or false'));
   throwProblems('ImagePolicyWebhook configuration', problems);
-  const kubeConfigFile = text(policy.kubeConfigFile);
+  const kubeConfigFile = stringOf(policy.kubeConfigFile);
   return { kubeConfigFile, allowTtlMs, denyTtlMs, retryBackoffMs, defaultAllow: defaultAllow === true };
 }
 

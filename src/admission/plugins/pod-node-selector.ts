@@ -3,7 +3,7 @@ import { forbidden, internalError, unknownError } from '../../api/status.ts';
 import type { Namespace, PodSpec } from '../../api/types/core/v1.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
-import { isObject } from '../../object/merge-patch.ts';
+import { isObject } from '../../object/json-values.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';

@@ -8,21 +8,19 @@ import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts, type WriteOf } from '../plugin.ts';
 import { ALL_CHECKS, Evaluator } from '../pod-security/evaluator.ts';
 import { BOUNDS, type Bounds, warningsOf } from '../pod-security/existing-pods.ts';
-import { PodSecurityMetrics } from '../pod-security/metrics.ts';
-import { type NamespaceRules, reviewNamespace } from '../pod-security/namespace-labels.ts';
-import { isSignificant, PodJudge, type PodTemplate } from '../pod-security/pod-judge.ts';
+import { isSignificant, PodJudge, PodSecurityMetrics, type PodTemplate } from '../pod-security/pod-judge.ts';
 import {
   type Exemptions,
-  type PodSecurityConfig,
-  readPodSecurityConfig,
-} from '../pod-security/pod-security-config.ts';
-import {
   isPrivileged,
   type Labelled,
+  type NamespaceRules,
+  type PodSecurityConfig,
   type Policy,
   PREFIX,
   PRIVILEGED,
   policyOf,
+  readPodSecurityConfig,
+  reviewNamespace,
   toText,
 } from '../pod-security/policy.ts';
 import { NAMESPACES, PODS } from '../resources.ts';

@@ -1,9 +1,8 @@
 import type { JsonValue } from '../../api/object-meta.ts';
 import { type FieldError, notFound, unknownError } from '../../api/status.ts';
 import type { Namespace, Pod, Toleration } from '../../api/types/core/v1.ts';
-import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/config-fields.ts';
-import { isObject } from '../../object/merge-patch.ts';
-import { objectsOf } from '../../object/parts.ts';
+import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/field-errors.ts';
+import { isObject, objectsOf } from '../../object/json-values.ts';
 import { qosClass } from '../../object/pod-spec.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';

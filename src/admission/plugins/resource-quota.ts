@@ -4,10 +4,15 @@ import { fromResourceList, type ResourceList } from '../../object/resource-list.
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { describePlugin, type PluginParts } from '../plugin.ts';
-import { type Charged, chargesOf, refuseExcess, withCharge } from '../quota/charge.ts';
-import { measureOf } from '../quota/measures.ts';
-import { type Quota, toQuota } from '../quota/quota.ts';
-import { type LimitedResource, readQuotaConfig } from '../quota/quota-config.ts';
+import {
+  type Charged,
+  chargesOf,
+  type LimitedResource,
+  readQuotaConfig,
+  refuseExcess,
+  withCharge,
+} from '../quota/charge.ts';
+import { measureOf, type Quota, toQuota } from '../quota/quota.ts';
 
 const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 

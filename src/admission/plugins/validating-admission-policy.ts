@@ -7,14 +7,18 @@ import {
   namespaceOf,
   RequestMatcher,
   type ResourceVersion,
-} from '../matching/match-resources.ts';
+} from '../match-resources.ts';
 import { describePlugin } from '../plugin.ts';
-import { type ConvertTo, RequestBindings } from '../policies/bindings.ts';
-import { AnnotationValues, act, type Denial, denied } from '../policies/findings.ts';
-import { type Hook, Hooks } from '../policies/hooks.ts';
-import { judge } from '../policies/judge.ts';
-import { ConfigurationError, collectParams, type FindParams, type ParamSource } from '../policies/params.ts';
-import type { Binding, Policy } from '../policies/policy.ts';
+import {
+  ConfigurationError,
+  type ConvertTo,
+  collectParams,
+  type FindParams,
+  type ParamSource,
+  RequestBindings,
+} from '../policies/bindings.ts';
+import { AnnotationValues, act, type Denial, denied, judge } from '../policies/judge.ts';
+import { type Binding, type Hook, Hooks, type Policy } from '../policies/policy.ts';
 import { Rights, type RightsOracle } from '../policies/rights.ts';
 
 export interface PolicyParts {

@@ -4,14 +4,21 @@ import { copyJson, equal } from '../../object/equality.ts';
 import { parseJson } from '../../object/exact-json.ts';
 import { applyJsonPatch } from '../../object/json-patch.ts';
 import { jsonSyntaxError } from '../../object/json-syntax-error.ts';
+import { isObject } from '../../object/json-values.ts';
 import { parseOwners } from '../../object/managed-fields/owners.ts';
-import { isObject } from '../../object/merge-patch.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
 import { describePlugin } from '../plugin.ts';
-import { Dispatch, toWebhookParts, type WebhookNeeds, type WebhookParts } from '../webhooks/dispatch.ts';
-import type { Candidate } from '../webhooks/hook-list.ts';
+import {
+  Dispatch,
+  fromWebhookForm,
+  keepNamespace,
+  toWebhookForm,
+  toWebhookParts,
+  type WebhookNeeds,
+  type WebhookParts,
+} from '../webhooks/dispatch.ts';
 import type { Verdict } from '../webhooks/review.ts';
-import { fromWebhookForm, keepNamespace, toWebhookForm } from '../webhooks/webhook-form.ts';
+import type { Candidate } from '../webhooks/webhook.ts';
 
 const MUTATION = 'mutation.webhook.admission.k8s.io/';
 

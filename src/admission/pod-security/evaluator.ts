@@ -4,6 +4,7 @@ import {
   hostPathVolumes,
   hostPorts,
   procMount,
+  restrictedVolumes,
   sysctls,
   windowsHostProcess,
 } from './checks/host.ts';
@@ -16,7 +17,6 @@ import {
   runAsUser,
 } from './checks/privileges.ts';
 import { appArmorProfile, seccompBaseline, seccompRestricted, seLinuxOptions } from './checks/profiles.ts';
-import { restrictedVolumes } from './checks/restricted-volumes.ts';
 import type { LevelVersion, Version } from './policy.ts';
 
 interface Found {

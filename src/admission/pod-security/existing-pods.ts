@@ -2,7 +2,7 @@ import type { Pod } from '../../api/types/core/v1.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
 import type { Entry, Store } from '../../storage/store.ts';
-import { endTurn } from '../../util/end-turn.ts';
+import { endTurn } from '../../util/concurrency.ts';
 import { PODS } from '../resources.ts';
 import { toCheckedPod } from './check.ts';
 import { type Evaluator, reasonsOf } from './evaluator.ts';

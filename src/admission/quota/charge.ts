@@ -1,10 +1,13 @@
-import type { ApiObject } from '../../api/object-meta.ts';
+import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { FieldError } from '../../api/status.ts';
+import type { ScopedResourceSelectorRequirement } from '../../api/types/core/v1.ts';
+import { asObject, checkFields, checkOneOf, required, throwProblems } from '../../object/field-errors.ts';
+import { objectsOf, stringOf } from '../../object/json-values.ts';
 import { formatQuantity } from '../../object/quantity.ts';
 import { addLists, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { refusal } from '../plugin.ts';
-import { type Measure, only, type Quota } from './quota.ts';
-import type { LimitedResource } from './quota-config.ts';
+import { type Measure, only, type Quota, type ScopeSelector, toScopeSelectors } from './quota.ts';
 
 /** One write, to be charged to the quotas of its namespace. */
 export interface Charged {
@@ -113,3 +116,59 @@ const formatAmounts = (list: ResourceList): string =>
     .map(([name, quantity]) => `${name}=${formatQuantity(quantity)}`)
     .sort()
     .join(',');
+
+/** A resource that needs a quota, with the names or scopes of usage that do. */
+export interface LimitedResource {
+  readonly group: string;
+  readonly resource: string;
+  /** Names of usage that contain one of these. */
+  readonly matchContains: readonly string[];
+  readonly matchScopes: readonly ScopeSelector[];
+}
+
+const API_VERSIONS = ['k8s.io', 'cluster.io'].flatMap((domain) => [
+  `apiserver.config.${domain}/v1`,
+  `resourcequota.admission.${domain}/v1beta1`,
+  `resourcequota.admission.${domain}/v1alpha1`,
+]);
+
+/**
+ *   apiVersion: apiserver.config.k8s.io/v1
+ *   kind: ResourceQuotaConfiguration
+ *   limitedResources:
+ *   - resource: pods
+ *     matchScopes: [{scopeName: PriorityClass, operator: In, values: [cluster-services]}]
+ *
+ * @throws Error with all problems
+ */
+export function readQuotaConfig(config: JsonValue | undefined): LimitedResource[] {
+  if (config === undefined) return [];
+  const file = asObject(config);
+  const problems: FieldError[] = [];
+  checkOneOf(file.apiVersion, API_VERSIONS, 'apiVersion', problems);
+  checkOneOf(file.kind, ['ResourceQuotaConfiguration', 'Configuration'], 'kind', problems);
+  checkFields(file, ['apiVersion', 'kind', 'limitedResources'], '', problems);
+  const limited = objectsOf(file.limitedResources).map((one, at) => readLimited(one, at, problems));
+  throwProblems('ResourceQuota configuration', problems);
+  return limited;
+}
+
+function readLimited(one: JsonObject, at: number, problems: FieldError[]): LimitedResource {
+  const path = `limitedResources[${at}]`;
+  checkFields(one, ['apiGroup', 'resource', 'matchContains', 'matchScopes'], path, problems);
+  const resource = stringOf(one.resource);
+  if (resource === '') problems.push(required(`${path}.resource`));
+  const contains = Array.isArray(one.matchContains) ? one.matchContains : [];
+  return {
+    group: stringOf(one.apiGroup),
+    resource,
+    matchContains: contains.map((part) => stringOf(part)),
+    matchScopes: toScopeSelectors(objectsOf(one.matchScopes).map(readScope)),
+  };
+}
+
+const readScope = ({ scopeName, operator, values }: JsonObject): ScopedResourceSelectorRequirement => ({
+  scopeName: stringOf(scopeName),
+  operator: stringOf(operator),
+  values: Array.isArray(values) ? values.map((value) => stringOf(value)) : [],
+});

@@ -1,9 +1,32 @@
 import type { GroupResource, ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
-import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../api/types/core/v1.ts';
+import type {
+  Affinity,
+  Container,
+  PersistentVolumeClaim,
+  Pod,
+  PodSpec,
+  ResourceQuota,
+  ScopedResourceSelectorRequirement,
+  Service,
+} from '../../api/types/core/v1.ts';
+import { qosClass } from '../../object/pod-spec.ts';
 import { parseQuantity, type Quantity } from '../../object/quantity.ts';
-import { NOTHING, type ResourceList, toResourceList } from '../../object/resource-list.ts';
+import {
+  addLists,
+  isExtendedResource,
+  isHugePages,
+  isNativeResource,
+  NOTHING,
+  type ResourceList,
+  toResourceList,
+} from '../../object/resource-list.ts';
+import { matchesLabels } from '../../object/selectors.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { AdmissionOperation } from '../admission.ts';
+import { podResources, resourcesOf } from '../plugins/limit-ranger.ts';
+import { storageClassOf } from '../plugins/storage.ts';
+import { CLAIMS, PODS, SERVICES } from '../resources.ts';
 
 /** A ResourceQuota as it is enforced: by its status, into which a controller copies the spec together with the usage. */
 export interface Quota {
@@ -70,3 +93,212 @@ export const amount = (count: number): Quantity =>
 
 export const ONE = amount(1);
 export const ZERO = amount(0);
+
+const POD_COUNT = countName(PODS);
+const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
+const POD_NAMES: ReadonlySet<string> = new Set([
+  POD_COUNT,
+  'pods',
+  ...COMPUTE,
+  ...COMPUTE.flatMap((name) => [`requests.${name}`, `limits.${name}`]),
+]);
+
+/** When these are limited every container must state its amount, for compatibility with the first quotas. */
+const MUST_BE_SAID: ReadonlySet<string> = new Set(
+  ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
+);
+
+/** Pods and their requests and limits, until they have ended. */
+const measurePods: Measure<Pod> = {
+  resource: PODS,
+  operations: ['CREATE'],
+  mayHaveShrunk: (fields) => ['Succeeded', 'Failed'].includes(fields['status.phase'] ?? ''),
+  counts: (name) =>
+    POD_NAMES.has(name) ||
+    isHugePages(name) ||
+    (name.startsWith('requests.') && (isHugePages(name.slice(9)) || !isNativeResource(name))),
+  usage: (pod, now) => {
+    const usage = new Map([[POD_COUNT, ONE]]);
+    if (hasEnded(pod, now)) return usage;
+    const { spec = {} } = pod;
+    const overhead = toResourceList(spec.overhead);
+    const requests = addLists(podResources(spec, 'requests'), overhead);
+    const limits = podResources(spec, 'limits');
+    return addLists(usage, computeUsage(requests, addOverhead(limits, overhead)));
+  },
+  missing: (names, { spec }) => {
+    const required = names.filter((name) => MUST_BE_SAID.has(name));
+    const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
+    const silent = required.sort().flatMap((name) => {
+      const those = containers.filter((container) => !says(container, name));
+      return those.length === 0 ? [] : [`${name} for: ${namesOf(those)}`];
+    });
+    return silent.length === 0 ? undefined : `must specify ${silent.join('; ')}`;
+  },
+  isInScope,
+};
+
+const says = (container: Container, name: string): boolean =>
+  computeUsage(resourcesOf(container, 'requests'), resourcesOf(container, 'limits')).has(name);
+
+const namesOf = (containers: readonly Container[]): string =>
+  [...new Set(containers.map(({ name = '' }) => name))].sort().join(',');
+
+/** Adds the overhead to resources that have a limit; the others stay without one. */
+function addOverhead(limits: ResourceList, overhead: ResourceList): ResourceList {
+  return addLists(limits, new Map([...overhead].filter(([name]) => (limits.get(name)?.nanos ?? 0n) > 0n)));
+}
+
+function computeUsage(requests: ResourceList, limits: ResourceList): ResourceList {
+  const usage = new Map<string, Quantity>([['pods', ONE]]);
+  for (const [name, request] of requests) {
+    const isCompute = COMPUTE.includes(name);
+    if (isCompute || isHugePages(name)) usage.set(name, request);
+    if (isCompute || isHugePages(name) || isExtendedResource(name)) usage.set(`requests.${name}`, request);
+  }
+  for (const [name, limit] of limits) if (COMPUTE.includes(name)) usage.set(`limits.${name}`, limit);
+  return usage;
+}
+
+/** Also true for a pod that should have ended by now: a pod that is stuck on a lost node must not use up the quota. */
+function hasEnded({ metadata, status }: Pod, now: Date): boolean {
+  if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false;
+  return now.getTime() > Date.parse(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000;
+}
+
+function isInScope(selector: ScopeSelector, { spec = {} }: Pod): boolean {
+  switch (selector.scope) {
+    case 'Terminating':
+      return isBounded(spec);
+    case 'NotTerminating':
+      return !isBounded(spec);
+    case 'BestEffort':
+      return qosClass(spec) === 'BestEffort';
+    case 'NotBestEffort':
+      return qosClass(spec) !== 'BestEffort';
+    case 'PriorityClass':
+      return hasPriorityClass(selector, spec.priorityClassName ?? '');
+    case 'CrossNamespacePodAffinity':
+      return looksAcrossNamespaces(spec.affinity);
+    default:
+      return false;
+  }
+}
+
+/** Whether the pod ends by itself. */
+const isBounded = ({ activeDeadlineSeconds }: PodSpec): boolean =>
+  activeDeadlineSeconds !== undefined && activeDeadlineSeconds >= 0;
+
+function hasPriorityClass({ scope, operator, values }: ScopeSelector, name: string): boolean {
+  if (!isOperator(operator)) return false;
+  return matchesLabels([{ key: scope, operator, values }], name === '' ? {} : { [scope]: name });
+}
+
+const isOperator = (text: string): text is 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' =>
+  ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(text);
+
+const looksAcrossNamespaces = ({ podAffinity, podAntiAffinity }: Affinity = {}): boolean =>
+  [podAffinity, podAntiAffinity].some((affinity) => {
+    const {
+      requiredDuringSchedulingIgnoredDuringExecution: hard = [],
+      preferredDuringSchedulingIgnoredDuringExecution: soft = [],
+    } = affinity ?? {};
+    const terms = [...hard, ...soft.map(({ podAffinityTerm = {} }) => podAffinityTerm)];
+    return terms.some(
+      ({ namespaces = [], namespaceSelector }) => namespaces.length > 0 || namespaceSelector !== undefined,
+    );
+  });
+
+const SERVICE_COUNT = countName(SERVICES);
+const SERVICE_NAMES = [SERVICE_COUNT, 'services', 'services.nodeports', 'services.loadbalancers'];
+
+/** Services, the node ports that they have or will get, and load balancers. */
+const measureServices: Measure<Service> = {
+  resource: SERVICES,
+  operations: ['CREATE', 'UPDATE'],
+  mayHaveShrunk: () => true,
+  counts: (name) => SERVICE_NAMES.includes(name),
+  usage: ({ spec = {} }) => {
+    const { type, ports = [], allocateLoadBalancerNodePorts } = spec;
+    const isBalanced = type === 'LoadBalancer';
+    const takesPorts = type === 'NodePort' || isBalanced;
+    // Without automatic node ports, only requested ones count.
+    const isAsked = isBalanced && allocateLoadBalancerNodePorts === false;
+    const taken = isAsked ? ports.filter(({ nodePort = 0 }) => nodePort !== 0) : ports;
+    return new Map([
+      [SERVICE_COUNT, ONE],
+      ['services', ONE],
+      ['services.nodeports', takesPorts ? amount(taken.length) : ZERO],
+      ['services.loadbalancers', isBalanced ? ONE : ZERO],
+    ]);
+  },
+};
+
+const CLAIM_COUNT = countName(CLAIMS);
+const CLAIM = 'persistentvolumeclaims';
+const STORAGE = 'requests.storage';
+const OF_CLASS = '.storageclass.storage.k8s.io/';
+const WHOLE = 1_000_000_000n;
+
+/** Claims and their storage, in total and by storage class: `gold.storageclass.storage.k8s.io/requests.storage`. */
+const measureClaims: Measure<PersistentVolumeClaim> = {
+  resource: CLAIMS,
+  operations: ['CREATE', 'UPDATE'],
+  mayHaveShrunk: () => true,
+  counts: (name) =>
+    name === CLAIM_COUNT ||
+    [CLAIM, STORAGE].some((own) => name === own || name.endsWith(`${OF_CLASS}${own}`)),
+  usage: (claim) => {
+    const usage = new Map<string, Quantity>([
+      [CLAIM, ONE],
+      [CLAIM_COUNT, ONE],
+    ]);
+    const storageClass = storageClassOf(claim);
+    const storage = storageOf(claim);
+    if (storage !== undefined) usage.set(STORAGE, storage);
+    if (storageClass === '') return usage;
+    usage.set(`${storageClass}${OF_CLASS}${CLAIM}`, ONE);
+    if (storage !== undefined) usage.set(`${storageClass}${OF_CLASS}${STORAGE}`, storage);
+    return usage;
+  },
+};
+
+/** Rounded up to whole bytes, as the numbers of quotas are. */
+function storageOf({ spec }: PersistentVolumeClaim): Quantity | undefined {
+  const asked = spec?.resources?.requests?.storage;
+  const quantity = asked === undefined ? undefined : parseQuantity(asked);
+  if (quantity === undefined) return undefined;
+  const { nanos, format } = quantity;
+  return { nanos: nanos % WHOLE === 0n ? nanos : (nanos / WHOLE + 1n) * WHOLE, format };
+}
+
+/** Objects that quotas only count. */
+function measureCount({ group, resource, quotaName }: ResourceDefinition): Measure {
+  const count = countName({ group, resource });
+  const names = quotaName === undefined ? [count] : [count, quotaName];
+  const usage = new Map(names.map((name) => [name, ONE]));
+  return {
+    resource: { group, resource },
+    operations: ['CREATE'],
+    counts: (name) => names.includes(name),
+    usage: () => usage,
+  };
+}
+
+const SPECIAL = [measurePods, measureServices, measureClaims];
+
+/** Undefined: quotas do not count this resource. */
+export function measureOf(definition: ResourceDefinition): Measure | undefined {
+  if (!isCounted(definition)) return undefined;
+  const { group, resource } = definition;
+  const special = SPECIAL.find(
+    (measure) => measure.resource.group === group && measure.resource.resource === resource,
+  );
+  return special ?? measureCount(definition);
+}
+
+/** Quotas count neither what is only asked or only listed, nor events, which end by themselves. */
+const isCounted = ({ verbs, strategy }: ResourceDefinition): boolean =>
+  verbs.includes('create') && verbs.includes('list') && strategy.expires !== true;

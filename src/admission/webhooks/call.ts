@@ -3,12 +3,11 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { badRequest, StatusError, type StatusReason } from '../../api/status.ts';
 import type { AdmissionReview } from '../../api/types/admission/v1.ts';
 import type { Status } from '../../api/types/meta/v1.ts';
-import { isObject } from '../../object/merge-patch.ts';
-import { networkText } from '../../outbound/network-text.ts';
+import { isObject } from '../../object/json-values.ts';
+import { networkText } from '../../outbound/http-client.ts';
 import { type Answer, AnswerTimeout } from '../../outbound/webhook-client.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { urlOf, type WebhookClients } from './clients.ts';
-import type { Candidate } from './hook-list.ts';
 import {
   createReview,
   decodeReview,
@@ -18,7 +17,7 @@ import {
   toVerdict,
   type Verdict,
 } from './review.ts';
-import type { Webhook } from './webhook.ts';
+import type { Candidate, Webhook } from './webhook.ts';
 
 /** A webhook could not be called, or its answer is invalid; failurePolicy decides about the write. */
 export class CallError extends Error {
@@ -111,7 +110,8 @@ function transportText(error: unknown, url: string): string {
   if (error instanceof AnswerTimeout) return 'context deadline exceeded';
   if (!(error instanceof Error)) return String(error);
   const { hostname, host, port } = new URL(url);
-  const { address, port: dialed } = error as { address?: unknown; port?: unknown };
+  const address = 'address' in error ? error.address : undefined;
+  const dialed = 'port' in error ? error.port : undefined;
   const authority = typeof address === 'string' ? `${address}:${dialed}` : port === '' ? `${host}:443` : host;
   return networkText(error, { host: hostname, authority });
 }
@@ -168,7 +168,7 @@ export function answerProblem({ code, body, contentType }: Answer): string | und
 /** The message of a body that is a Status. */
 function statusMessage(body: Buffer): string | undefined {
   try {
-    const value = JSON.parse(body.toString('utf8')) as JsonValue;
+    const value: JsonValue = JSON.parse(body.toString('utf8'));
     const isStatus = isObject(value) && value.kind === 'Status' && typeof value.message === 'string';
     return isStatus ? String(value.message) : undefined;
   } catch {

@@ -4,8 +4,8 @@ import { isAbsolute } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
-import { asObject, checkFields } from '../../object/config-fields.ts';
-import { text } from '../../object/parts.ts';
+import { asObject, checkFields } from '../../object/field-errors.ts';
+import { stringOf } from '../../object/json-values.ts';
 import {
   type ClientCredentials,
   type ClientUsers,
@@ -140,15 +140,15 @@ export function readWebhookConfig(config: JsonValue | undefined): ClientUsers | 
   if (config === undefined) return undefined;
   const object = asObject(config);
   const { kind, apiVersion, kubeConfigFile } = object;
-  if (kind === undefined || KINDS[text(apiVersion)] !== kind)
+  if (kind === undefined || KINDS[stringOf(apiVersion)] !== kind)
     throw new Error(
-      `no kind ${JSON.stringify(text(kind))} is registered for version ${JSON.stringify(text(apiVersion))}`,
+      `no kind ${JSON.stringify(stringOf(kind))} is registered for version ${JSON.stringify(stringOf(apiVersion))}`,
     );
   const problems: FieldError[] = [];
   checkFields(object, ['kind', 'apiVersion', 'kubeConfigFile'], '', problems);
   const [problem] = problems;
   if (problem !== undefined) throw new Error(`${problem.field}: ${problem.message}`);
-  const path = text(kubeConfigFile);
+  const path = stringOf(kubeConfigFile);
   if (!isAbsolute(path))
     throw new Error(`kubeConfigFile: Invalid value: ${JSON.stringify(path)}: must be an absolute file path`);
   return readClientUsers(path);

@@ -6,11 +6,10 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { AdmissionResponse, AdmissionReview } from '../../api/types/admission/v1.ts';
 import type { Status } from '../../api/types/meta/v1.ts';
 import { decodeObject } from '../../codec/decode.ts';
-import { isObject } from '../../object/merge-patch.ts';
-import { text } from '../../object/parts.ts';
+import { isObject, stringOf } from '../../object/json-values.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { namespaceOf } from '../matching/match-resources.ts';
-import { type Candidate, kindOf } from './hook-list.ts';
+import { namespaceOf } from '../match-resources.ts';
+import { type Candidate, kindOf } from './webhook.ts';
 
 /** AdmissionReview (admission.k8s.io): the question to a webhook, and its answer. */
 
@@ -101,7 +100,7 @@ export function decodeReview(body: Buffer, version: ReviewVersion, types: TypeLi
   const { kind, apiVersion } = value;
   try {
     const { object } = decodeObject(value, types.message(`admission/${version}.AdmissionReview`));
-    return { ...object, kind: text(kind), apiVersion: text(apiVersion) };
+    return { ...object, kind: stringOf(kind), apiVersion: stringOf(apiVersion) };
   } catch (error) {
     throw new UnreadableReview(error instanceof Error ? error.message : String(error), { cause: error });
   }
@@ -110,7 +109,7 @@ export function decodeReview(body: Buffer, version: ReviewVersion, types: TypeLi
 function parse(body: Buffer): JsonObject {
   let value: JsonValue;
   try {
-    value = JSON.parse(body.toString('utf8')) as JsonValue;
+    value = JSON.parse(body.toString('utf8'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new UnreadableReview(`couldn't get version/kind; json parse error: ${why}`, { cause: error });

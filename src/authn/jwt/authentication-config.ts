@@ -1,14 +1,18 @@
 import type { FieldError } from '../../api/status.ts';
 import { repeatedKeyProblems } from '../../codec/yaml-problems.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
-import { throwProblems } from '../../object/config-fields.ts';
-import { duplicate, invalidValue, notSupported, required } from '../../object/field-errors.ts';
-import type { AnonymousConfig } from '../anonymous.ts';
-import { type ClaimMapping, JWT_ALGORITHMS, type JwtConfig } from './config.ts';
-import { ConfigFields } from './config-fields.ts';
-import { CLAIMS, compileRules, USER } from './expressions.ts';
-import { ISSUER_FIELDS, parseIssuer } from './issuer-config.ts';
-import { MAPPING_FIELDS, parseMappings } from './mapping-config.ts';
+import { duplicate, invalidValue, notSupported, required, throwProblems } from '../../object/field-errors.ts';
+import type { AnonymousConfig } from '../authenticator.ts';
+import {
+  CLAIMS,
+  type ClaimMapping,
+  ConfigFields,
+  compileRules,
+  JWT_ALGORITHMS,
+  type JwtConfig,
+  USER,
+} from './config.ts';
+import { ISSUER_FIELDS, MAPPING_FIELDS, parseIssuer, parseMappings } from './issuer-config.ts';
 
 /**
  * The file of --authentication-config, in YAML or JSON:

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { isObject } from '../../object/merge-patch.ts';
+import { isObject } from '../../object/json-values.ts';
 import type { HttpsGet } from '../../outbound/http-client.ts';
 import { pause } from '../../util/pause.ts';
 import { readUnverified, type VerificationKey, verifyToken } from '../jws.ts';
@@ -133,7 +133,7 @@ export class IdentityProvider {
 }
 
 function toObject(text: string): JsonObject {
-  const value = JSON.parse(text) as JsonValue;
+  const value: JsonValue = JSON.parse(text);
   if (isObject(value)) return value;
   throw new Error('the answer is no object');
 }

@@ -1,12 +1,109 @@
 import type { JsonObject } from '../../api/object-meta.ts';
+import { isObject } from '../../object/json-values.ts';
 import type { HttpsGet } from '../../outbound/http-client.ts';
+import { pause } from '../../util/pause.ts';
 import type { Authentication } from '../authenticator.ts';
 import { audiencesOf, readUnverified } from '../jws.ts';
-import { intersect, type TokenAuthenticator } from '../token.ts';
+import { createTokenUnion, forAudiences, intersect, type TokenAuthenticator, TokenCache } from '../token.ts';
 import type { JwtConfig } from './config.ts';
-import { expandClaims } from './distributed-claims.ts';
 import { IdentityProvider } from './identity-provider.ts';
 import { toUser } from './user-mapping.ts';
+
+export interface JwtAuthenticatorsOptions extends Omit<JwtAuthenticatorOptions, 'config'> {
+  readonly configs: readonly JwtConfig[];
+  readonly apiAudiences: readonly string[];
+  /** How long to look for the providers of a new configuration. */
+  readonly readyTimeoutMs?: number;
+}
+
+/** Kubernetes caches every token for ten seconds, and gives a new configuration a minute. */
+const SUCCESS_TTL_MS = 10_000;
+const READY_TIMEOUT_MS = 60_000;
+
+interface Generation {
+  readonly tokens: TokenAuthenticator;
+  readonly members: readonly JwtAuthenticator[];
+  readonly stop: AbortController;
+}
+
+/** All issuers of a configuration, which another configuration can replace. */
+export class JwtAuthenticators implements TokenAuthenticator {
+  readonly #options: JwtAuthenticatorsOptions;
+  readonly #running = new Set<Promise<void>>();
+  #current: Generation;
+  #signal: AbortSignal | undefined;
+
+  constructor(options: JwtAuthenticatorsOptions) {
+    this.#options = options;
+    this.#current = this.#create(options.configs);
+  }
+
+  authenticate(
+    token: string,
+    audiences: readonly string[],
+  ): Promise<Authentication | undefined> | Authentication | undefined {
+    return this.#current.tokens.authenticate(token, audiences);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
+    this.#start(this.#current);
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    this.#current.stop.abort();
+    await Promise.all(this.#running);
+  }
+
+  /**
+   * The new issuers take over as soon as all of them are ready; until then the old ones decide.
+   * @throws Error when they are not ready in time; the old ones stay then
+   */
+  async replace(configs: readonly JwtConfig[]): Promise<void> {
+    const next = this.#create(configs);
+    this.#start(next);
+    const inTime = await this.#becomesReady(next);
+    if (!inTime) {
+      next.stop.abort();
+      if (this.#signal?.aborted === true) return;
+      throw new Error('a provider of the new authentication configuration could not be found in time');
+    }
+    this.#current.stop.abort();
+    this.#current = next;
+  }
+
+  /** False after the timeout, or when the server ends. */
+  async #becomesReady({ members }: Generation): Promise<boolean> {
+    const decided = new AbortController();
+    const end = this.#signal === undefined ? decided.signal : AbortSignal.any([decided.signal, this.#signal]);
+    const ready = Promise.all(members.map((member) => member.ready())).then(() => true);
+    const late = pause(this.#options.readyTimeoutMs ?? READY_TIMEOUT_MS, end).then(() => false);
+    const inTime = await Promise.race([ready, late]);
+    decided.abort();
+    return inTime;
+  }
+
+  #create(configs: readonly JwtConfig[]): Generation {
+    const { apiAudiences } = this.#options;
+    const members = configs.map((config) => new JwtAuthenticator({ ...this.#options, config }));
+    const tokens = new TokenCache({
+      tokens: forAudiences(apiAudiences, createTokenUnion(members)),
+      successTtlMs: SUCCESS_TTL_MS,
+      failureTtlMs: 0,
+      ...(this.#options.now === undefined ? {} : { now: this.#options.now }),
+    });
+    return { tokens, members, stop: new AbortController() };
+  }
+
+  #start({ members, stop }: Generation): void {
+    const signal = this.#signal === undefined ? stop.signal : AbortSignal.any([stop.signal, this.#signal]);
+    for (const member of members) {
+      const running = member.run(signal).finally(() => this.#running.delete(running));
+      this.#running.add(running);
+    }
+  }
+}
 
 export interface JwtAuthenticatorOptions {
   readonly config: JwtConfig;
@@ -124,4 +221,50 @@ function checkTimes({ exp, nbf }: JsonObject, nowSeconds: number): void {
   if (typeof exp !== 'number' || nowSeconds >= exp) throw new Error('oidc: verify token: token is expired');
   if (typeof nbf === 'number' && nbf > nowSeconds + NBF_LEEWAY_SECONDS)
     throw new Error('oidc: verify token: current time before the nbf (not before) time');
+}
+
+export interface DistributedClaimsOptions {
+  /** The claim that may be distributed. */
+  readonly claim: string;
+  readonly get: HttpsGet;
+  /** Verifies a token of any provider that the configuration's authorities vouch for. @throws Error */
+  readonly verify: (issuer: string, token: string) => Promise<JsonObject>;
+}
+
+/**
+ * Fetches a claim that the token does not contain but refers to (OpenID Connect Core 1.0, section 5.6.2):
+ *
+ *   "_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {"endpoint": "https://…", "access_token": "…"}}
+ *
+ * Returns the claims with that claim added. @throws Error
+ */
+export async function expandClaims(
+  claims: JsonObject,
+  { claim, get, verify }: DistributedClaimsOptions,
+): Promise<JsonObject> {
+  if (claims[claim] !== undefined || claims._claim_names === undefined) return claims;
+  const names = claims._claim_names;
+  if (!isObject(names)) throw new Error('oidc: error parsing distributed claim names');
+  const sources = claims._claim_sources;
+  if (!isObject(sources)) throw new Error('oidc: no claim sources');
+  const source = names[claim];
+  if (typeof source !== 'string') return claims;
+  const place = sources[source];
+  if (!isObject(place)) {
+    throw new Error(`id token _claim_names contained a source ${source} missing in _claims_sources`);
+  }
+  const { endpoint, access_token: accessToken } = place;
+  // Aggregated claims have no endpoint.
+  if (typeof endpoint !== 'string' || endpoint === '') return claims;
+  if (!endpoint.startsWith('https://')) throw new Error(`oidc: claim source ${endpoint} must use https`);
+  const options = typeof accessToken === 'string' ? { authorization: `Bearer ${accessToken}` } : {};
+  const token = (await get(endpoint, options)).trim();
+  const issuer = readUnverified(token)?.issuer ?? '';
+  const fetched = await verify(issuer, token);
+  if (fetched[claim] === undefined) {
+    throw new Error(
+      `jwt returned by distributed claim endpoint ${JSON.stringify(endpoint)} did not contain claim: ${claim}`,
+    );
+  }
+  return { ...claims, [claim]: fetched[claim] };
 }

@@ -1,10 +1,9 @@
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { isObject } from '../../object/merge-patch.ts';
+import { isObject } from '../../object/json-values.ts';
 import type { Authentication } from '../authenticator.ts';
 import type { LiveObjects, LiveResource } from '../live-objects.ts';
 import type { TokenAuthenticator } from '../token.ts';
-import { toUser } from './names.ts';
-import type { SignedClaims, SignedTokens } from './signed-tokens.ts';
+import { type SignedClaims, type SignedTokens, toUser } from './signed-tokens.ts';
 
 export interface BoundTokensOptions {
   readonly tokens: SignedTokens;

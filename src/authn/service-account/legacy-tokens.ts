@@ -4,8 +4,7 @@ import type { Secret, ServiceAccount } from '../../api/types/core/v1.ts';
 import type { Authentication } from '../authenticator.ts';
 import type { LiveObjects } from '../live-objects.ts';
 import type { TokenAuthenticator } from '../token.ts';
-import { parseUsername, toUser } from './names.ts';
-import type { SignedTokens } from './signed-tokens.ts';
+import { parseUsername, type SignedTokens, toUser } from './signed-tokens.ts';
 
 export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 

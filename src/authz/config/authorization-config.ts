@@ -2,11 +2,28 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { repeatedKeyProblems } from '../../codec/yaml-problems.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
-import { asObject, checkFields, checkOneOf } from '../../object/config-fields.ts';
-import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
+import {
+  asObject,
+  checkFields,
+  checkOneOf,
+  duplicate,
+  invalidValue,
+  required,
+} from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
-import { type AuthorizerConfig, isMode, MODES, type Mode, nameOfMode } from './modes.ts';
-import { parseWebhookConfig } from './webhook-config.ts';
+import type { UserInfo } from '../../request/api-request.ts';
+import { FollowedFiles } from '../../util/followed-files.ts';
+import {
+  type AuthorizationAttributes,
+  type Authorizer,
+  allowMasters,
+  alwaysAllow,
+  alwaysDeny,
+  createChain,
+  type Rules,
+  type Verdict,
+} from '../authorizer.ts';
+import { parseWebhookConfig, type WebhookConfig } from './webhook-config.ts';
 
 /**
  * The file of --authorization-config, in YAML or JSON:
@@ -98,5 +115,123 @@ function checkRepetitions(authorizers: readonly AuthorizerConfig[], problems: Fi
       problems.push(duplicate(`authorizers[${at}].${field}`, value));
     }
     seen.add(key);
+  }
+}
+
+/** The kinds of authorizers, as --authorization-mode and the configuration file name them. */
+export const MODES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'] as const;
+
+export type Mode = (typeof MODES)[number];
+
+export const isMode = (text: string): text is Mode => MODES.some((mode) => mode === text);
+
+/** One link of the chain. */
+export type AuthorizerConfig =
+  | { readonly type: Exclude<Mode, 'Webhook'>; readonly name: string }
+  | { readonly type: 'Webhook'; readonly name: string; readonly webhook: WebhookConfig };
+
+/** Authorizers other than webhooks have the name of their mode. */
+export const nameOfMode = (mode: Mode): string => mode.toLowerCase();
+
+/** The parts of a chain. An absent engine was not enabled when the server started. */
+export interface Engines {
+  readonly rbac?: Authorizer;
+  readonly node?: Authorizer;
+  readonly abac?: Authorizer;
+  readonly webhook: (name: string, config: WebhookConfig) => Authorizer;
+}
+
+/** @throws Error when a link needs an absent engine */
+export function buildChain(configs: readonly AuthorizerConfig[], engines: Engines): Authorizer {
+  return createChain([allowMasters, ...configs.map((config) => build(config, engines))]);
+}
+
+function build(config: AuthorizerConfig, { rbac, node, abac, webhook }: Engines): Authorizer {
+  switch (config.type) {
+    case 'AlwaysAllow':
+      return alwaysAllow;
+    case 'AlwaysDeny':
+      return alwaysDeny;
+    case 'ABAC':
+      return enabled(abac, config.type);
+    case 'Node':
+      return enabled(node, config.type);
+    case 'RBAC':
+      return enabled(rbac, config.type);
+    case 'Webhook':
+      return webhook(config.name, config.webhook);
+    default:
+      return config satisfies never;
+  }
+}
+
+function enabled(engine: Authorizer | undefined, mode: Mode): Authorizer {
+  if (engine !== undefined) return engine;
+  throw new Error(`authorizer type ${mode} is not allowed if it was not enabled at initial server startup`);
+}
+
+/**
+ * The chain that --authorization-mode asks for; `webhook` comes from the flags of the webhook.
+ * @throws Error
+ */
+export function fromModes(modes: readonly string[], webhook: WebhookConfig | undefined): AuthorizerConfig[] {
+  if (new Set(modes).size < modes.length) {
+    throw new Error(`authorization-mode ${JSON.stringify(modes)} has mode specified more than once`);
+  }
+  return modes.map((mode) => {
+    if (!isMode(mode)) throw new Error(`authorization-mode ${JSON.stringify(mode)} is not a valid mode`);
+    if (mode !== 'Webhook') return { type: mode, name: nameOfMode(mode) };
+    if (webhook === undefined) {
+      throw new Error("authorization-mode Webhook's authorization config file not passed");
+    }
+    return { type: mode, name: 'default', webhook };
+  });
+}
+
+/** How often the file is checked, as in Kubernetes. */
+const RELOAD_EVERY_MS = 60_000;
+
+export interface ReloadingOptions {
+  readonly path: string;
+  /** @throws Error when the chain cannot be built */
+  readonly build: (configs: readonly AuthorizerConfig[]) => Authorizer;
+  readonly onReload: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * The chain that a file configures. An invalid file changes nothing. Modes other than Webhook must stay in the file, because
+ * their indexes exist for as long as the server runs.
+ */
+export class ReloadingAuthorizer implements Authorizer {
+  readonly #file: FollowedFiles<Authorizer>;
+  #modes: readonly Mode[] | undefined;
+
+  /** @throws Error for an invalid file */
+  constructor({ path, build, onReload, onError }: ReloadingOptions) {
+    const make = ([text = '']: readonly string[]): Authorizer => {
+      const configs = parseAuthorizationConfig(text, this.#modes);
+      this.#modes ??= configs.map(({ type }) => type).filter((type) => type !== 'Webhook');
+      return build(configs);
+    };
+    const everyMs = RELOAD_EVERY_MS;
+    this.#file = new FollowedFiles({ paths: [path], make, onChange: onReload, onError, everyMs });
+  }
+
+  authorize(attributes: AuthorizationAttributes): Promise<Verdict> | Verdict {
+    return this.#file.current.authorize(attributes);
+  }
+
+  rules(user: UserInfo, namespace?: string): Rules {
+    return this.#file.current.rules(user, namespace);
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#file.run(signal);
+  }
+
+  /** Takes the current file, if it has changed and is valid. */
+  reload(): Promise<void> {
+    return this.#file.look();
   }
 }

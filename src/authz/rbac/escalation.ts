@@ -1,9 +1,10 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { forbidden, notFound } from '../../api/status.ts';
+import type { ClusterRole, RoleBinding } from '../../api/types/rbac/v1.ts';
 import { equalExcept } from '../../object/equality.ts';
 import type { UserInfo } from '../../request/api-request.ts';
-import { joinErrors } from '../errors-text.ts';
-import { compactRules, describeRule, quoteAll, uncoveredRules } from './coverage.ts';
-import type { PolicyRule } from './policy.ts';
+import { type Authorizer, isMaster, joinErrors } from '../authorizer.ts';
+import { canonicalRules, type PolicyRule, RBAC_GROUP, type RoleRef, toRoleRef, urlCovers } from './policy.ts';
 import type { HeldRules } from './rbac.ts';
 
 /**
@@ -38,3 +39,195 @@ const GC_FIELDS = ['ownerReferences', 'finalizers', 'managedFields'];
 export function changesOnlyGarbageCollection(object: ApiObject, old: ApiObject): boolean {
   return equalExcept(object, old, ['metadata']) && equalExcept(object.metadata, old.metadata, GC_FIELDS);
 }
+
+/** The source of rules: the RBAC engine, even if it is not in the chain. */
+export interface RuleSource {
+  rulesFor(user: UserInfo, namespace: string): HeldRules;
+  rulesOf(roleRef: RoleRef, bindingNamespace: string): readonly PolicyRule[] | undefined;
+}
+
+/** A write of a role or binding. */
+export interface RbacWrite {
+  readonly user: UserInfo;
+  readonly resource: 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
+  /** '' for cluster-scoped objects. */
+  readonly namespace: string;
+  readonly name: string;
+  /** The name in the URL: '' for a POST, so that a rule for some names does not allow it. */
+  readonly requestName: string;
+  readonly object: ApiObject;
+  /** Undefined for a create. */
+  readonly old: ApiObject | undefined;
+}
+
+/**
+ * Checks a create or update of a role for escalation and of a binding for the right to bind. Members of system:masters pass, and
+ * users with the verb `escalate` on the role or `bind` on the bound one; others must hold the rules themselves (Kubernetes:
+ * pkg/registry/rbac/<resource>/policybased).
+ */
+export class EscalationGuard {
+  readonly #authorizer: Authorizer;
+  readonly #source: RuleSource;
+
+  constructor(authorizer: Authorizer, source: RuleSource) {
+    this.#authorizer = authorizer;
+    this.#source = source;
+  }
+
+  /** @throws StatusError 403 for an escalation, 404 for a binding to a role that does not exist */
+  async check(write: RbacWrite): Promise<void> {
+    if (isMaster(write.user)) return;
+    if (write.resource === 'roles' || write.resource === 'clusterroles') await this.#checkRole(write);
+    else await this.#checkBinding(write);
+  }
+
+  async #checkRole(write: RbacWrite): Promise<void> {
+    if (await this.#mayEscalate(write)) return;
+    if (isHarmless(write)) return;
+    this.#confirm(write, rulesIn(write.object));
+    if (write.resource === 'roles') return;
+    if (!aggregates(write.object) && !(write.old !== undefined && aggregates(write.old))) return;
+    if (this.#escalation(write, FULL_AUTHORITY) === undefined) return;
+    throw forbidden({ group: RBAC_GROUP, resource: write.resource }, write.name, AGGREGATION_REFUSED);
+  }
+
+  async #checkBinding(write: RbacWrite): Promise<void> {
+    if (isHarmless(write)) return;
+    const roleRef = roleRefIn(write.object);
+    if (await this.#mayBind(write, roleRef)) return;
+    const rules = this.#source.rulesOf(roleRef, write.namespace);
+    if (rules === undefined) {
+      throw notFound({ group: RBAC_GROUP, resource: `${roleRef.kind.toLowerCase()}s` }, roleRef.name);
+    }
+    this.#confirm(write, rules);
+  }
+
+  #confirm(write: RbacWrite, wanted: readonly PolicyRule[]): void {
+    const why = this.#escalation(write, wanted);
+    if (why !== undefined) throw forbidden({ group: RBAC_GROUP, resource: write.resource }, write.name, why);
+  }
+
+  #escalation({ user, namespace }: RbacWrite, wanted: readonly PolicyRule[]): string | undefined {
+    return escalation(user, this.#source.rulesFor(user, namespace), wanted);
+  }
+
+  #mayEscalate({ user, resource, namespace, requestName }: RbacWrite): Promise<boolean> {
+    return this.#may(user, 'escalate', { resource, namespace, name: requestName });
+  }
+
+  async #mayBind({ user, namespace }: RbacWrite, { kind, name }: RoleRef): Promise<boolean> {
+    if (kind !== 'ClusterRole' && kind !== 'Role') return false;
+    const resource = kind === 'Role' ? 'roles' : 'clusterroles';
+    return this.#may(user, 'bind', { resource, namespace, name });
+  }
+
+  async #may(
+    user: UserInfo,
+    verb: string,
+    asked: { resource: string; namespace: string; name: string },
+  ): Promise<boolean> {
+    const target = { group: RBAC_GROUP, version: '*', ...asked, subresource: '', subpath: '' };
+    const { decision } = await this.#authorizer.authorize({ user, verb, target, path: '' });
+    return decision === 'allow';
+  }
+}
+
+const isHarmless = ({ object, old }: RbacWrite): boolean =>
+  old !== undefined && changesOnlyGarbageCollection(object, old);
+
+const rulesIn = ({ rules }: ClusterRole): readonly PolicyRule[] => canonicalRules(rules ?? []);
+const roleRefIn = ({ roleRef }: RoleBinding): RoleRef => toRoleRef(roleRef);
+
+const aggregates = ({ aggregationRule }: ClusterRole): boolean =>
+  (aggregationRule?.clusterRoleSelectors ?? []).length > 0;
+
+/**
+ * Whether rules grant at least the rights of other rules (Kubernetes: component-helpers, auth/rbac/validation). The wanted rules
+ * are broken down to one verb on one resource each; one of the held rules must cover such a piece as a whole.
+ */
+
+/** The pieces of `wanted` that `held` does not cover. */
+export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
+  return wanted.flatMap(breakDown).filter((piece) => !held.some((rule) => covers(rule, piece)));
+}
+
+/** A rule as pieces of one verb and one resource (and one name), or one verb and one URL. */
+export function breakDown(rule: PolicyRule): PolicyRule[] {
+  const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
+  const pieces: PolicyRule[] = [];
+  for (const group of apiGroups) {
+    for (const resource of resources) {
+      for (const verb of verbs) {
+        const piece = { apiGroups: [group], resources: [resource], verbs: [verb] };
+        if (resourceNames.length === 0) pieces.push(piece);
+        for (const name of resourceNames) pieces.push({ ...piece, resourceNames: [name] });
+      }
+    }
+  }
+  for (const url of nonResourceURLs)
+    for (const verb of verbs) pieces.push({ nonResourceURLs: [url], verbs: [verb] });
+  return pieces;
+}
+
+function covers(owner: PolicyRule, piece: PolicyRule): boolean {
+  const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = owner;
+  return (
+    hasAll(owner.verbs, piece.verbs, '*') &&
+    hasAll(apiGroups, piece.apiGroups ?? [], '*') &&
+    (piece.resources ?? []).every((resource) => coversResource(resources, resource)) &&
+    coversNames(resourceNames, piece.resourceNames ?? []) &&
+    (piece.nonResourceURLs ?? []).every((path) => nonResourceURLs.some((url) => urlCovers(url, path)))
+  );
+}
+
+const hasAll = (held: readonly string[], wanted: readonly string[], wildcard: string): boolean =>
+  held.includes(wildcard) || wanted.every((value) => held.includes(value));
+
+function coversResource(held: readonly string[], resource: string): boolean {
+  if (held.includes('*') || held.includes(resource)) return true;
+  const slash = resource.indexOf('/');
+  return slash >= 0 && held.includes(`*${resource.slice(slash)}`);
+}
+
+/** A rule for some names does not cover other names, and therefore not all names. */
+function coversNames(held: readonly string[], wanted: readonly string[]): boolean {
+  if (held.length === 0) return true;
+  return wanted.length > 0 && wanted.every((name) => held.includes(name));
+}
+
+/** Joins pieces on the same resource and name into one rule with all their verbs; other pieces stay. */
+export function compactRules(pieces: readonly PolicyRule[]): PolicyRule[] {
+  const compact: PolicyRule[] = [];
+  const simple = new Map<string, PolicyRule>();
+  for (const piece of pieces) {
+    const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = piece;
+    const alone = apiGroups.length === 1 && resources.length === 1 && resourceNames.length <= 1;
+    if (!alone || nonResourceURLs.length > 0) {
+      compact.push(piece);
+      continue;
+    }
+    const key = JSON.stringify([apiGroups, resources, resourceNames]);
+    const known = simple.get(key);
+    simple.set(key, known === undefined ? piece : { ...known, verbs: [...known.verbs, ...piece.verbs] });
+  }
+  return [...compact, ...simple.values()];
+}
+
+/** `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}` */
+export function describeRule(rule: PolicyRule): string {
+  const parts = [
+    part('APIGroups', rule.apiGroups),
+    part('Resources', rule.resources),
+    part('NonResourceURLs', rule.nonResourceURLs),
+    part('ResourceNames', rule.resourceNames),
+    part('Verbs', rule.verbs),
+  ];
+  return `{${parts.filter((text) => text !== '').join(', ')}}`;
+}
+
+const part = (name: string, values: readonly string[] = []): string =>
+  values.length === 0 ? '' : `${name}:${quoteAll(values)}`;
+
+/** A list in Go's %q: `["a" "b"]`. */
+export const quoteAll = (values: readonly string[]): string =>
+  `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;

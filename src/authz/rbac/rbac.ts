@@ -4,15 +4,13 @@ import type { Followed } from '../../storage/follower.ts';
 import {
   type AuthorizationAttributes,
   type Authorizer,
+  joinErrors,
   NO_OPINION,
   type Rules,
   type Verdict,
 } from '../authorizer.ts';
-import { joinErrors } from '../errors-text.ts';
-import { BindingIndex, keyOf } from './binding-index.ts';
-import { type GrantList, missingRole } from './grants.ts';
-import { toQuestion } from './match.ts';
-import { type PolicyRule, RBAC_GROUP, type RoleRef } from './policy.ts';
+import { BindingIndex, type GrantList, keyOf, missingRole } from './binding-index.ts';
+import { type PolicyRule, RBAC_GROUP, type RoleRef, toQuestion } from './policy.ts';
 import { RoleIndex } from './role-index.ts';
 
 /** The rules that a user holds. They are valid even if some roles were not found. */

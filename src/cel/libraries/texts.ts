@@ -1,5 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
+import { table } from '../../util/table.ts';
 import { spendOnSize } from '../budget.ts';
 import { entriesOf, isMap, isNumber } from '../equality.ts';
 
@@ -86,12 +87,12 @@ function decimal(value: bigint | number | UnsignedInt): string {
 function toDouble(value: unknown, clause: string): number {
   if (typeof value === 'number') return value;
   if (isNumber(value)) return Number(value.valueOf());
-  const named = {
+  const named: Readonly<Record<string, number>> = table({
     NaN: Number.NaN,
     Infinity: Number.POSITIVE_INFINITY,
     '-Infinity': Number.NEGATIVE_INFINITY,
-  };
-  return named[String(value) as keyof typeof named] ?? refuse(clause, value);
+  });
+  return named[String(value)] ?? refuse(clause, value);
 }
 
 const fixed = (value: number, precision: number): string =>

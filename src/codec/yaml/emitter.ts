@@ -139,10 +139,10 @@ const isLarge = (value: JsonValue): value is Collection => countValues(value, MA
 /** Stops at the limit. */
 function countValues(value: JsonValue | undefined, limit: number): number {
   if (typeof value !== 'object' || value === null) return 1;
-  const items = Array.isArray(value) ? value : Object.keys(value);
+  const items = Array.isArray(value) ? value : Object.values(value);
   let count = items.length;
   for (let at = 0; at < items.length && count < limit; at += 1) {
-    const item = Array.isArray(value) ? value[at] : value[items[at] as string];
+    const item = items[at];
     if (typeof item === 'object' && item !== null) count += countValues(item, limit - count);
   }
   return count;

@@ -1,7 +1,7 @@
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { asObject } from '../../object/config-fields.ts';
-import { Pace } from '../../util/end-turn.ts';
+import { asObject } from '../../object/field-errors.ts';
+import { Pace } from '../../util/concurrency.ts';
 
 /**
  * Building blocks for the protobuf form of OpenAPI documents (github.com/google/gnostic-models). Each message is a table from
@@ -66,9 +66,9 @@ export const any: Body = (value) => {
 const entry =
   (body: Body): Body =>
   (pair) => {
-    const [name = '', value = null] = pair as [string, JsonValue];
+    const [name, value = null] = Array.isArray(pair) ? pair : [];
     const writer = Writer.create();
-    text(1)(writer, name);
+    text(1)(writer, String(name));
     one(2, body)(writer, value);
     return writer.finish();
   };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { asObject } from '../../object/config-fields.ts';
+import { asObject } from '../../object/field-errors.ts';
 import { any, type Body, either, flag, many, map, mapInTurns, message, one, text, texts } from './message.ts';
 
 /** OpenAPI v2 documents as protobuf (package openapi.v2), with the fields that this server's documents have. */

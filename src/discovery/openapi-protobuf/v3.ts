@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { asObject } from '../../object/config-fields.ts';
+import { asObject } from '../../object/field-errors.ts';
 import {
   any,
   type Body,

@@ -1,10 +1,9 @@
-import type { Queuing } from '../config/priority-level.ts';
+import type { Queuing } from '../config.ts';
 import type { FlowClock } from '../flow-control.ts';
 import type { LevelRecorder } from '../metrics.ts';
 import { MAX_SEATS, seatsOf } from '../request-cost.ts';
 import type { DemandIntegral } from './demand.ts';
-import { type Arrival, ESTIMATED_SERVICE_MS, FlowQueue, Ticket } from './queue.ts';
-import { selectNext } from './selection.ts';
+import { type Arrival, ESTIMATED_SERVICE_MS, FlowQueue, selectNext, Ticket } from './queue.ts';
 import { Dealer } from './shuffle.ts';
 
 /** `unlimited`: every request runs at once. `refuse`: a request that gets no seat is refused. Otherwise it waits in a queue. */

@@ -1,8 +1,8 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import type { Steps } from '../../util/end-turn.ts';
+import type { Steps } from '../../util/concurrency.ts';
 import { equal } from '../equality.ts';
 import { parseJson } from '../exact-json.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '../json-values.ts';
 import { type Changes, compare } from './compare.ts';
 import { fieldsOf, mergeConfig, type OwnedFields, prune } from './configuration.ts';
 import {

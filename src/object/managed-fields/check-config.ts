@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
 import { joinPath, MAX_PROBLEMS } from '../document-limits.ts';
 import { cutAfter, goAny, goPlain, goTypeOf, MAX_NAME_LETTERS } from '../go-value.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '../json-values.ts';
 import { formatPath } from './field-set.ts';
 import { elementOf, type ListShape, missingKey, shapeOfField } from './shape.ts';
 

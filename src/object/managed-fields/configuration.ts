@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { isObject, setField } from '../merge-patch.ts';
+import { isObject, setField } from '../json-values.ts';
 import {
   difference,
   EMPTY,

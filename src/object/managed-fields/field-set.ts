@@ -1,4 +1,6 @@
 import { parseJson } from '../exact-json.ts';
+import { objectOf } from '../json-values.ts';
+
 /**
  * A set of fields of one object, in the form metadata.managedFields keeps it (FieldsV1): a tree whose keys are path elements,
  * `f:<field>`, `k:{<keys of a list element>}` or `v:<value of a list of scalars>`. A node without children stands for its
@@ -31,7 +33,7 @@ const standsForItself = (node: FieldSet): boolean => node[SELF] !== undefined ||
 type Nodes = Record<string, FieldSet>;
 
 /** Undefined: neither the path itself nor anything below it. */
-export function toNode(itself: boolean, children: Nodes | undefined): FieldSet | undefined {
+export function toNode(itself: boolean, children: FieldSet | undefined): FieldSet | undefined {
   if (children === undefined || isEmpty(children)) return itself ? LEAF : undefined;
   return itself ? { [SELF]: LEAF, ...children } : children;
 }
@@ -72,7 +74,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return combine(a, b, (mine, other) =>
     other === undefined
       ? mine
-      : toNode(standsForItself(mine) && !standsForItself(other), nodesOf(difference(mine, other))),
+      : toNode(standsForItself(mine) && !standsForItself(other), difference(mine, other)),
   );
 }
 
@@ -81,7 +83,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return combine(a, b, (mine, other) =>
     other === undefined
       ? undefined
-      : toNode(standsForItself(mine) && standsForItself(other), nodesOf(intersection(mine, other))),
+      : toNode(standsForItself(mine) && standsForItself(other), intersection(mine, other)),
   );
 }
 
@@ -89,7 +91,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
 export function without(a: FieldSet, b: FieldSet): FieldSet {
   return combine(a, b, (mine, other) => {
     if (other === undefined) return mine;
-    return standsForItself(other) ? undefined : toNode(standsForItself(mine), nodesOf(without(mine, other)));
+    return standsForItself(other) ? undefined : toNode(standsForItself(mine), without(mine, other));
   });
 }
 
@@ -105,10 +107,6 @@ function combine(
     if (node !== undefined) out[element] = node;
   }
   return out;
-}
-
-function nodesOf(set: FieldSet): Nodes {
-  return set as Nodes;
 }
 
 export function has(set: FieldSet, path: readonly string[]): boolean {
@@ -170,7 +168,7 @@ function formatElement(element: string): string {
     case 'f:':
       return `.${content}`;
     case 'k:': {
-      const keys = Object.entries(parseJson(content) as object);
+      const keys = Object.entries(objectOf(parseJson(content)));
       return `[${keys.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(',')}]`;
     }
     case 'v:':
@@ -234,5 +232,53 @@ function parseContent(text: string): unknown {
     return parseJson(text);
   } catch {
     return undefined;
+  }
+}
+
+const MAX_ITEMS = 32;
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** How much is remembered in all places together. */
+export class Memory {
+  #bytes = 0;
+
+  get isFull(): boolean {
+    return this.#bytes > MAX_BYTES;
+  }
+
+  take(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  clear(): void {
+    this.#bytes = 0;
+  }
+}
+
+/**
+ * A few things that were needed lately, the most wanted first. When there are too many the last one goes, so that those
+ * that come once do not drive out those that come again.
+ */
+export class Recent<T> {
+  readonly #memory: Memory;
+  readonly items: T[] = [];
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+  }
+
+  /** The item moves one place to the front. */
+  use(at: number): void {
+    const { items } = this;
+    const [item, previous] = [items[at], items[at - 1]];
+    if (item === undefined || previous === undefined) return;
+    items[at - 1] = item;
+    items[at] = previous;
+  }
+
+  add(item: T, bytes: number): void {
+    this.#memory.take(bytes);
+    if (this.items.length < MAX_ITEMS) this.items.push(item);
+    else this.items[MAX_ITEMS - 1] = item;
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../../api/schema.ts';
-import { isObject } from '../merge-patch.ts';
+import { isObject } from '../json-values.ts';
 import { zeroScalar } from '../zero-value.ts';
 import { fieldElement, valueElement } from './field-set.ts';
 

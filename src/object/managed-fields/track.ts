@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject, ManagedFieldsEntry, ObjectMeta } from '../../api/object-meta.ts';
-import { atOnce, type Steps } from '../../util/end-turn.ts';
+import { atOnce, type Steps } from '../../util/concurrency.ts';
 import { equal } from '../equality.ts';
-import { type Changes, compare } from './compare.ts';
+import { type Changes, compare, everythingNewIn } from './compare.ts';
 import {
   difference,
   type FieldSet,
@@ -20,12 +20,11 @@ import {
   isSameOwner,
   type Owner,
   parseOwners,
+  shareText,
   toEntries,
   withOwner,
 } from './owners.ts';
-import { shareText } from './set-texts.ts';
 import { emptyObject, type Shape } from './shape.ts';
-import { everythingNewIn } from './whole-set.ts';
 
 /** An object type in one version, as far as ownership is concerned. */
 export interface OwnedVersion {

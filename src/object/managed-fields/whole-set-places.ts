@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { equal } from '../equality.ts';
-import { isObject } from '../merge-patch.ts';
-import { type FieldSet, LEAF, SELF } from './field-set.ts';
-import { type Memory, Recent } from './recent.ts';
+import { isObject } from '../json-values.ts';
+import { type FieldSet, LEAF, type Memory, Recent, SELF } from './field-set.ts';
 import { DEDUCED_MAP, elementOf, type ListShape, partOf, type Shape, shapeOfItem } from './shape.ts';
 
 /** Makes the sets of values of one shape, and remembers the recent ones. */

@@ -6,8 +6,7 @@ import {
   type Labels,
   registerFamily,
 } from '../tallies.ts';
-import { FlowTallies } from './flow-tallies.ts';
-import { LevelTallies } from './level-tallies.ts';
+import { FlowTallies, LevelTallies } from './tallies.ts';
 
 const PREFIX = 'apiserver_flowcontrol_';
 

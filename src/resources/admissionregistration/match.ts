@@ -10,7 +10,7 @@ import type { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkQualifiedName } from '../../object/formats.ts';
-import { goList, shown } from '../../object/go-value.ts';
+import { goList, goText } from '../../object/go-value.ts';
 import { type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeName, mustBeOneOf, UniqueNames } from '../rules/names.ts';
@@ -144,7 +144,7 @@ function mustBeAllOrSome(
 ): void {
   if (values.length === 0) at.required();
   else if (values.length > 1 && values.includes('*'))
-    at.invalid(shown(goList(type, values)), `if '*' is present, must not specify other ${items}`);
+    at.invalid(goText(goList(type, values)), `if '*' is present, must not specify other ${items}`);
 }
 
 // `pods`, `pods/log`, `pods/*`, `*/scale`, `*/*`, and `*` for all resources without their subresources.

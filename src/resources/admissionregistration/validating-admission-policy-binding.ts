@@ -1,6 +1,6 @@
 import type { ParamRef, ValidatingAdmissionPolicyBinding } from '../../api/types/admissionregistration/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goList, shown } from '../../object/go-value.ts';
+import { goList, goText } from '../../object/go-value.ts';
 import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
@@ -87,7 +87,7 @@ function validateActions(at: FieldPath, actions: readonly string[]): void {
   }
   if (seen.has('Deny') && seen.has('Warn'))
     at.invalid(
-      shown(goList('admissionregistration.ValidationAction', actions)),
+      goText(goList('admissionregistration.ValidationAction', actions)),
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
     );
 }

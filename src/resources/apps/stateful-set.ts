@@ -7,7 +7,7 @@ import type {
 import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
 import { equalExcept } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { shown } from '../../object/go-value.ts';
+import { goText } from '../../object/go-value.ts';
 import { age, containerCells } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
@@ -111,7 +111,7 @@ function validateUpdateStrategy(at: FieldPath, { type, rollingUpdate }: Stateful
     return;
   }
   const struct = `apps.RollingUpdateStatefulSetStrategy{Partition:${rollingUpdate.partition ?? 0}, MaxUnavailable:(*intstr.IntOrString)(nil)}`;
-  at.invalid(shown(struct), "only allowed for updateStrategy 'RollingUpdate'");
+  at.invalid(goText(struct), "only allowed for updateStrategy 'RollingUpdate'");
 }
 
 const RETENTIONS = ['Retain', 'Delete'];

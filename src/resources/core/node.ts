@@ -4,7 +4,7 @@ import type { Node, NodeStatus, Taint } from '../../api/types/core/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
-import { objectOf, objectsOf, text } from '../../object/parts.ts';
+import { objectOf, objectsOf, stringOf } from '../../object/json-values.ts';
 import { age, NONE } from '../cells.ts';
 import { nodeProxy } from '../connect/proxies.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
@@ -224,10 +224,10 @@ function validateTaintsText(at: FieldPath, json: string): void {
 function toTaint(value: JsonValue): Taint {
   const { key, value: label, effect, timeAdded } = objectOf(value);
   return {
-    key: text(key),
-    value: text(label),
-    effect: text(effect),
-    ...(text(timeAdded) === '' ? {} : { timeAdded: text(timeAdded) }),
+    key: stringOf(key),
+    value: stringOf(label),
+    effect: stringOf(effect),
+    ...(stringOf(timeAdded) === '' ? {} : { timeAdded: stringOf(timeAdded) }),
   };
 }
 

@@ -9,7 +9,7 @@ import type {
 } from '../../api/types/networking/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName, checkPort, checkPortName, checkWildcardSubdomain } from '../../object/formats.ts';
-import { goList, shown } from '../../object/go-value.ts';
+import { goList, goText } from '../../object/go-value.ts';
 import { parseIp } from '../../object/ip.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
@@ -109,7 +109,7 @@ function validate(root: FieldPath, { spec = {} }: Ingress): void {
   const { rules = [], defaultBackend, ingressClassName } = spec;
   if (rules.length === 0 && defaultBackend === undefined)
     at.invalid(
-      shown(goList('networking.IngressRule', undefined)),
+      goText(goList('networking.IngressRule', undefined)),
       'either `defaultBackend` or `rules` must be specified',
     );
   if (defaultBackend !== undefined) validateBackend(at.field('defaultBackend'), defaultBackend);

@@ -6,7 +6,7 @@ import type {
 } from '../../api/types/networking/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkCidr, checkPort, checkPortName } from '../../object/formats.ts';
-import { goList, shown } from '../../object/go-value.ts';
+import { goList, goText } from '../../object/go-value.ts';
 import { contains, parseCidr } from '../../object/ip.ts';
 import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
@@ -60,7 +60,7 @@ const POLICY_TYPES = ['Ingress', 'Egress'];
 
 function validateTypes(at: FieldPath, types: readonly string[]): void {
   if (types.length > POLICY_TYPES.length)
-    at.invalid(shown(goList('networking.PolicyType', types)), 'may not specify more than two policyTypes');
+    at.invalid(goText(goList('networking.PolicyType', types)), 'may not specify more than two policyTypes');
   else for (const [path, type] of at.each(types)) mustBeOneOf(path, type, POLICY_TYPES);
 }
 

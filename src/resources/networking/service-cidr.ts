@@ -1,6 +1,6 @@
 import type { ServiceCIDR } from '../../api/types/networking/v1beta1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goStruct, shown } from '../../object/go-value.ts';
+import { goStruct, goText } from '../../object/go-value.ts';
 import { parseCidr, readStrictCidr } from '../../object/ip.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
@@ -28,7 +28,7 @@ export const servicecidrs = define<ServiceCIDR>({
 
 /** One range, or one for each IP family. */
 function validateRanges(at: FieldPath, cidrs: readonly string[]): void {
-  const struct = shown(goStruct('networking.ServiceCIDRSpec', { CIDRs: cidrs }));
+  const struct = goText(goStruct('networking.ServiceCIDRSpec', { CIDRs: cidrs }));
   const families = new Set(cidrs.map((cidr) => parseCidr(cidr)?.family));
   if (cidrs.length === 0) at.required('at least one CIDR required');
   else if (cidrs.length > 2) at.invalid(struct, 'may only hold up to 2 values');

@@ -8,7 +8,7 @@ import type {
   ResourceSliceSpec,
 } from '../../api/types/resource/v1alpha3.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { goList, shown } from '../../object/go-value.ts';
+import { goList, goText } from '../../object/go-value.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
@@ -102,7 +102,7 @@ function validateSelector(at: FieldPath, selector: NodeSelector): void {
   const terms = selector.nodeSelectorTerms ?? [];
   validateNodeSelector(at, selector);
   if (terms.length === 1) return;
-  const value = shown(goList('core.NodeSelectorTerm', terms));
+  const value = goText(goList('core.NodeSelectorTerm', terms));
   at.field('nodeSelectorTerms').invalid(value, 'must have exactly one selector term');
 }
 

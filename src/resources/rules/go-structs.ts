@@ -12,7 +12,7 @@ import type { LabelSelector } from '../../api/types/meta/v1.ts';
 import type { ParentReference } from '../../api/types/networking/v1beta1.ts';
 import type { RoleRef } from '../../api/types/rbac/v1.ts';
 import type { CSINodeDriver } from '../../api/types/storage/v1.ts';
-import { type GoText, goList, goStrings, goStruct, goValue, shown } from '../../object/go-value.ts';
+import { type GoText, goList, goStrings, goStruct, goText, goValue } from '../../object/go-value.ts';
 
 /**
  * Structs of messages that clients know by heart, as Go writes them (fmt, `%#v`): every field of the type, in its order, as the
@@ -22,25 +22,25 @@ import { type GoText, goList, goStrings, goStruct, goValue, shown } from '../../
  */
 
 const struct = (type: string, fields: Readonly<Record<string, unknown>>): GoText =>
-  shown(goStruct(type, fields));
+  goText(goStruct(type, fields));
 
 /** A pointer. Where it points to is an address in Go, and the value itself here. */
 const pointer = (type: string, value: unknown): GoText =>
-  shown(`(*${type})(${value === undefined ? 'nil' : goValue(value)})`);
+  goText(`(*${type})(${value === undefined ? 'nil' : goValue(value)})`);
 
 export function goLabelSelector(selector: LabelSelector | undefined): GoText {
-  if (selector === undefined) return shown('null');
+  if (selector === undefined) return goText('null');
   const { matchLabels, matchExpressions = [] } = selector;
   const requirements = matchExpressions.map(({ key = '', operator = '', values }) =>
     struct('v1.LabelSelectorRequirement', {
       Key: key,
       Operator: operator,
-      Values: shown(goList('string', values)),
+      Values: goText(goList('string', values)),
     }),
   );
   return struct('v1.LabelSelector', {
-    MatchLabels: shown(goStrings(matchLabels)),
-    MatchExpressions: shown(
+    MatchLabels: goText(goStrings(matchLabels)),
+    MatchExpressions: goText(
       goList('v1.LabelSelectorRequirement', requirements.length === 0 ? undefined : requirements),
     ),
   });
@@ -66,7 +66,7 @@ export const goToleration = (toleration: Toleration): GoText => {
 };
 
 export const goTaint = ({ key = '', value = '', effect = '', timeAdded }: Taint): GoText =>
-  struct('core.Taint', { Key: key, Value: value, Effect: effect, TimeAdded: shown(timeAdded ?? '<nil>') });
+  struct('core.Taint', { Key: key, Value: value, Effect: effect, TimeAdded: goText(timeAdded ?? '<nil>') });
 
 /** Kubernetes tells of two equal ports by what makes them equal. */
 export const goServicePort = ({ protocol = '', port = 0 }: ServicePort): GoText =>
@@ -86,13 +86,13 @@ export const goRoleRef = ({ apiGroup = '', kind = '', name = '' }: RoleRef): GoT
   struct('rbac.RoleRef', { APIGroup: apiGroup, Kind: kind, Name: name });
 
 export const goScopes = (scopes: readonly string[] | undefined): GoText =>
-  shown(goList('core.ResourceQuotaScope', scopes));
+  goText(goList('core.ResourceQuotaScope', scopes));
 
 export const goNodeDriver = ({ name = '', nodeID = '', topologyKeys, allocatable }: CSINodeDriver): GoText =>
   struct('storage.CSINodeDriver', {
     Name: name,
     NodeID: nodeID,
-    TopologyKeys: shown(goList('string', topologyKeys)),
+    TopologyKeys: goText(goList('string', topologyKeys)),
     Allocatable: pointer('storage.VolumeNodeResources', allocatable),
   });
 
@@ -101,7 +101,7 @@ type AddressType = 'core.HostIP' | 'core.PodIP';
 export const goAddress = (type: AddressType, { ip = '' }: PodIP | HostIP): GoText => struct(type, { IP: ip });
 
 export const goAddresses = (type: AddressType, addresses: readonly (PodIP | HostIP)[]): GoText =>
-  shown(
+  goText(
     goList(
       type,
       addresses.map((address) => goAddress(type, address)),

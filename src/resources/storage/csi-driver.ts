@@ -2,7 +2,7 @@ import type { CSIDriver, TokenRequest } from '../../api/types/storage/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/formats.ts';
-import { goList, shown } from '../../object/go-value.ts';
+import { goList, goText } from '../../object/go-value.ts';
 import { nextGeneration } from '../../object/metadata.ts';
 import type { Cell } from '../../registry/definition.ts';
 import { age, NONE } from '../cells.ts';
@@ -97,7 +97,7 @@ function validateUpdate(root: FieldPath, { spec = {} }: CSIDriver, { spec: old =
     at.field('volumeLifecycleModes'),
     spec.volumeLifecycleModes,
     old.volumeLifecycleModes,
-    (modes) => shown(goList('storage.VolumeLifecycleMode', modes)),
+    (modes) => goText(goList('storage.VolumeLifecycleMode', modes)),
   );
 }
 

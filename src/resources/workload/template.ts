@@ -4,7 +4,7 @@ import type { LabelSelector } from '../../api/types/meta/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/formats.ts';
-import { goStrings, shown } from '../../object/go-value.ts';
+import { goStrings, goText } from '../../object/go-value.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
 import type { PodTemplateReader } from '../../registry/definition.ts';
 import { validatePodTemplate } from '../pod/validation/pod.ts';
@@ -49,7 +49,7 @@ export function mustMatchSelector(
   if (selector !== undefined && matchesLabels(fromLabelSelector(selector), labels ?? {})) return;
   at.field('metadata')
     .field('labels')
-    .invalid(shown(goStrings(labels)), '`selector` does not match template `labels`');
+    .invalid(goText(goStrings(labels)), '`selector` does not match template `labels`');
 }
 
 /** Pods that are to run for ever restart always and have no deadline. `owner` as in the message. */

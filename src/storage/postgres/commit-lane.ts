@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Backoff, pauseAfter } from '../../util/backoff.ts';
-import { pause } from '../../util/pause.ts';
+import { type Backoff, pause, pauseAfter } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import { BatchCommit, type CommitOutcome, findWrites, type PendingWrite } from './commit.ts';

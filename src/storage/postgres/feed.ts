@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import { type Backoff, pauseAfter } from '../../util/backoff.ts';
 import { runTogether } from '../../util/concurrency.ts';
-import { pause } from '../../util/pause.ts';
+import { type Backoff, pause, pauseAfter } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import { type ChangeFeed, type ChangeSink, mayHaveMore } from '../revision-log.ts';

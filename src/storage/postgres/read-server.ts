@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import { type Backoff, pauseAfter } from '../../util/backoff.ts';
 import { Slots } from '../../util/concurrency.ts';
-import { pause } from '../../util/pause.ts';
+import { type Backoff, pause, pauseAfter } from '../../util/pause.ts';
 import { createReminder } from '../../util/reminder.ts';
 import { StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';

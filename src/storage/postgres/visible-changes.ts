@@ -1,5 +1,4 @@
-import { type Backoff, pauseAfter } from '../../util/backoff.ts';
-import { pause } from '../../util/pause.ts';
+import { type Backoff, pause, pauseAfter } from '../../util/pause.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { KnownHistory } from './known-history.ts';
 import type { PostgresReader } from './reader.ts';

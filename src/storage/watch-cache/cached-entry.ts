@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { findMetadataEnd, readMetadataField } from '../../codec/metadata-scan.ts';
+import { findMetadataEnd, readMetadataField } from '../../codec/stored-object.ts';
 import type { Revision } from '../revision.ts';
 import type { StoredObject } from '../revision-log.ts';
 import type { Entry } from '../store.ts';

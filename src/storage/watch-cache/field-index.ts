@@ -1,4 +1,4 @@
-import { Pace } from '../../util/end-turn.ts';
+import { Pace } from '../../util/concurrency.ts';
 import type { Entry } from '../store.ts';
 import type { CountedTree } from './counted-tree.ts';
 

@@ -1,4 +1,4 @@
-import { Pace } from '../../util/end-turn.ts';
+import { Pace } from '../../util/concurrency.ts';
 import type { Scope } from '../key.ts';
 import type { Entry, ListPage, ListQuery } from '../store.ts';
 import type { FieldIndex } from './field-index.ts';

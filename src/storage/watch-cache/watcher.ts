@@ -1,4 +1,4 @@
-import { Pace } from '../../util/end-turn.ts';
+import { Pace } from '../../util/concurrency.ts';
 import type { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';

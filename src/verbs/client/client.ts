@@ -1,16 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import type { ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
+import type { UserInfo } from '../../request/api-request.ts';
 import { type ListScope, type ObjectName, ObjectReader, type Trust } from '../../storage/object-reader.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Entry, ObjectEvent, Store } from '../../storage/store.ts';
-import type { WriteCall, Written } from '../writing/call.ts';
+import { orExists, orFact, orNotFound, type WriteCall, type Written } from '../writing/call.ts';
 import type { DeleteOptions } from '../writing/deletion.ts';
-import { orExists, orFact, orNotFound } from '../writing/outcome.ts';
 import type { ObjectWriter } from '../writing/writer.ts';
-import { authorOf, type ServerAuthor } from './author.ts';
 
 export interface ClientParts {
   readonly store: Store;
@@ -208,4 +208,34 @@ function toResult<T extends ApiObject, Fact extends string>(written: Written | F
   if (typeof written === 'string') return written;
   const { json, revision } = written;
   return parseStored<T>(json, revision === undefined ? undefined : toResourceVersion(revision));
+}
+
+/** The user under which the server itself writes, as Kubernetes names it. */
+const APISERVER: UserInfo = {
+  username: 'system:apiserver',
+  uid: '',
+  groups: ['system:masters', 'system:authenticated'],
+  extra: {},
+};
+
+/** A part of the server that writes without being asked by a request. */
+export interface ServerAuthor {
+  /** The user agent and field manager in history. */
+  readonly name: string;
+  /** `track`: what it writes is recorded in metadata.managedFields under its name. */
+  readonly ownership: WriteCall['ownership'];
+}
+
+/** Each write has an id of its own in history, as requests have. */
+export function authorOf({ name }: ServerAuthor): WriteCall['author'] {
+  return {
+    user: APISERVER,
+    attribution: {
+      username: APISERVER.username,
+      userAgent: name,
+      sourceAddress: '',
+      requestId: randomUUID(),
+      fieldManager: name,
+    },
+  };
 }

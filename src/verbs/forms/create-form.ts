@@ -7,13 +7,10 @@ import {
   type OutputType,
   servedApiVersion,
 } from './form.ts';
-import { ObjectValues } from './object-values.ts';
-import { ParsedForm } from './parsed-form.ts';
-import { PrettyForm } from './pretty-form.ts';
+import { ParsedForm, PrettyForm, SplicedForm } from './json-forms.ts';
 import { ProtobufForm } from './protobuf-form.ts';
-import { SplicedForm } from './spliced-form.ts';
 import { TableForm } from './table-form.ts';
-import { TableValues } from './table-values.ts';
+import { ObjectValues, TableValues } from './values.ts';
 import { YamlForm } from './yaml-form.ts';
 
 export function createForm(options: FormOptions): Form {

@@ -1,13 +1,12 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
 import type { Body, ItemList } from '../../codec/chunks.ts';
-import { DerivedCache } from '../../codec/derived-cache.ts';
-import { type PackedPage, writePackable } from '../../codec/packed-pages.ts';
+import { DerivedCache, type PackedPage, writePackable } from '../../codec/packed-pages.ts';
 import { encodeItem, encodeMessage } from '../../codec/protobuf/encoder.ts';
 import { encodeEnvelope, encodeWatchFrame, envelopeOf } from '../../codec/protobuf/envelope.ts';
 import { parseStoredMetadata } from '../../codec/stored-object.ts';
 import type { Entry } from '../../storage/store.ts';
-import { Pace } from '../../util/end-turn.ts';
+import { Pace } from '../../util/concurrency.ts';
 import {
   bookmarkObject,
   emptyListOf,
@@ -44,15 +43,15 @@ interface Item {
 const ITEMS_FIELD = 2;
 
 /** Encoding a pod of 7.7 kB takes 100 µs, most of it parsing; sending the same bytes again takes 2. */
-const MAX_KEPT_BYTES = 128 * 1024 * 1024;
-const MAX_KEPT_METADATA_BYTES = 32 * 1024 * 1024;
-const keptObjects = new DerivedCache<Encoded>(MAX_KEPT_BYTES);
-const keptMetadata = new DerivedCache<Encoded>(MAX_KEPT_METADATA_BYTES);
+const MAX_ENCODED_BYTES = 128 * 1024 * 1024;
+const MAX_ENCODED_METADATA_BYTES = 32 * 1024 * 1024;
+const encodedObjects = new DerivedCache<Encoded>(MAX_ENCODED_BYTES);
+const encodedMetadata = new DerivedCache<Encoded>(MAX_ENCODED_METADATA_BYTES);
 /** 10,000 pods of 7.7 kB are 5 MB packed. */
 const packedObjects = new DerivedCache<PackedPage>(64 * 1024 * 1024);
 const packedMetadata = new DerivedCache<PackedPage>(16 * 1024 * 1024);
 
-/** What one list holds at most until it is sent, besides items that are kept anyway. */
+/** What one list holds at most until it is sent, besides items that the cache holds anyway. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 /** The same text for the same id always: comparing one with itself looks at no letters, and a list does it for each item. */
@@ -123,8 +122,8 @@ export class ProtobufForm implements Form {
       boundBytes: (bytes) => bytes.length,
       write: (bytes, writer) => writer.bytes(bytes),
     };
-    const kept = this.#output.metadataOnly ? packedMetadata : packedObjects;
-    return writePackable(list, { kept, form: this.#id, stateOf: ({ entry }) => entry });
+    const pages = this.#output.metadataOnly ? packedMetadata : packedObjects;
+    return writePackable(list, { pages, form: this.#id, stateOf: ({ entry }) => entry });
   }
 
   /** The length of the whole is in front of it, so all items are encoded before the first is sent. */
@@ -146,19 +145,19 @@ export class ProtobufForm implements Form {
     return { items, itemBytes };
   }
 
-  get #kept(): DerivedCache<Encoded> {
-    return this.#output.metadataOnly ? keptMetadata : keptObjects;
+  get #encoded(): DerivedCache<Encoded> {
+    return this.#output.metadataOnly ? encodedMetadata : encodedObjects;
   }
 
   #known(entry: Entry): Buffer | undefined {
-    const known = this.#kept.get(entry);
+    const known = this.#encoded.get(entry);
     return known?.form === this.#id ? known.item : undefined;
   }
 
-  /** As an item of the list; kept, so that the next list has it. */
+  /** As an item of the list; the cache holds it for the next list. */
   #encode(entry: Entry): Buffer {
     const item = encodeItem(this.#show(entry, entry.revision), this.#schema, ITEMS_FIELD);
-    this.#kept.set(entry, { form: this.#id, item, sizeBytes: item.length });
+    this.#encoded.set(entry, { form: this.#id, item, sizeBytes: item.length });
     return item;
   }
 

@@ -1,6 +1,9 @@
 import { toApiVersion } from '../../api/names.ts';
 import { type Body, ChunkWriter, type ItemList, writeAtOnce, writeItems } from '../../codec/chunks.ts';
-import { HeadSplicer } from '../../codec/stored-object.ts';
+import { DerivedCache } from '../../codec/packed-pages.ts';
+import { HeadSplicer, parseStored } from '../../codec/stored-object.ts';
+import { toDated, toUndated, UNDATED, type Undated } from '../../object/ages.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { ObjectEvent } from '../../storage/store.ts';
 import {
@@ -18,7 +21,6 @@ import {
   toServed,
   versionText,
 } from './form.ts';
-import { cellsAt, rowOf } from './table-row.ts';
 
 const NO_COLUMNS = Buffer.from('"columnDefinitions":null');
 const FRAME_END = ']}}\n';
@@ -161,4 +163,47 @@ export class TableForm implements Form {
     };
     return encodeLine({ type: 'BOOKMARK', object: table });
   }
+}
+
+/** What a table shows of an object in one state: its cells for any moment. */
+export interface TableRow {
+  readonly definition: ResourceDefinition;
+  /** JSON of the cells; undefined when they depend on the moment in other ways than by ages. */
+  readonly cells: Undated | undefined;
+  readonly sizeBytes: number;
+}
+
+/** Parsing a pod of 7.7 kB for its cells takes 60 µs, putting ages into cells that are known less than 1. */
+const MAX_ROWS_BYTES = 32 * 1024 * 1024;
+const rows = new DerivedCache<TableRow>(MAX_ROWS_BYTES);
+/** What a row takes beside its text. */
+const OVERHEAD_BYTES = 200;
+
+/** `key` is what lives as long as the object is in this state. */
+export function rowOf(key: object, json: Buffer, definition: ResourceDefinition): TableRow {
+  const known = rows.get(key);
+  if (known !== undefined && known.definition === definition) return known;
+  const row = makeRow(json, definition);
+  rows.set(key, row);
+  return row;
+}
+
+function makeRow(json: Buffer, definition: ResourceDefinition): TableRow {
+  const object = parseStored(json);
+  const text = JSON.stringify(definition.cells(object, UNDATED));
+  const undated = toUndated(text);
+  // A definition may tell the time in a way of its own, which only a real moment can show.
+  const now = Date.now();
+  const isTrue = toDated(undated, now) === JSON.stringify(definition.cells(object, now));
+  return {
+    definition,
+    cells: isTrue ? undated : undefined,
+    sizeBytes: OVERHEAD_BYTES + text.length,
+  };
+}
+
+/** JSON of the cells at a moment. */
+export function cellsAt(row: TableRow, stored: Stored, now: number): string {
+  if (row.cells !== undefined) return toDated(row.cells, now);
+  return JSON.stringify(row.definition.cells(parseStored(stored.json, versionText(stored.revision)), now));
 }

@@ -1,6 +1,21 @@
 import type { JsonObject } from '../../api/object-meta.ts';
+import { parseStored, parseStoredMetadata, parseStoredRest } from '../../codec/stored-object.ts';
 import type { Revision } from '../../storage/revision.ts';
-import type { ListHead, Stored } from './form.ts';
+import {
+  bookmarkObject,
+  emptyListOf,
+  type FormOptions,
+  isStored,
+  type ListHead,
+  metaApiVersion,
+  metadataEndOf,
+  type OutputType,
+  type Stored,
+  servedApiVersion,
+  toListMeta,
+  toServed,
+  versionText,
+} from './form.ts';
 
 /** Writes a list as an answer of its own. */
 export type ListEnd = (list: JsonObject) => Buffer;
@@ -20,4 +35,128 @@ export interface Values {
   readonly itemsField: 'items' | 'rows';
   /** `end`: it ends the state of a streaming list. */
   bookmark(revision: Revision, end: ListEnd | undefined): JsonObject;
+}
+
+/** Objects, views of them, or their metadata. */
+export class ObjectValues implements Values {
+  readonly id: string;
+  readonly itemsField = 'items';
+  readonly #options: FormOptions;
+  readonly #output: OutputType;
+
+  constructor(options: FormOptions, output: OutputType) {
+    const { served, dialect, view } = options;
+    this.#options = options;
+    this.#output = output;
+    // Metadata is not the same in all versions: autoscaling/v1 has annotations for what it has no fields for.
+    this.id = [output.kind, output.apiVersion, servedApiVersion(served, dialect), view?.name ?? ''].join(' ');
+  }
+
+  object(stored: Stored): JsonObject {
+    const { kind, apiVersion, metadataOnly } = this.#output;
+    if (!metadataOnly) return toServed(stored, this.#options);
+    if (!isStored(this.#options)) {
+      return { kind, apiVersion, metadata: toServed(stored, this.#options).metadata };
+    }
+    const metadata = parseStoredMetadata(stored.json, metadataEndOf(stored), versionText(stored.revision));
+    return { kind, apiVersion, metadata };
+  }
+
+  item(stored: Stored): JsonObject {
+    return this.#asItem(this.object(stored));
+  }
+
+  /** Half of a large object is who manages its fields, which is read apart from the other half. */
+  *inTurns(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject> {
+    if (this.#output.metadataOnly || !isStored(this.#options)) {
+      return as === 'object' ? this.object(stored) : this.item(stored);
+    }
+    const end = metadataEndOf(stored);
+    const metadata = parseStoredMetadata(stored.json, end, versionText(stored.revision));
+    yield;
+    const rest = parseStoredRest(stored.json, end);
+    yield;
+    const { kind, apiVersion } = this.#output;
+    return as === 'object' ? { kind, apiVersion, metadata, ...rest } : { metadata, ...rest };
+  }
+
+  /** A list of whole objects says once what they are, as Kubernetes' typed lists do. */
+  #asItem(object: JsonObject): JsonObject {
+    if (this.#output.metadataOnly) return object;
+    const { kind: _kind, apiVersion: _apiVersion, ...item } = object;
+    return item;
+  }
+
+  list(head: ListHead): JsonObject {
+    const { listKind, apiVersion } = this.#output;
+    return { kind: listKind, apiVersion, metadata: toListMeta(head) };
+  }
+
+  bookmark(revision: Revision, end: ListEnd | undefined): JsonObject {
+    return bookmarkObject({ ...this.#output, revision, emptyList: end?.(emptyListOf(this.#output)) });
+  }
+}
+
+/** meta/v1 Table for those who read it themselves. Watches repeat the definitions of the columns. */
+export class TableValues implements Values {
+  readonly id: string;
+  readonly itemsField = 'rows';
+  readonly #options: FormOptions;
+  readonly #apiVersion: string;
+
+  constructor(options: FormOptions) {
+    const { dialect, includeObject, served } = options;
+    this.#options = options;
+    this.#apiVersion = metaApiVersion(options);
+    this.id = `table ${this.#apiVersion} ${includeObject} ${servedApiVersion(served, dialect)}`;
+  }
+
+  object(stored: Stored): JsonObject {
+    return { ...this.#table({ resourceVersion: versionText(stored.revision) }), rows: [this.item(stored)] };
+  }
+
+  item(stored: Stored): JsonObject {
+    const { served, includeObject, now } = this.#options;
+    const parsed = parseStored(stored.json, versionText(stored.revision));
+    const cells = [...served.definition.cells(parsed, now())];
+    switch (includeObject) {
+      case 'None':
+        return { cells };
+      case 'Object':
+        return { cells, object: toServed(stored, this.#options) };
+      default: {
+        const { metadata } = parsed;
+        return { cells, object: { kind: 'PartialObjectMetadata', apiVersion: this.#apiVersion, metadata } };
+      }
+    }
+  }
+
+  *inTurns(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject> {
+    const made = as === 'object' ? this.object(stored) : this.item(stored);
+    yield;
+    return made;
+  }
+
+  list(head: ListHead): JsonObject {
+    return this.#table(toListMeta(head));
+  }
+
+  /** No streaming list is shown as a table. */
+  bookmark(revision: Revision): JsonObject {
+    const { served, dialect } = this.#options;
+    const { kind, columns } = served.definition;
+    const apiVersion = servedApiVersion(served, dialect);
+    const object = bookmarkObject({ kind, apiVersion, revision, emptyList: undefined });
+    const row = { cells: columns.map(() => null), object };
+    return { ...this.#table({ resourceVersion: versionText(revision) }), rows: [row] };
+  }
+
+  #table(metadata: JsonObject): JsonObject {
+    return {
+      kind: 'Table',
+      apiVersion: this.#apiVersion,
+      metadata,
+      columnDefinitions: this.#options.served.definition.columns.map((column) => ({ ...column })),
+    };
+  }
 }

@@ -1,10 +1,11 @@
 import type { ApiObject } from '../../api/object-meta.ts';
+import { StatusError } from '../../api/status.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { AuditTrail, Caller, UserInfo } from '../../request/api-request.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { Attribution } from '../../storage/revision-log.ts';
-import { isLarge } from './large-objects.ts';
+import { atOnce, endTurn, inTurns, type Steps } from '../../util/concurrency.ts';
 
 /** What every step of a write knows: what is written, for whom, and how. The writer keeps no state between writes. */
 export interface WriteCall {
@@ -72,3 +73,61 @@ export function warnOf(
   if (request === undefined) return;
   for (const text of definition.strategy.warnings?.(object, old) ?? []) request.warn(text);
 }
+
+/** What others may have done before a write, as a fact in its result: no failure, and nothing that must be caught. */
+
+/** @throws what else went wrong */
+export const orNotFound = <Result>(write: Promise<Result>): Promise<Result | 'not-found'> =>
+  orFact(write, 'NotFound', 'not-found');
+
+/** @throws what else went wrong */
+export const orExists = <Result>(write: Promise<Result>): Promise<Result | 'exists'> =>
+  orFact(write, 'AlreadyExists', 'exists');
+
+/** `reason`: of the status that tells the fact. @throws what else went wrong */
+export async function orFact<Result, Fact extends string>(
+  write: Promise<Result>,
+  reason: 'NotFound' | 'AlreadyExists' | 'Conflict',
+  fact: Fact,
+): Promise<Result | Fact> {
+  try {
+    return await write;
+  } catch (error) {
+    if (error instanceof StatusError && error.status.reason === reason) return fact;
+    throw error;
+  }
+}
+
+/**
+ * A namespace that ends, or is no more, takes nothing new: plugins refuse it (403 with a cause, 404).
+ * @throws what else went wrong
+ */
+export async function orNamespaceGone<Result>(write: Promise<Result>): Promise<Result | 'namespace-gone'> {
+  try {
+    return await write;
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    const { reason, details } = error.status;
+    const isEnding = details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true;
+    if (reason === 'NotFound' || isEnding) return 'namespace-gone';
+    throw error;
+  }
+}
+
+/**
+ * A write has many steps, and each of them looks at all of an object. For one of the usual size they take less than a
+ * millisecond together; for the largest, each of them takes as much as others may be made to wait for at once.
+ */
+const LARGE_BYTES = 64 * 1024;
+
+export const isLarge = (sizeBytes: number): boolean => sizeBytes > LARGE_BYTES;
+
+/** In turns with other work for a large object, else at once: then there is nothing to wait for, and it answers undefined. */
+export function runSteps(large: boolean, steps: Steps<void>): Promise<void> | undefined {
+  if (large) return inTurns(steps);
+  atOnce(steps);
+  return undefined;
+}
+
+/** Between two steps: for a large object, other work has its turn. Undefined when there is nothing to wait for. */
+export const endTurnIf = (large: boolean): Promise<void> | undefined => (large ? endTurn() : undefined);

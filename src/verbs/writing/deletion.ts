@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, type FieldError, invalid } from '../../api/status.ts';
+import { numberOf } from '../../object/json-values.ts';
 import { nextGeneration } from '../../object/metadata.ts';
-import { count } from '../../object/parts.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { toTimestamp } from './object-metadata.ts';
 
@@ -112,7 +112,7 @@ function planGrace(
   const { metadata } = object;
   const requested = options.gracePeriodSeconds;
   const asked = requested !== undefined && requested < 0 ? 1 : requested;
-  const running = count(metadata.deletionGracePeriodSeconds);
+  const running = numberOf(metadata.deletionGracePeriodSeconds);
   if (metadata.deletionTimestamp !== undefined) {
     if (running === 0) return 'now';
     if (asked === undefined || asked >= running) return 'pending';

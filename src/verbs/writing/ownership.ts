@@ -6,7 +6,7 @@ import { shapeOfMessage } from '../../object/managed-fields/shape.ts';
 import { type OwnedVersion, trackInSteps, type Writing } from '../../object/managed-fields/track.ts';
 import type { ServedVersion } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
-import type { Steps } from '../../util/end-turn.ts';
+import type { Steps } from '../../util/concurrency.ts';
 import type { WriteCall } from './call.ts';
 import { toTimestamp } from './object-metadata.ts';
 

@@ -8,18 +8,23 @@ import type { GatedFields } from '../../registry/gated-fields.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Store } from '../../storage/store.ts';
 import { toAttributes, toDeleteAttributes } from './admission-attributes.ts';
-import { allocateAndFinish } from './allocation.ts';
-import type { ValueAllocator } from './allocator.ts';
-import { tryNames, tryStates } from './attempts.ts';
-import { isLargeCall, type Removed, type WriteCall, type Written, warnOf } from './call.ts';
-import { type Change, rulesOf } from './change.ts';
-import { Commits } from './commits.ts';
+import { allocateAndFinish, type ValueAllocator } from './allocation.ts';
+import {
+  endTurnIf,
+  isLarge,
+  isLargeCall,
+  orNotFound,
+  type Removed,
+  runSteps,
+  type WriteCall,
+  type Written,
+  warnOf,
+} from './call.ts';
+import { type Change, checkVersion, type Read, refuseExpectations, rulesOf } from './change.ts';
+import { Commits, tryNames, tryStates } from './commits.ts';
 import { checkPreconditions, type DeleteOptions, planDeletion } from './deletion.ts';
-import { endTurnIf, isLarge, runSteps } from './large-objects.ts';
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
-import { orNotFound } from './outcome.ts';
 import type { Ownership } from './ownership.ts';
-import { checkVersion, type Read, refuseExpectations } from './preconditions.ts';
 import { Preparation } from './preparation.ts';
 
 export interface WriterOptions {
@@ -58,7 +63,7 @@ const operationOf = (old: ApiObject | undefined): AdmissionOperation =>
  * 7. admit (validate): plugins and policies see what will be stored, and only what is valid. Quotas are charged here, as late as
  *    possible, because a refusal after that would have to be given back.
  * 8. commit: finds out whether the object was the one that all this was decided for; if not, everything is done again
- *    (attempts.ts).
+ *    (commits.ts).
  *
  * Which rules hold for an update depends on what it writes: change.ts.
  */

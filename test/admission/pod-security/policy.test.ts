@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Check } from '../../../src/admission/pod-security/check.ts';
-import { toCheckedPod } from '../../../src/admission/pod-security/check.ts';
+import { type Check, toCheckedPod } from '../../../src/admission/pod-security/check.ts';
 import { detailsOf, Evaluator, reasonsOf } from '../../../src/admission/pod-security/evaluator.ts';
-import { readPodSecurityConfig } from '../../../src/admission/pod-security/pod-security-config.ts';
 import {
   LATEST,
   type Level,
@@ -10,6 +8,7 @@ import {
   PRIVILEGED,
   parseVersion,
   policyOf,
+  readPodSecurityConfig,
   toText,
 } from '../../../src/admission/pod-security/policy.ts';
 

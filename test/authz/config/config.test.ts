@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Authorizer, NO_RULES, type Verdict } from '../../../src/authz/authorizer.ts';
-import { parseAuthorizationConfig } from '../../../src/authz/config/authorization-config.ts';
-import { allMatch } from '../../../src/authz/config/match-conditions.ts';
-import { buildChain, fromModes } from '../../../src/authz/config/modes.ts';
-import { ReloadingAuthorizer } from '../../../src/authz/config/reloading.ts';
+import {
+  buildChain,
+  fromModes,
+  parseAuthorizationConfig,
+  ReloadingAuthorizer,
+} from '../../../src/authz/config/authorization-config.ts';
+import { allMatch } from '../../../src/authz/config/webhook-config.ts';
 import { asks, user } from '../kit.ts';
 
 const file = (...authorizers: string[]): string =>

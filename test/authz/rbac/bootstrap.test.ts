@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../../src/api/object-meta.ts';
-import { type AggregatedRole, aggregatedRules } from '../../../src/authz/rbac/aggregation.ts';
-import { AUTO_UPDATE, bootstrapPolicy, nodeRules } from '../../../src/authz/rbac/bootstrap/policy.ts';
-import { reconcileBinding, reconcileRole } from '../../../src/authz/rbac/bootstrap/reconcile.ts';
-import { uncoveredRules } from '../../../src/authz/rbac/coverage.ts';
+import {
+  AUTO_UPDATE,
+  bootstrapPolicy,
+  nodeRules,
+  reconcileBinding,
+  reconcileRole,
+} from '../../../src/authz/rbac/bootstrap/policy.ts';
+import { uncoveredRules } from '../../../src/authz/rbac/escalation.ts';
 import type { PolicyRule } from '../../../src/authz/rbac/policy.ts';
 import { RbacAuthorizer } from '../../../src/authz/rbac/rbac.ts';
+import { type AggregatedRole, aggregatedRules } from '../../../src/controllers/role-aggregation.ts';
 import { asks, asksPath, entry, user } from '../kit.ts';
 
 const DEFAULT_GATES = (gate: string): boolean => gate === 'StatefulSetAutoDeletePVC';

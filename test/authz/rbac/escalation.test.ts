@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/api/object-meta.ts';
 import type { Authorizer } from '../../../src/authz/authorizer.ts';
-import { compactRules, describeRule, uncoveredRules } from '../../../src/authz/rbac/coverage.ts';
-import { escalation } from '../../../src/authz/rbac/escalation.ts';
 import {
+  compactRules,
+  describeRule,
   EscalationGuard,
+  escalation,
   type RbacWrite,
   type RuleSource,
-} from '../../../src/authz/rbac/escalation-guard.ts';
+  uncoveredRules,
+} from '../../../src/authz/rbac/escalation.ts';
 import type { PolicyRule } from '../../../src/authz/rbac/policy.ts';
 import { toObject } from '../../kit/admission.ts';
 import { user } from '../kit.ts';

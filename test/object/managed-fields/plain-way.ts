@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject, JsonValue } from '../../../src/api/object-meta.ts';
 import { equal } from '../../../src/object/equality.ts';
+import { isObject } from '../../../src/object/json-values.ts';
 import type { Changes } from '../../../src/object/managed-fields/compare.ts';
 import {
   difference,
@@ -36,7 +37,6 @@ import {
   withoutOwners,
   withoutServerFields,
 } from '../../../src/object/managed-fields/track.ts';
-import { isObject } from '../../../src/object/merge-patch.ts';
 
 /** Ownership as its rules say it, without anything remembered or shared, for the quick way to be compared with. */
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KnownSets } from '../../../src/object/managed-fields/set-texts.ts';
+import { KnownSets } from '../../../src/object/managed-fields/owners.ts';
 
 const TEXT = '{"f:spec":{".":{},"f:replicas":{}}}';
 

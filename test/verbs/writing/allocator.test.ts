@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PoolFull } from '../../../src/registry/assigned-values.ts';
 import { createPortPool } from '../../../src/registry/value-pool.ts';
 import type { Allocations } from '../../../src/storage/allocations.ts';
-import { ValueAllocator } from '../../../src/verbs/writing/allocator.ts';
+import { ValueAllocator } from '../../../src/verbs/writing/allocation.ts';
 
 /** What the database would say. */
 class Held implements Allocations {

@@ -6,7 +6,7 @@ import type { ResourceDefinition, ViewSubresource } from '../../../src/registry/
 import { GatedFields } from '../../../src/registry/gated-fields.ts';
 import { BUILT_IN_RESOURCES } from '../../../src/resources/all.ts';
 import { keepSystemMetadata } from '../../../src/verbs/writing/object-metadata.ts';
-import { validateObject } from '../../../src/verbs/writing/validate-object.ts';
+import { validateObject } from '../../../src/verbs/writing/preparation.ts';
 import { RandomObjects } from '../../codec/random-object.ts';
 
 const types = loadTypes();

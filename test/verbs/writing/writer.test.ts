@@ -13,7 +13,7 @@ import type { ObjectKey } from '../../../src/storage/key.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import type { Write } from '../../../src/storage/revision-log.ts';
 import type { Entry, Freshness, Store } from '../../../src/storage/store.ts';
-import { ValueAllocator } from '../../../src/verbs/writing/allocator.ts';
+import { ValueAllocator } from '../../../src/verbs/writing/allocation.ts';
 import type { WriteCall } from '../../../src/verbs/writing/call.ts';
 import type { Change } from '../../../src/verbs/writing/change.ts';
 import { Ownership } from '../../../src/verbs/writing/ownership.ts';

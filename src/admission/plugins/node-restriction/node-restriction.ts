@@ -1,19 +1,25 @@
+import type { ResourceOf } from '../../../api/names.ts';
+import type { OwnerReference } from '../../../api/object-meta.ts';
+import { notFound, type StatusError } from '../../../api/status.ts';
+import type { TokenRequest } from '../../../api/types/authentication/v1.ts';
+import type { Pod, PodSpec } from '../../../api/types/core/v1.ts';
+import { equal } from '../../../object/equality.ts';
 import { goQuote } from '../../../object/go-value.ts';
+import { podConfigMapNames, podSecretNames } from '../../../object/pod-spec.ts';
 import type { UserInfo } from '../../../request/api-request.ts';
 import { table } from '../../../util/table.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
-import { describePlugin, isWriteOf, type PluginParts, refusal } from '../../plugin.ts';
-import { PODS } from '../../resources.ts';
-import { checkNode } from './nodes.ts';
+import { describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../../plugin.ts';
+import { NODES, PODS } from '../../resources.ts';
 import {
   checkCertificateRequest,
   checkClaim,
   checkCsiNode,
   checkLease,
+  checkNode,
   checkResourceSlice,
   type WritingNode,
 } from './own-objects.ts';
-import { checkEviction, checkPod, checkPodStatus, checkToken } from './pods.ts';
 
 interface NodeRestrictionParts extends Pick<WritingNode, 'objects' | 'recoversExpansion'> {
   /** The name of the node that a user is; '' for a node without a name, undefined for other users. */
@@ -86,3 +92,178 @@ export const nodeRestriction = describePlugin({
       recoversExpansion: isFeatureOn('RecoverVolumeExpansionFailure'),
     }),
 });
+
+const MIRROR = 'kubernetes.io/config.mirror';
+
+/** Names the kind in the singular, as client-go's listers do. */
+const noSuch = (kind: string, name: string): StatusError => notFound({ group: '', resource: kind }, name);
+
+const nodeNameOf = (pod: Pod | undefined): string => pod?.spec?.nodeName ?? '';
+
+/** A node may create only mirrors of its static pods, and delete only pods that run on it. */
+export function checkPod(attributes: WriteOf<Pod>, writing: WritingNode): Promise<void> | void {
+  const { node } = writing;
+  const { operation, old } = attributes;
+  const name = goQuote(node);
+  switch (operation) {
+    case 'CREATE':
+      return checkMirrorPod(attributes, writing);
+    case 'DELETE':
+      if (nodeNameOf(old) === node) return undefined;
+      throw refusal(attributes, `node ${name} can only delete pods with spec.nodeName set to itself`);
+    default:
+      throw refusal(
+        attributes,
+        `unexpected operation ${goQuote(operation)}, node ${name} can only create and delete mirror pods`,
+      );
+  }
+}
+
+function checkMirrorPod(attributes: WriteOf<Pod>, writing: WritingNode): Promise<void> | void {
+  const { node } = writing;
+  const { object } = attributes;
+  const name = goQuote(node);
+  if (object?.metadata.annotations?.[MIRROR] === undefined)
+    throw refusal(
+      attributes,
+      `pod does not have ${goQuote(MIRROR)} annotation, node ${name} can only create mirror pods`,
+    );
+  if (nodeNameOf(object) !== node)
+    throw refusal(attributes, `node ${name} can only create pods with spec.nodeName set to itself`);
+  const [owner, ...others] = object.metadata.ownerReferences ?? [];
+  if (others.length > 0)
+    throw refusal(
+      attributes,
+      `node ${name} can only create pods with a single owner reference set to itself`,
+    );
+  const why = whyNotOwner(owner, node);
+  if (owner === undefined || why !== undefined) throw refusal(attributes, `node ${name} ${why}`);
+  return checkOwnerAndReferences(attributes, writing, owner);
+}
+
+/** Why the owner of a mirror pod is invalid; it must be the pod's node. */
+function whyNotOwner(owner: OwnerReference | undefined, node: string): string | undefined {
+  if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node)
+    return 'can only create pods with an owner reference set to itself';
+  if (owner.controller !== true)
+    return 'can only create pods with a controller owner reference set to itself';
+  if (owner.blockOwnerDeletion === true) return 'must not set blockOwnerDeletion on an owner reference';
+  return undefined;
+}
+
+async function checkOwnerAndReferences(
+  attributes: WriteOf<Pod>,
+  { node, objects }: WritingNode,
+  owner: OwnerReference,
+): Promise<void> {
+  const found = await objects.find(NODES, '', node);
+  if (found === undefined) throw noSuch('node', node);
+  const uid = found.metadata.uid ?? '';
+  if (owner.uid !== uid)
+    throw refusal(attributes, `node ${node} UID mismatch: expected ${owner.uid} got ${uid}`);
+  checkReferences(attributes, node);
+}
+
+/** A node may write only the status of pods that run on it. */
+export function checkPodStatus(attributes: WriteOf<Pod>, { node }: WritingNode): void {
+  const { operation, object, old } = attributes;
+  if (operation !== 'UPDATE') throw refusal(attributes, `unexpected operation ${goQuote(operation)}`);
+  const name = goQuote(node);
+  if (nodeNameOf(old) !== node)
+    throw refusal(
+      attributes,
+      `node ${name} can only update pod status for pods with spec.nodeName set to itself`,
+    );
+  if (!equal(old?.metadata.labels ?? {}, object?.metadata.labels ?? {}))
+    throw refusal(attributes, `node ${name} cannot update labels through pod status`);
+  // The misspelling is Kubernetes'.
+  if (!equal(claimsOf(old), claimsOf(object)))
+    throw refusal(attributes, `node ${name} cannot update resource claim statues`);
+}
+
+const claimsOf = (pod: Pod | undefined) =>
+  (pod?.status?.resourceClaimStatuses ?? []).map(({ name, resourceClaimName }) => ({
+    name,
+    resourceClaimName,
+  }));
+
+export function checkEviction(attributes: AdmissionAttributes, writing: WritingNode): Promise<void> {
+  const { operation, object } = attributes;
+  if (operation !== 'CREATE') throw refusal(attributes, `unexpected operation ${operation}`);
+  const name = attributes.name || object?.metadata.name || '';
+  if (name === '') throw refusal(attributes, 'could not determine pod from request data');
+  return checkEvicted(attributes, writing, name);
+}
+
+async function checkEvicted(
+  attributes: AdmissionAttributes,
+  { node, objects }: WritingNode,
+  name: string,
+): Promise<void> {
+  const pod = await objects.find(PODS, attributes.namespace, name);
+  if (pod === undefined) throw noSuch('pod', name);
+  if (nodeNameOf(pod) !== node)
+    throw refusal(attributes, `node ${node} can only evict pods with spec.nodeName set to itself`);
+}
+
+/**
+ * A mirror pod must refer to no other object: a node may read what its pods refer to, so its own pods would give it access to
+ * more. @throws StatusError 403
+ */
+function checkReferences(attributes: WriteOf<Pod>, node: string): void {
+  const { spec = {} } = attributes.object ?? {};
+  const first = REFERENCES.find(({ isIn }) => isIn(spec));
+  if (first !== undefined)
+    throw refusal(attributes, `node ${goQuote(node)} can not create pods that reference ${first.what}`);
+}
+
+/** In the order in which they are reported. */
+const REFERENCES: readonly { readonly what: string; readonly isIn: (spec: PodSpec) => boolean }[] = [
+  { what: 'a service account', isIn: ({ serviceAccountName = '' }) => serviceAccountName !== '' },
+  { what: 'secrets', isIn: (spec) => podSecretNames(spec).length > 0 },
+  { what: 'configmaps', isIn: (spec) => podConfigMapNames(spec).length > 0 },
+  {
+    what: 'clustertrustbundles',
+    isIn: ({ volumes }) =>
+      (volumes ?? []).some(({ projected }) =>
+        (projected?.sources ?? []).some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined),
+      ),
+  },
+  {
+    what: 'persistentvolumeclaims',
+    isIn: ({ volumes }) =>
+      (volumes ?? []).some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined),
+  },
+];
+
+/** The bodies of the subresource `token`. */
+const TOKEN_REQUESTS: ResourceOf<TokenRequest> = { group: '', resource: 'serviceaccounts' };
+
+/**
+ * A node may ask only for tokens of its pods' accounts that end with the pod. A token is bound to at most one object, so this also
+ * keeps a node from binding one to another node.
+ */
+export function checkToken(attributes: AdmissionAttributes, writing: WritingNode): Promise<void> | void {
+  if (attributes.operation !== 'CREATE' || !isWriteOf(attributes, TOKEN_REQUESTS, 'token')) return undefined;
+  const { apiVersion, kind, name = '', uid = '' } = attributes.object?.spec?.boundObjectRef ?? {};
+  if (apiVersion !== 'v1' || kind !== 'Pod' || name === '')
+    throw refusal(attributes, 'node requested token not bound to a pod');
+  if (uid === '') throw refusal(attributes, 'node requested token with a pod binding without a uid');
+  return checkPodOfToken(attributes, writing, { name, uid });
+}
+
+async function checkPodOfToken(
+  attributes: AdmissionAttributes,
+  { node, objects }: WritingNode,
+  { name, uid }: { readonly name: string; readonly uid: string },
+): Promise<void> {
+  const pod = await objects.find(PODS, attributes.namespace, name);
+  if (pod === undefined) throw noSuch('pod', name);
+  if (pod.metadata.uid !== uid)
+    throw refusal(
+      attributes,
+      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
+    );
+  if (nodeNameOf(pod) !== node)
+    throw refusal(attributes, 'node requested token bound to a pod scheduled on a different node');
+}

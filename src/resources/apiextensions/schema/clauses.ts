@@ -1,5 +1,5 @@
 import type { FieldPath } from '../../../object/field-path.ts';
-import { compilePattern, PatternError } from '../../../object/go-pattern.ts';
+import { compilePattern, PatternError } from '../../../object/json-schema.ts';
 import {
   clausesOf,
   hasAdditional,

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../../api/json.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goAny } from '../../../object/go-value.ts';
 import { validateValue } from '../../../object/json-schema.ts';
-import { isObject } from '../../../object/merge-patch.ts';
+import { isObject } from '../../../object/json-values.ts';
 import {
   additionalSchemaOf,
   hasAdditional,

@@ -7,7 +7,7 @@ import type {
 } from '../../../api/types/apiextensions/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { goList, shown } from '../../../object/go-value.ts';
+import { goList, goText } from '../../../object/go-value.ts';
 import { mustBeNameInOneError } from '../../rules/names.ts';
 import { validateDefaults } from '../schema/defaults.ts';
 import { keywordsOf, type Schema } from '../schema/node.ts';
@@ -27,7 +27,7 @@ export function validateVersions(spec: FieldPath, given: readonly Version[] | nu
     if (version.schema?.openAPIV3Schema === undefined)
       path.field('schema').field('openAPIV3Schema').required('schemas are required');
   }
-  const written = () => shown(goList('apiextensions.CustomResourceDefinitionVersion', given));
+  const written = () => goText(goList('apiextensions.CustomResourceDefinitionVersion', given));
   if (new Set(versions.map(({ name = '' }) => name)).size < versions.length)
     at.invalid(written(), 'must contain unique version names');
   if (versions.filter(({ storage }) => storage === true).length !== 1)

@@ -4,7 +4,7 @@ import type * as v2 from '../../../api/types/autoscaling/v2.ts';
 import type { LabelSelector, LabelSelectorRequirement } from '../../../api/types/meta/v1.ts';
 import { DecodeError } from '../../../codec/decode-error.ts';
 import { decodeScalar } from '../../../codec/decode-scalar.ts';
-import { isObject } from '../../../object/merge-patch.ts';
+import { isObject } from '../../../object/json-values.ts';
 
 /**
  * Annotations in which autoscaling/v1 carries what it has no field for. Anybody can write them, so that their texts are

@@ -9,7 +9,7 @@ import type {
 } from '../../../api/types/batch/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkQualifiedName } from '../../../object/formats.ts';
-import { goList, shown } from '../../../object/go-value.ts';
+import { goList, goText } from '../../../object/go-value.ts';
 import { mustBeNonNegative } from '../../rules/numbers.ts';
 
 /** Rules by which failed pods are counted, ignored, or end a job. */
@@ -71,7 +71,7 @@ function validateExitCodes(
 }
 
 function validateCodes(at: FieldPath, codes: readonly number[], operator: string): void {
-  const list = shown(goList('int32', [...codes]));
+  const list = goText(goList('int32', [...codes]));
   if (codes.length === 0) {
     at.invalid(list, 'at least one value is required');
     return;
