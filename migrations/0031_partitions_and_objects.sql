@@ -117,7 +117,10 @@ CREATE TABLE log_bounds (
     only_row boolean     PRIMARY KEY DEFAULT true CHECK (only_row),
     low      bigint      NOT NULL,
     high     bigint      NOT NULL,
-    left_at  timestamptz NOT NULL
+    left_at  timestamptz NOT NULL,
+    -- Of the partition that is being left: the newest revision when copying its states began, and the last state copied since.
+    copied_as_of bigint,
+    copied       bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 10);
 
 -- States that the window still needs and the log no longer has: of objects that were not written for longer than it reaches back,

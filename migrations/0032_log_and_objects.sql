@@ -289,29 +289,32 @@ LANGUAGE sql AS $$
     SELECT EXISTS (SELECT FROM raised)
 $$;
 
--- Keeps the states of a partition that the window still needs, those that were replaced in it. Answers how many, at most `at_most`.
-CREATE FUNCTION keep_superseded(leaving regclass, past bigint, at_most integer) RETURNS bigint
+-- Keeps the states of a partition that the window still needs: those that were replaced in it. Goes on after the state `copied`, and
+-- looks at what was replaced after `newer_than`. Answers how many there were, at most `at_most`, and the last of them.
+CREATE FUNCTION keep_superseded(leaving regclass, past bigint, copied bigint, newer_than bigint, at_most integer)
+RETURNS TABLE (count bigint, last bigint)
 LANGUAGE plpgsql AS $$
-DECLARE
-    kept bigint;
 BEGIN
-    -- Bounds are written out: each partition has an index of what replaced a state below its own begin.
-    EXECUTE format(
-        'INSERT INTO superseded (
-            revision, superseded_by, api_group, resource, namespace, name, uid, object, encoded, media_type, committed_at
+    -- Bounds are written out: each partition has an index of what replaced a state below its own begin, in the order of the states.
+    RETURN QUERY EXECUTE format(
+        'WITH batch AS (
+            SELECT p.revision, r.revision AS superseded_by, p.api_group, p.resource, p.namespace, p.name, p.uid, p.object,
+                p.encoded, p.media_type, p.committed_at
+            FROM revisions r
+            JOIN %1$s p ON p.revision = r.previous_revision
+            WHERE r.previous_revision < %2$s AND r.previous_revision > %3$s AND r.revision >= %2$s AND r.revision > %4$s
+            ORDER BY r.previous_revision
+            LIMIT %5$s
+        ), kept AS (
+            INSERT INTO superseded (
+                revision, superseded_by, api_group, resource, namespace, name, uid, object, encoded, media_type, committed_at
+            )
+            SELECT * FROM batch
+            ON CONFLICT DO NOTHING
         )
-        SELECT p.revision, r.revision, p.api_group, p.resource, p.namespace, p.name, p.uid, p.object, p.encoded, p.media_type,
-            p.committed_at
-        FROM revisions r
-        JOIN %1$s p ON p.revision = r.previous_revision
-        WHERE r.previous_revision < %2$s AND r.revision >= %2$s AND r.revision > %3$s
-          AND NOT EXISTS (SELECT FROM superseded s WHERE s.revision = p.revision)
-        LIMIT %4$s
-        ON CONFLICT DO NOTHING',
-        leaving, past, (SELECT c.revision FROM compaction c), at_most
+        SELECT count(*), max(revision) FROM batch',
+        leaving, past, copied, greatest(newer_than, (SELECT c.revision FROM compaction c)), at_most
     );
-    GET DIAGNOSTICS kept = ROW_COUNT;
-    RETURN kept;
 END $$;
 
 -- Forgets kept states that are older than the window themselves. Answers how many, at most `at_most`.
@@ -332,9 +335,9 @@ BEGIN
 END $$;
 
 -- Ends what the oldest partition is asked for, when it lies wholly behind the window: those of its states that the window still
--- needs are kept beside the log, and from now on a commit that replaces another keeps that too. Most of what is to be kept is
--- copied before the lock is taken, in several calls. Answers whether there is 'more' to do of it, it was 'left', or there is
--- 'nothing'.
+-- needs are kept beside the log, and from now on a commit that replaces another keeps that too. All that was replaced before the
+-- copying began is copied in the order of the states, a batch a call; under the lock is copied what was replaced since. Answers
+-- whether there is 'more' to do of it, it was 'left', or there is 'nothing'.
 --
 -- Nothing goes while there may be servers of the version before, which look for live objects in the log.
 CREATE FUNCTION leave_partition() RETURNS text
@@ -344,6 +347,8 @@ AS $$
 DECLARE
     leaving regclass;
     past    bigint;
+    bounds  log_bounds;
+    batch   record;
 BEGIN
     SELECT p.partition, p.high INTO leaving, past
     FROM log_partitions() p
@@ -353,12 +358,18 @@ BEGIN
     LIMIT 1;
     IF leaving IS NULL THEN
         RETURN 'nothing';
-    ELSIF keep_superseded(leaving, past, 1000) = 1000 THEN
+    END IF;
+    UPDATE log_bounds SET copied_as_of = (SELECT max(r.revision) FROM revisions r) WHERE copied_as_of IS NULL;
+    SELECT b.* INTO bounds FROM log_bounds b;
+    SELECT * INTO batch FROM keep_superseded(leaving, past, bounds.copied, 0, 1000);
+    IF batch.count = 1000 THEN
+        UPDATE log_bounds SET copied = greatest(copied, batch.last) WHERE low < past;
         RETURN 'more';
     END IF;
     LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
-    PERFORM keep_superseded(leaving, past, 2000000000);
-    UPDATE log_bounds SET low = past, left_at = clock_timestamp() WHERE low < past;
+    -- Another server may have left it by the time the lock is there.
+    PERFORM keep_superseded(leaving, past, 0, b.copied_as_of, 2000000000) FROM log_bounds b WHERE b.low < past;
+    UPDATE log_bounds SET low = past, left_at = clock_timestamp(), copied_as_of = NULL, copied = 0 WHERE low < past;
     RETURN 'left';
 END $$;
 

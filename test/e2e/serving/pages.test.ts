@@ -211,7 +211,7 @@ test('the debug socket needs no identity, is its owner’s alone, and sets the v
 test('the log has the form of klog, errors apart from all else', async () => {
   await eventually(() =>
     expect(cluster.output.stdout).toMatch(
-      /^I\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ log-request\.js:\d+\] "HTTP" verb="GET" URI="[^"]+" latency="[\d.]+ms" .*resp=200$/m,
+      /^I\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ measure\.js:\d+\] "HTTP" verb="GET" URI="[^"]+" latency="[\d.]+ms" .*resp=200$/m,
     ),
   );
   expect(cluster.output.stderr).not.toContain('"HTTP"');

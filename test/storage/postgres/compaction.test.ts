@@ -218,6 +218,32 @@ test('every state inside the window can be rebuilt, by revision and by time, and
   await log.close();
 });
 
+test('thousands of states that the window needs are kept in batches, also those that are replaced between two of them', async () => {
+  await using database = await createTestDatabase();
+  await keepHistory(database, '30 minutes');
+  const log = openLog(database.url);
+  const names = Array.from({ length: 2500 }, (_, n) => `o${n}`);
+  const create = (name: string): Promise<Revision> => log.committer.commit(write('create', name));
+  const created = new Map(await Promise.all(names.map(async (name) => [name, await create(name)] as const)));
+  await beginPartition(database);
+  await create('edge');
+  await database.query("UPDATE revisions SET committed_at = committed_at - interval '1 hour'");
+  const replace = (some: readonly string[]): Promise<unknown> =>
+    Promise.all(some.map((name) => log.committer.commit(write('update', name, created.get(name)))));
+  // The first ones by name come late: those before the state that was copied last.
+  const late = names.slice(0, 100);
+  await replace(names.slice(100));
+  await database.query('SELECT compact_history()');
+  const leave = async (): Promise<unknown> =>
+    (await database.query<{ answer: string }>('SELECT leave_partition() AS answer'))[0]?.answer;
+  expect(await leave()).toBe('more');
+  await replace(late);
+  expect([await leave(), await leave()]).toEqual(['more', 'left']);
+  const kept = await database.query<{ name: string }>('SELECT name FROM superseded');
+  expect(kept.map(({ name }) => name).sort()).toEqual([...names].sort());
+  await log.close();
+});
+
 test('a list at a revision comes in pages that together are the whole, each saying how many follow', async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
