@@ -1,55 +1,30 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { runMigrate } from '../kit/roles.ts';
 import { createTestDatabase } from '../postgres.ts';
-
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-
-interface Outcome {
-  readonly code: number;
-  readonly lines: string[];
-  readonly stderr: string;
-}
-
-/** `pg-apiserver migrate` with what is built. */
-function migrate(url: string, ...args: readonly string[]): Promise<Outcome> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [MAIN, 'migrate', `--kvstore-servers=${url}`, ...args],
-      (error, stdout, stderr) =>
-        resolve({
-          code: error === null ? 0 : Number(error.code),
-          lines: stdout.trimEnd().split('\n'),
-          stderr,
-        }),
-    );
-  });
-}
 
 test('migrate lists what there is, shows what it would do, ends where it is told, and does the rest', async () => {
   await using database = await createTestDatabase({ empty: true });
-  const listed = await migrate(database.url, '--list');
+  const listed = await runMigrate(database.url, '--list');
   expect(listed.code).toBe(0);
   expect(listed.lines[0]).toBe('1 revisions: pending');
   expect(listed.lines).toContain('31 partitions_and_objects: pending; beside servers that know 22');
   expect(await database.query("SELECT to_regclass('schema_migrations') AS notes")).toEqual([{ notes: null }]);
 
-  const part = await migrate(database.url, '--to=22');
+  const part = await runMigrate(database.url, '--to=22');
   expect(part.lines.at(-1)).toMatch(/^applied revisions, .*, history_window$/);
-  const preview = await migrate(database.url, '--dry-run');
+  const preview = await runMigrate(database.url, '--dry-run');
   expect(preview.lines[0]).toBe('would apply 30 indexes_of_the_log');
-  expect((await migrate(database.url, '--dry-run', '--to', '31')).lines).toEqual([
+  expect((await runMigrate(database.url, '--dry-run', '--to', '31')).lines).toEqual([
     'would apply 30 indexes_of_the_log',
     'would apply 31 partitions_and_objects',
   ]);
   expect(await database.query("SELECT relkind FROM pg_class WHERE oid = 'revisions'::regclass")).toEqual([
     { relkind: 'r' },
   ]);
-  expect((await migrate(database.url, '--to=22')).lines.at(-1)).toBe('the database is at migration 22');
-  expect((await migrate(database.url)).code).toBe(0);
-  expect((await migrate(database.url, '--dry-run')).lines).toEqual(['there is nothing to apply']);
-  expect((await migrate(database.url, '--list')).lines).toContain(
+  expect((await runMigrate(database.url, '--to=22')).lines.at(-1)).toBe('the database is at migration 22');
+  expect((await runMigrate(database.url)).code).toBe(0);
+  expect((await runMigrate(database.url, '--dry-run')).lines).toEqual(['there is nothing to apply']);
+  expect((await runMigrate(database.url, '--list')).lines).toContain(
     '31 partitions_and_objects: applied; beside servers that know 22',
   );
 });
@@ -82,7 +57,7 @@ test('migrate says in one line what is wrong with its flags, and changes nothing
     [['--list=maybe'], 2, /^pg-apiserver: --list: "maybe" is neither true nor false$/],
   ];
   for (const [args, code, message] of cases) {
-    const outcome = await migrate(database.url, ...args);
+    const outcome = await runMigrate(database.url, ...args);
     expect(outcome.code).toBe(code);
     expect(outcome.stderr.trimEnd()).toMatch(message);
   }

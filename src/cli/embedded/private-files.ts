@@ -18,7 +18,7 @@ import { ownFlags } from '../../options/storage.ts';
 import type { Account } from './account.ts';
 
 /**
- * Files of root's in the neighbourhood of an account that may be taken over: whoever controls the database may run programs as
+ * Files of root's in the neighbourhood of an account that may be taken over: a user who controls the database may run programs as
  * that account. Root therefore writes only into folders that the account cannot change, and opens nothing through a link.
  */
 

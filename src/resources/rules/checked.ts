@@ -30,9 +30,9 @@ export const whenSpecChanged =
   };
 
 /**
- * A rule that was made stricter after objects had been stored. An object that breaks it already may go on breaking it, so
- * that whoever changes something else is not stopped by it; one that keeps it may not begin to break it (Kubernetes: the
- * options of validation that are computed from the old object).
+ * A rule that was made stricter after objects had been stored. An object that breaks it already may go on breaking it, so that
+ * a change of something else is not stopped by it; one that keeps it may not begin to break it (Kubernetes: the options of
+ * validation that are computed from the old object).
  */
 export interface Ratchet<T extends ApiObject = ApiObject> {
   /** Whether an error is of this rule. */

@@ -302,6 +302,6 @@ const toUnknown = (cause: unknown, reason: string): StorageError =>
 const latestDeadline = (writes: readonly PendingWrite[]): number =>
   Math.max(...writes.map(({ deadlineMs }) => deadlineMs));
 
-/** How long to wait for the answer to a batch: as long as whoever is most patient. */
+/** How long to wait for the answer to a batch: as long as the most patient of its writers waits. */
 const leftMs = (writes: readonly PendingWrite[]): number =>
   Math.max(latestDeadline(writes) - Date.now(), MIN_ANSWER_MS);

@@ -16,7 +16,7 @@ import { withoutWarning } from './statements.ts';
 export interface PendingWrite {
   readonly id: string;
   readonly write: Write;
-  /** When whoever waits is answered at the latest, in epoch milliseconds. */
+  /** The caller is answered by then, in epoch milliseconds. */
   readonly deadlineMs: number;
   /** Whether PostgreSQL may have made it, or may still make it. */
   isSent: boolean;
@@ -182,7 +182,7 @@ export async function findWrites(
   return new Map(rows.map((row) => [row.write_id, toRevision(row.revision)]));
 }
 
-/** It may wait for a standby as the commit did; whoever waits looks at his clock in between. */
+/** It may wait for a standby as the commit did; the caller looks at the clock in between. */
 const FIND_TIMEOUT = { query_timeout: 5000 };
 
 interface FoundRow {

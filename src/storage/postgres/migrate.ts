@@ -19,7 +19,7 @@ export interface MigrateOptions {
 const PATIENCE_MS = 30 * 60_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5000;
-/** Whoever comes after us in the queue for a lock waits as long as we do. */
+/** Statements behind ours in the queue for a lock wait as long as ours. */
 const LOCK_TIMEOUT = '2s';
 
 /**
@@ -217,7 +217,7 @@ async function runStep(
   });
 }
 
-/** Whoever migrates may take longer than anything else is waited for; and then nobody must wait long behind us. */
+/** A migration may take longer than any other statement, so statements that wait behind its locks must not wait long. */
 async function inTransaction<Result>(
   client: pg.ClientBase,
   work: () => Promise<Result>,

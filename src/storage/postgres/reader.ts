@@ -42,7 +42,7 @@ export interface TailPage {
 export interface ReaderSources {
   /** For the question where the log is. */
   readonly fresh: DatabaseSource;
-  /** For whoever follows the log. */
+  /** For the feed. */
   readonly tail: DatabaseSource;
   /** For what was before, and for single objects. */
   readonly replay: DatabaseSource;

@@ -58,7 +58,7 @@ export class VisibleChanges {
 
   /** The inserts of one transaction. @throws what `deliver` throws */
   take(changes: readonly LoggedChange[]): void {
-    // A stream that ends may bring some more; whoever goes on reads the table.
+    // A stream that ends may bring some more; the next one begins with the table.
     if (this.#isOver) return;
     if (!this.#isHolding && this.#held.length === 0) {
       this.#deliver(changes);

@@ -13,7 +13,7 @@ const QUESTION_MS = 1500;
  * while a query is under way must not use its answer, which may be from before the read began: it joins the next one.
  *
  * While many read, questions keep a distance, so that more reads share each: with 64 clients asking is a fifth of all the
- * CPU time of a get. Whoever reads alone does not wait.
+ * CPU time of a get. A read that is alone does not wait.
  */
 export class SharedCurrentRevision {
   readonly #query: () => Promise<Revision>;
@@ -25,7 +25,7 @@ export class SharedCurrentRevision {
   #wasBusy = false;
   #startedAt = 0;
 
-  /** `asked`: which revision, for whoever is told that it did not come in time. */
+  /** `asked`: which revision, for the error that it did not come in time. */
   constructor(query: () => Promise<Revision>, asked = 'is the newest') {
     this.#query = query;
     this.#asked = asked;

@@ -127,7 +127,7 @@ class SharedReading {
 
 const older = (one: Request, other: Request): Request => (other.after < one.after ? other : one);
 
-/** What is compacted is so for whoever comes from before it; any other failure is everybody's. */
+/** `compacted` concerns the watches from before that revision; any other failure concerns all. */
 const isBefore = ({ after }: Request, error: unknown): boolean =>
   !(error instanceof StorageError) || error.failure.kind !== 'compacted' || after < error.failure.compacted;
 

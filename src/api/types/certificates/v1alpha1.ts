@@ -24,7 +24,7 @@ export type ClusterTrustBundleList = {
 
 /** The certificates, and whose they are. */
 export type ClusterTrustBundleSpec = {
-  /** The signer the certificates belong to; the name of the bundle must then begin with it, with : in place of /, and another :. Whoever writes the bundle needs the verb attest on the signer. None unless set; cannot be changed. */
+  /** The signer the certificates belong to; the name of the bundle must then begin with it, with : in place of /, and another :. Writing the bundle takes the verb attest on the signer. None unless set; cannot be changed. */
   signerName?: string;
   /** The certificates, in PEM, each once, without headers, and at most 1 MiB in all. Their order means nothing. */
   trustBundle?: string;

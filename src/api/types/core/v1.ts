@@ -1875,7 +1875,7 @@ export type PodResourceClaimStatus = {
 
 /** Something a pod waits for before it is placed. */
 export type PodSchedulingGate = {
-  /** Unique in the pod. Best with the domain of whoever removes it, such as example.com/quota. */
+  /** Unique in the pod. Best with the domain of the controller that removes it, such as example.com/quota. */
   name?: string;
 };
 

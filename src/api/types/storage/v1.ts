@@ -155,7 +155,7 @@ export type VolumeAttachment = {
   metadata: ObjectMeta;
   /** Which volume to attach to which node. */
   spec?: VolumeAttachmentSpec;
-  /** How far it has come. Written by whoever attaches the volume. */
+  /** How far it has come. Written by the attacher of the volume. */
   status?: VolumeAttachmentStatus;
 };
 
@@ -187,7 +187,7 @@ export type VolumeAttachmentSpec = {
   nodeName?: string;
 };
 
-/** How far attaching or detaching has come. Written by whoever does it. */
+/** How far attaching or detaching has come. Written by the attacher. */
 export type VolumeAttachmentStatus = {
   /** The volume is attached. */
   attached?: boolean;
