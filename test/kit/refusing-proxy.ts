@@ -1,12 +1,9 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type DatabaseProxy, endTogether, startDatabaseProxy } from './database-proxy.ts';
 
 /** How a connection is refused: hung up, or answered as PostgreSQL answers. */
 export type Refusal = 'hang up' | { readonly code: string; readonly message: string };
 
-export interface RefusingProxy extends AsyncDisposable {
-  /** The database's URL, with the proxy's address in place of its own. */
-  readonly url: string;
+export interface RefusingProxy extends DatabaseProxy {
   /** How many connections have been refused. */
   readonly refused: number;
 }
@@ -16,40 +13,24 @@ export async function startRefusingProxy(
   databaseUrl: string,
   refusals: readonly Refusal[],
 ): Promise<RefusingProxy> {
-  const target = new URL(databaseUrl);
   const left = [...refusals];
-  const open = new Set<Socket>();
   let refused = 0;
-  const server = createServer((socket) => {
-    open.add(socket);
-    socket.on('error', () => socket.destroy());
+  const proxy = await startDatabaseProxy(databaseUrl, (near, reach) => {
     const refusal = left.shift();
     if (refusal === undefined) {
-      const inner = connect(Number(target.port), target.hostname);
-      open.add(inner);
-      inner.on('error', () => socket.destroy());
-      socket.on('close', () => inner.destroy());
-      socket.pipe(inner).pipe(socket);
+      const far = reach();
+      endTogether(near, far);
+      near.pipe(far).pipe(near);
       return;
     }
     refused += 1;
-    if (refusal === 'hang up') socket.destroy();
-    else socket.once('data', () => socket.end(errorResponse(refusal)));
+    if (refusal === 'hang up') near.destroy();
+    else near.once('data', () => near.end(errorResponse(refusal)));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = new URL(databaseUrl);
-  url.hostname = '127.0.0.1';
-  url.port = String((server.address() as AddressInfo).port);
   return {
-    url: url.href,
+    ...proxy,
     get refused() {
       return refused;
-    },
-    [Symbol.asyncDispose]: async () => {
-      for (const socket of open) socket.destroy();
-      server.close();
-      await once(server, 'close');
     },
   };
 }

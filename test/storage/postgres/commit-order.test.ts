@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { findWrites } from '../../../src/storage/postgres/commit.ts';
 import { connectWritable } from '../../../src/storage/postgres/connection.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
+import { startDatabaseProxy } from '../../kit/database-proxy.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
 
@@ -55,33 +55,22 @@ test('who may read everything cannot stop writes', async () => {
 
 /** Stands between a server and PostgreSQL, and can let both wait for each other, as a network does that has gone. */
 async function startBlackHole(url: string) {
-  const target = new URL(url);
-  const sockets = new Set<Socket>();
   let left = Number.POSITIVE_INFINITY;
-  const proxy = createServer((client) => {
-    const server = connect(Number(target.port), target.hostname);
-    client.on('data', (bytes) => {
-      if (left > 0) server.write(bytes);
+  const proxy = await startDatabaseProxy(url, (near, reach) => {
+    const far = reach();
+    near.on('data', (bytes) => {
+      if (left > 0) far.write(bytes);
       left -= 1;
     });
-    server.on('data', (bytes) => left > 0 && client.write(bytes));
-    for (const socket of [client, server]) sockets.add(socket.on('error', () => {}));
+    far.on('data', (bytes) => left > 0 && near.write(bytes));
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const through = new URL(url);
-  through.hostname = '127.0.0.1';
-  through.port = String((proxy.address() as AddressInfo).port);
   return {
-    url: through.href,
+    ...proxy,
     /** So many more messages get through, the answer to the last of them not. */
     swallowAfter: (messages: number) => {
       left = messages;
     },
     hasSwallowed: () => left <= 0,
-    [Symbol.dispose]: () => {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-    },
   };
 }
 

@@ -1,7 +1,8 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { StorageError } from '../../../src/storage/errors.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
+import { endTogether, startDatabaseProxy } from '../../kit/database-proxy.ts';
 import { holdWrites } from '../../kit/held-writes.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
@@ -212,35 +213,26 @@ test('of two batches under way one may lose its connection: neither is forgotten
 
 /** Stands between a server and PostgreSQL, and can keep the answers of whichever connection speaks next to itself. */
 async function startMuffler(url: string) {
-  const target = new URL(url);
   const muted = new Set<Socket>();
   let mutesNext = false;
-  const proxy = createServer((client) => {
-    const server = connect(Number(target.port), target.hostname);
+  const proxy = await startDatabaseProxy(url, (client, reach) => {
+    const server = reach();
     client.on('data', (bytes) => {
       if (mutesNext) muted.add(client);
       mutesNext = false;
       server.write(bytes);
     });
     server.on('data', (bytes) => muted.has(client) || client.write(bytes));
-    for (const [one, other] of [[client, server] as const, [server, client] as const]) {
-      one.on('error', () => {});
-      one.on('close', () => other.destroy());
-    }
+    endTogether(client, server);
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const through = new URL(url);
-  through.hostname = '127.0.0.1';
-  through.port = String((proxy.address() as AddressInfo).port);
   return {
-    url: through.href,
+    ...proxy,
     muteNext: () => {
       mutesNext = true;
     },
     cutMuted: () => {
       for (const client of muted) client.destroy();
     },
-    [Symbol.dispose]: () => proxy.close(),
   };
 }
 

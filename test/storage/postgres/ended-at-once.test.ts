@@ -1,6 +1,6 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
+import { endTogether, startDatabaseProxy } from '../../kit/database-proxy.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
 
@@ -18,12 +18,9 @@ async function startEndingProxy(
   url: string,
   { purpose, times, word = ENDED }: { purpose: string; times: number; word?: Buffer },
 ) {
-  const target = new URL(url);
-  const sockets = new Set<Socket>();
   let left = times;
-  const proxy = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const socket of [near, far]) sockets.add(socket.on('error', () => {}));
+  const proxy = await startDatabaseProxy(url, (near, reach) => {
+    const far = reach();
     let ends = false;
     near.on('data', (bytes) => {
       if (bytes.includes(purpose) && left > 0) {
@@ -36,21 +33,9 @@ async function startEndingProxy(
       if (ends && bytes.includes(READY)) near.end(Buffer.concat([bytes, word]));
       else near.write(bytes);
     });
-    near.on('close', () => far.destroy());
-    far.on('close', () => near.destroy());
+    endTogether(near, far);
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const through = new URL(url);
-  through.hostname = '127.0.0.1';
-  through.port = String((proxy.address() as AddressInfo).port);
-  return {
-    url: through.href,
-    hasEnded: () => left === 0,
-    [Symbol.dispose]: () => {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-    },
-  };
+  return { ...proxy, hasEnded: () => left === 0 };
 }
 
 test('a stream whose connection is ended in the breath in which it is accepted begins again', async () => {

@@ -1,7 +1,8 @@
-import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, toRevision } from '../../../src/storage/revision.ts';
+import { startDatabaseProxy } from '../../kit/database-proxy.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
 import { connect, releaseCommits, type Session, stallCommits, stalled } from './stalls.ts';
@@ -182,28 +183,17 @@ test('a commit waits for the disk, whatever the role or the database has set', a
 
 /** Stands between a server and PostgreSQL, which do not hear of it when it cuts the server off. */
 async function startCuttingProxy(url: string) {
-  const target = new URL(url);
   const clients = new Set<Socket>();
-  const servers = new Set<Socket>();
-  const proxy = createServer((client) => {
-    const server = connectSocket(Number(target.port), target.hostname);
-    clients.add(client.on('error', () => {}));
-    servers.add(server.on('error', () => {}));
+  const proxy = await startDatabaseProxy(url, (client, reach) => {
+    const server = reach();
+    clients.add(client);
     client.on('data', (bytes) => server.write(bytes));
     server.on('data', (bytes) => client.write(bytes));
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const through = new URL(url);
-  through.hostname = '127.0.0.1';
-  through.port = String((proxy.address() as AddressInfo).port);
   return {
-    url: through.href,
+    ...proxy,
     cut: () => {
       for (const client of clients) client.destroy();
-    },
-    [Symbol.dispose]: () => {
-      for (const socket of [...clients, ...servers]) socket.destroy();
-      proxy.close();
     },
   };
 }
