@@ -288,9 +288,10 @@ export class WatchCache implements Store, ChangeSink {
         if (matches !== undefined && !matches(entry)) continue;
         entries.push(entry);
         if (limit === 0 || entries.length < limit) continue;
-        const left = remaining + objects.length - at - 1;
+        const left = remaining === undefined ? undefined : remaining + objects.length - at - 1;
         if (left === 0) return { revision, entries };
-        return { revision, entries, next: after, ...(matches === undefined ? { remaining: left } : {}) };
+        const isKnown = matches === undefined && left !== undefined;
+        return { revision, entries, next: after, ...(isKnown ? { remaining: left } : {}) };
       }
       if (remaining === 0) return { revision, entries };
     }

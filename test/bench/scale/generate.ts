@@ -47,7 +47,9 @@ export async function generate(
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query("SET synchronous_commit = off; SET work_mem = '64MB'; SET maintenance_work_mem = '512MB'");
+  await client.query(
+    "SET synchronous_commit = off; SET work_mem = '64MB'; SET maintenance_work_mem = '512MB'",
+  );
   return client;
 }
 
