@@ -209,8 +209,8 @@ const changedSince = (at: PageValues) =>
       SELECT r.previous_revision
       FROM revisions AS r
       WHERE r.api_group = ${at.group} AND r.resource = ${at.resource}
-        AND r.namespace = next.namespace AND r.name = next.name AND r.revision > ${at.revision}
-      ORDER BY r.revision
+        AND (r.namespace, r.name) <= (next.namespace, next.name) AND r.revision > ${at.revision}
+      ORDER BY r.namespace DESC, r.name DESC, r.revision
       LIMIT 1
     ) AS first
     WHERE coalesce((SELECT (next.namespace, next.name) < (e.namespace, e.name) FROM edge AS e), true)`;

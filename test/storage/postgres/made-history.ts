@@ -5,12 +5,14 @@ export interface MadeHistory {
   readonly objects: number;
   /** Writes of each object, one round after the other. */
   readonly rounds: number;
+  /** `default` unless told. */
+  readonly namespace?: string;
 }
 
 /** Config maps and the like by SQL, `n0000` and so on, as if a server had written them. Answers the revision before the first. */
 export async function makeHistory(
   database: TestDatabase,
-  { resource, objects, rounds }: MadeHistory,
+  { resource, objects, rounds, namespace = 'default' }: MadeHistory,
 ): Promise<number> {
   const [{ before } = { before: 0 }] = await database.query<{ before: number }>(
     'SELECT greatest((SELECT max(revision) FROM revisions), (SELECT last_value FROM revisions_revision_seq))::int AS before',
@@ -21,7 +23,7 @@ export async function makeHistory(
       `${last} LOOP PERFORM make_partition(0); END LOOP; END $$`,
   );
   const written = `
-    SELECT r AS revision, '' AS api_group, '${resource}' AS resource, 'default' AS namespace,
+    SELECT r AS revision, '' AS api_group, '${resource}' AS resource, '${namespace}' AS namespace,
       'n' || lpad(((r - ${before} - 1) % ${objects})::text, 4, '0') AS name, md5(((r - ${before} - 1) % ${objects})::text) AS uid,
       CASE WHEN r - ${before} <= ${objects} THEN 'create' ELSE 'update' END AS verb,
       CASE WHEN r - ${before} > ${objects} THEN r - ${objects} END AS previous_revision,
@@ -49,13 +51,17 @@ interface Plan {
   readonly 'Shared Read Blocks': number;
 }
 
-/** How many pages of 8 kB a query looks at, whether they are in memory or not. */
+/** How many pages of 8 kB a query looks at, whether they are in memory or not, once the session knows the tables. */
 export async function pagesOf(database: TestDatabase, text: string, values: unknown[] = []): Promise<number> {
-  const rows = await database.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
-    `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ${text}`,
-    values,
-  );
-  const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
-  if (plan === undefined) throw new Error('there is no plan');
-  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  const ask = async (): Promise<number> => {
+    const rows = await database.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ${text}`,
+      values,
+    );
+    const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
+    if (plan === undefined) throw new Error('there is no plan');
+    return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  };
+  await ask();
+  return ask();
 }
