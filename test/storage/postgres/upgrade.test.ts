@@ -142,7 +142,13 @@ test('a database is upgraded while servers of the version before write and read,
   ).toEqual([]);
 
   // With the last server of the version before, what was kept for them goes, and then the log of before.
-  expect(await upgrade(database)).toEqual(['without_heads', 'views_without_secrets', 'roles']);
+  expect(await upgrade(database)).toEqual([
+    'without_heads',
+    'views_without_secrets',
+    'roles',
+    'requests_in_closed_partitions',
+    'state_of_a_namespace',
+  ]);
   const last = await database.query<{ name: string; revision: string }>(
     'SELECT name, revision FROM objects LIMIT 2',
   );
