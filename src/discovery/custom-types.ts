@@ -1,7 +1,7 @@
-import { toDefinitionName, type TypeLibrary } from '../api/idl/types.ts';
+import { type TypeLibrary, toDefinitionName } from '../api/idl/types.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
-import type { JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
+import { CUSTOM_TYPE } from '../registry/custom.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import { toMetadata, toObjectSchema } from './custom-schema.ts';
@@ -9,22 +9,11 @@ import { API_VERSION, definitionRef, type ForeignType, KIND, type OpenApiVersion
 
 /** The types that a custom resource adds to a document: its objects, and lists of them. */
 
-interface Custom {
-  readonly uid: string;
-  readonly generation: number;
-  schema(): JSONSchemaProps | undefined;
-}
-
-export const customOf = (definition: ResourceDefinition): Custom | undefined =>
-  (definition as { custom?: Custom }).custom;
-
-export const isCustom = (definition: ResourceDefinition): boolean => customOf(definition) !== undefined;
-
-/** The type of the objects, as documents refer to it: that of the IDL, or a name like it. That of lists ends in `List`. */
-export function publishedType({ definition, version }: ServedResource): string {
-  if (!isCustom(definition)) return version.type;
-  return `${definition.group}/${version.version}.${definition.kind}`;
-}
+/** A type as documents refer to it: its name in the IDL, or one like it for a custom resource. That of lists ends in `List`. */
+export const publishedType = (
+  { definition, version }: ServedResource,
+  type: string = version.type,
+): string => (type === CUSTOM_TYPE ? `${definition.group}/${version.version}.${definition.kind}` : type);
 
 /** By the names under which documents refer to them. */
 export function customTypes(
@@ -33,7 +22,7 @@ export function customTypes(
   types: TypeLibrary,
 ): ReadonlyMap<string, ForeignType> {
   const { definition } = served;
-  const custom = customOf(definition);
+  const { custom } = definition;
   if (custom === undefined) return new Map();
   const name = publishedType(served);
   const kind = { group: definition.group, version: served.version.version };

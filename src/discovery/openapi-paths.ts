@@ -3,7 +3,7 @@ import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { ResourceDefinition, Subresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
-import { isCustom, publishedType } from './custom-types.ts';
+import { publishedType } from './custom-types.ts';
 import { type ParameterType, type PathWriter, parameter, writeConnectPaths } from './openapi-operations.ts';
 
 /** Paths and operations of one resource, in both OpenAPI versions. */
@@ -41,9 +41,9 @@ const STRATEGIC = 'application/strategic-merge-patch+json';
 const CUSTOM_TYPES = ['application/json', 'application/yaml'];
 
 /** Media types of a request's body. */
-function bodyTypes(definition: ResourceDefinition, operation: Operation): readonly string[] {
-  if (operation !== 'patch') return isCustom(definition) ? CUSTOM_TYPES : ['*/*'];
-  return isCustom(definition) ? PATCH_TYPES.filter((type) => type !== STRATEGIC) : PATCH_TYPES;
+function bodyTypes({ custom }: ResourceDefinition, operation: Operation): readonly string[] {
+  if (operation !== 'patch') return custom === undefined ? ['*/*'] : CUSTOM_TYPES;
+  return custom === undefined ? PATCH_TYPES : PATCH_TYPES.filter((type) => type !== STRATEGIC);
 }
 
 type Parameter = readonly [name: string, type: ParameterType];
@@ -144,12 +144,12 @@ function subresourceItem(
   const operations = verbs.filter((verb): verb is Operation => verb in ACTIONS);
   const suffix = name.charAt(0).toUpperCase() + name.slice(1);
   const { namespaced } = served.definition;
-  const common = { operations, named: true, namespaced, suffix };
-  if (!isCustom(served.definition)) return pathItem(writer, served, { ...common, type, kind });
-  // Operations are those of the custom kind, whatever their bodies are.
-  const self = kindOf(served);
-  const isOwn = kind.kind === self.kind && kind.group === self.group;
-  return pathItem(writer, served, { ...common, type: isOwn ? publishedType(served) : type, kind: self });
+  return pathItem(writer, served, {
+    ...{ operations, named: true, namespaced, suffix },
+    type: publishedType(served, type),
+    // As in Kubernetes: operations on custom resources are of the custom kind, whatever their bodies are.
+    kind: served.definition.custom === undefined ? kind : kindOf(served),
+  });
 }
 
 function pathItem(writer: PathWriter, served: ServedResource, item: Item): JsonObject {
@@ -195,6 +195,7 @@ function toOperation(
     tags: [writer.tag],
     'x-kubernetes-action': ACTIONS[operation],
     'x-kubernetes-group-version-kind': { ...writer.kind(kind) },
+    ...(definition.custom?.deprecation === undefined ? {} : { deprecated: true }),
     ...(writer.version === 'v2'
       ? v2Body(writer, { body, types, operation, parameters })
       : v3Body(writer, { body, types, operation, parameters })),
@@ -226,10 +227,7 @@ interface RequestBody {
   readonly parameters: JsonObject[];
 }
 
-function v2Body(
-  { schemas }: PathWriter,
-  { body, types, operation, parameters }: RequestBody,
-): JsonObject {
+function v2Body({ schemas }: PathWriter, { body, types, operation, parameters }: RequestBody): JsonObject {
   const schema = body === undefined ? undefined : schemas.refer(body);
   const bodies =
     schema === undefined ? [] : [{ name: 'body', in: 'body', ...requiredFor(operation), schema }];
@@ -247,10 +245,7 @@ const withParameters = (parameters: JsonObject[]): JsonObject =>
 const requiredFor = (operation: Operation): JsonObject =>
   operation === 'create' || operation === 'update' || operation === 'patch' ? { required: true } : {};
 
-function v3Body(
-  { schemas }: PathWriter,
-  { body, types, operation, parameters }: RequestBody,
-): JsonObject {
+function v3Body({ schemas }: PathWriter, { body, types, operation, parameters }: RequestBody): JsonObject {
   if (body === undefined) return withParameters(parameters);
   const schema = schemas.refer(body);
   return {
