@@ -4,6 +4,7 @@ import type { FieldError } from '../api/status.ts';
 import type { PodSpec } from '../api/types/core/v1.ts';
 import type { ResourceVerb } from '../request/api-request.ts';
 import type { Backend } from '../request/backend.ts';
+import type { CustomVersion } from './custom.ts';
 import type { Strategy } from './strategy.ts';
 import type { TokenIssuing } from './token-issuing.ts';
 
@@ -36,6 +37,8 @@ export interface ResourceDefinition extends GroupResource, ResourceTraits {
   cells(object: ApiObject, now: number): readonly Cell[];
   readonly fields: SelectableFields;
   readonly strategy: Strategy;
+  /** Of a version of a custom resource. */
+  readonly custom?: CustomVersion;
 }
 
 /** Traits of a few resources, with objects of type `T`, that concern more than the verbs. */
@@ -67,7 +70,7 @@ export type DefinedVerb = Exclude<ResourceVerb, 'connect'>;
 
 export interface ServedVersion {
   readonly version: string;
-  /** IDL name of the type, for example `apps/v1.Deployment`. */
+  /** IDL name of the type, for example `apps/v1.Deployment`; CUSTOM_TYPE where `custom` stands for it. */
   readonly type: string;
   /** Served without being asked for by --runtime-config. */
   readonly enabledByDefault: boolean;

@@ -34,7 +34,7 @@ export async function patch(call: VerbCall): Promise<ApiResponse> {
   const { context, request } = call;
   if (contentTypeOf(request) === APPLY_PATCH) return apply(call);
   const form = formFor(call);
-  const kind = chooseKind(request);
+  const kind = chooseKind(call);
   const options = readMutationOptions(request, 'PatchOptions');
   const read = kind.read(await request.body(MAX_BODY_BYTES), options.fieldValidation);
   request.audit?.requestBody(read.value);
@@ -44,9 +44,10 @@ export async function patch(call: VerbCall): Promise<ApiResponse> {
 }
 
 /** @throws StatusError 415 */
-function chooseKind(request: AuthorizedResourceRequest): PatchKind {
-  const kind = PATCH_KINDS[contentTypeOf(request)];
-  if (kind === undefined) throw unsupportedMediaType([...Object.keys(PATCH_KINDS), APPLY_PATCH]);
+function chooseKind({ request, served }: VerbCall): PatchKind {
+  const kinds = served.definition.custom === undefined ? PATCH_KINDS : CUSTOM_PATCH_KINDS;
+  const kind = kinds[contentTypeOf(request)];
+  if (kind === undefined) throw unsupportedMediaType([...Object.keys(kinds), APPLY_PATCH]);
   return kind;
 }
 
@@ -285,4 +286,10 @@ export const PATCH_KINDS: Readonly<Record<string, PatchKind>> = table({
   'application/json-patch+json': operations,
   'application/merge-patch+json': merge,
   'application/strategic-merge-patch+json': strategic,
+});
+
+/** Definitions do not say how strategic patches would merge. */
+const CUSTOM_PATCH_KINDS: Readonly<Record<string, PatchKind>> = table({
+  'application/json-patch+json': operations,
+  'application/merge-patch+json': merge,
 });
