@@ -138,6 +138,7 @@ class Version implements CustomVersion, Translation {
   readonly definitionName: string;
   readonly digest: string;
   readonly deprecation: string | undefined;
+  readonly storedVersion: string;
   readonly isEnding: boolean;
   readonly #resource: CustomResource;
   readonly #version: string;
@@ -152,6 +153,8 @@ class Version implements CustomVersion, Translation {
     this.definitionName = resource.name;
     this.digest = `${resource.digest}/${version}`;
     this.deprecation = deprecation;
+    const stored = resource.source.versions.find(({ storage }) => storage === true);
+    this.storedVersion = stored?.served === true ? resource.storedVersion : '';
     this.isEnding = resource.isEnding;
     this.#resource = resource;
     this.#version = version;

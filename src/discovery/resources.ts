@@ -85,7 +85,7 @@ function toResource({ definition }: ServedResource, primary: boolean): JsonObjec
     kind,
     verbs,
     ...(primary ? nicknamesOf(definition) : {}),
-    ...(verbs.includes('list') ? { storageVersionHash: storageVersionHash(definition) } : {}),
+    ...storageVersionHash(definition),
   };
 }
 
@@ -121,9 +121,11 @@ function toSubresource(
 }
 
 /** Lets clients notice that the stored version changed (Kubernetes: discovery.StorageVersionHash). */
-function storageVersionHash({ storage, kind }: ServedResource['definition']): string {
-  const digest = createHash('sha256').update(`${storage.group}/${storage.version}/${kind}`).digest();
-  return digest.subarray(0, 8).toString('base64');
+function storageVersionHash({ storage, kind, verbs, custom }: ResourceDefinition): JsonObject {
+  const version = custom === undefined ? storage.version : custom.storedVersion;
+  if (version === '' || !verbs.includes('list')) return {};
+  const digest = createHash('sha256').update(`${storage.group}/${version}/${kind}`).digest();
+  return { storageVersionHash: digest.subarray(0, 8).toString('base64') };
 }
 
 export const groupVersionOf = (name: string, version: string): string =>
