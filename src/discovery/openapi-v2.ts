@@ -83,22 +83,28 @@ export function* piecesOf(
     }
     return;
   }
+  // All built-in groups may be switched off.
+  let separator = head.at(-1) === OPENING ? '' : ',';
   for (const { paths } of custom()) {
-    yield toMembers(paths());
+    yield toMembers(separator, paths());
     yield END_OF_TURN;
+    separator = ',';
   }
   yield tail;
   for (const { definitions } of custom()) {
-    yield toMembers(definitions());
+    yield toMembers(',', definitions());
     yield END_OF_TURN;
   }
   yield Buffer.from('}}');
 }
 
+const OPENING = '{'.charCodeAt(0);
+
 const END_OF_TURN = Buffer.alloc(0);
 
 /** `{"a":1}` → `,"a":1` */
-const toMembers = (object: JsonObject): Buffer => Buffer.from(`,${JSON.stringify(object).slice(1, -1)}`);
+const toMembers = (separator: string, object: JsonObject): Buffer =>
+  Buffer.from(`${separator}${JSON.stringify(object).slice(1, -1)}`);
 
 /** What one version of a custom resource adds. */
 interface CustomPart {
