@@ -2,6 +2,7 @@ import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { copyJson } from '../object/equality.ts';
 import { valueAt } from '../object/json-values.ts';
+import { statedBy } from '../object/metadata.ts';
 import type {
   Cell,
   Column,
@@ -243,13 +244,4 @@ function firstValue(object: JsonObject, sources: readonly (readonly string[])[])
     if (value !== undefined && value !== null && value !== '') return String(value);
   }
   return '';
-}
-
-/** The metadata of a written view that belongs to the write: its preconditions, and the owners of fields after it. */
-export function statedBy({ resourceVersion, uid, managedFields }: ObjectMeta): ObjectMeta {
-  return {
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(managedFields === undefined ? {} : { managedFields }),
-  };
 }
