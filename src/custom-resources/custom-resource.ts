@@ -8,11 +8,15 @@ import type { Decoded } from '../codec/decode.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { copyJson } from '../object/equality.ts';
 import { CUSTOM_TYPE, type CustomVersion } from '../registry/custom.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
+import type { ResourceDefinition, SelectableFields } from '../registry/definition.ts';
 import { CachedEntry } from '../storage/cached-entry.ts';
+import type { StoredObject } from '../storage/revision-log.ts';
 import type { Entry, Store } from '../storage/store.ts';
 import type { Steps } from '../util/concurrency.ts';
+import { toColumns } from './columns.ts';
 import { DefinitionSource, type VersionOutline } from './definition-source.ts';
+import { toScale } from './scale.ts';
+import { toSelectableFields } from './selectable-fields.ts';
 import { statusView, strategyOf } from './strategy.ts';
 import { VersionSchema } from './version-schema.ts';
 import { type Translation, VersionedStore } from './versioned-store.ts';
@@ -82,7 +86,9 @@ export class CustomResource {
     const { name: version = '', subresources } = outline;
     const hasStatus = subresources?.status !== undefined;
     const served = { group, version, kind };
-    const custom = new Version(this, version, toDeprecation(served, outline));
+    const fields = toSelectableFields(outline);
+    const scale = toScale(outline);
+    const custom = new Version(this, version, { deprecation: toDeprecation(served, outline), fields });
     return {
       ...{ group, resource: plural, singular, kind, listKind },
       namespaced: spec.scope === 'Namespaced',
@@ -91,20 +97,17 @@ export class CustomResource {
       verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
       versions: [{ version, type: CUSTOM_TYPE, enabledByDefault: true }],
       storage: { group, resource: plural, version, type: CUSTOM_TYPE },
-      subresources: hasStatus ? [statusView(served, () => custom.fieldNames())] : [],
-      columns: COLUMNS,
-      cells: ({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? ''],
-      fields: { names: [], aliases: {}, read: () => ({}) },
+      subresources: [
+        ...(hasStatus ? [statusView(served, () => custom.fieldNames())] : []),
+        ...(scale === undefined ? [] : [scale]),
+      ],
+      ...toColumns(outline),
+      fields,
       strategy: strategyOf({ hasStatus }),
       custom,
     };
   }
 }
-
-const COLUMNS: ResourceDefinition['columns'] = [
-  { name: 'Name', type: 'string', format: 'name', priority: 0, description: 'Unique within its namespace.' },
-  { name: 'Age', type: 'date', format: '', priority: 0, description: 'When it was created.' },
-];
 
 const isTrue = ({ status }: CustomResourceDefinition, condition: string): boolean =>
   status?.conditions?.some((one) => one.type === condition && one.status === 'True') === true;
@@ -145,13 +148,20 @@ class Version implements CustomVersion, Translation {
   /** How objects begin that are stored in this version. */
   readonly #head: Buffer;
   readonly #stores = new WeakMap<Store, Store>();
+  readonly #fields: SelectableFields;
   readonly #read = new WeakMap<Entry, Entry>();
+  readonly #selected = new WeakMap<Entry, Entry>();
 
-  constructor(resource: CustomResource, version: string, deprecation: string | undefined) {
+  constructor(
+    resource: CustomResource,
+    version: string,
+    { deprecation, fields }: { readonly deprecation: string | undefined; readonly fields: SelectableFields },
+  ) {
     const { group = '', names = {} } = resource.source.definition.spec ?? {};
     this.definitionName = resource.name;
     this.digest = `${resource.digest}/${version}`;
     this.deprecation = deprecation;
+    this.#fields = fields;
     this.isEnding = resource.isEnding;
     this.#resource = resource;
     this.#version = version;
@@ -214,7 +224,13 @@ class Version implements CustomVersion, Translation {
   }
 
   select(entry: Entry): Entry {
-    return entry;
+    if (this.#fields.names.length === 0) return entry;
+    let selected = this.#selected.get(entry);
+    if (selected === undefined) {
+      selected = new CachedEntry(toStoredObject(entry, entry.json), this.#fields.read);
+      this.#selected.set(entry, selected);
+    }
+    return selected;
   }
 
   /** Whether the bytes are what this version would store, without a look at more than their beginning. */
@@ -245,12 +261,17 @@ class Version implements CustomVersion, Translation {
   }
 }
 
+/** An entry is one of a cache that knows its resource. */
+const toStoredObject = ({ namespace, name, uid, revision }: Entry, json: Buffer): StoredObject => ({
+  ...{ uid, revision, json },
+  key: { group: '', resource: '', namespace, name },
+});
+
 class TranslatedEntry extends CachedEntry {
   readonly isOutdated: boolean;
 
-  constructor({ namespace, name, uid, revision }: Entry, json: Buffer, isOutdated: boolean) {
-    const key = { group: '', resource: '', namespace, name };
-    super({ key, uid, revision, json }, () => ({}));
+  constructor(entry: Entry, json: Buffer, isOutdated: boolean) {
+    super(toStoredObject(entry, json), () => ({}));
     this.isOutdated = isOutdated;
   }
 }
