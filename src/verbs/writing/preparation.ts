@@ -4,10 +4,10 @@ import { type FieldError, invalid } from '../../api/status.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
 import { boundedProblems } from '../../object/field-errors.ts';
 import { nextGeneration } from '../../object/metadata.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../../object/validate-metadata.ts';
 import { validateAgainstSchema, validateImmutable } from '../../object/validate-schema.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { GatedFields } from '../../registry/gated-fields.ts';
-import { validateObjectMeta, validateObjectMetaUpdate } from '../../registry/validate-metadata.ts';
 import type { WriteCall } from './call.ts';
 import type { UpdateRules } from './change.ts';
 

@@ -8,11 +8,11 @@ import type {
 } from '../../../api/types/apiextensions/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/formats.ts';
+import { hasDefault, someSchema } from '../../../structural/node.ts';
 import { certificatesIn } from '../../../x509/pem.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeNameInOneError, mustBeOneOf, mustHaveTexts } from '../../rules/names.ts';
 import { mustBeReviewVersions, validateWebhookClient } from '../../rules/webhook-client.ts';
-import { hasDefault, someSchema } from '../schema/node.ts';
 import { validateVersions } from './version.ts';
 
 export function validate(root: FieldPath, definition: CustomResourceDefinition): void {
