@@ -8,11 +8,15 @@ import type { Decoded } from '../codec/decode.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { copyJson } from '../object/equality.ts';
 import { CUSTOM_TYPE, type CustomVersion } from '../registry/custom.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
+import type { ResourceDefinition, SelectableFields } from '../registry/definition.ts';
 import { CachedEntry } from '../storage/cached-entry.ts';
+import type { StoredObject } from '../storage/revision-log.ts';
 import type { Entry, Store } from '../storage/store.ts';
 import type { Steps } from '../util/concurrency.ts';
+import { toColumns } from './columns.ts';
 import { DefinitionSource, type VersionOutline } from './definition-source.ts';
+import { toScale } from './scale.ts';
+import { toSelectableFields } from './selectable-fields.ts';
 import { statusView, strategyOf } from './strategy.ts';
 import { VersionSchema } from './version-schema.ts';
 import { type Translation, VersionedStore } from './versioned-store.ts';
@@ -30,12 +34,15 @@ export class CustomResource {
   readonly name: string;
   /** The same for two states of a definition that make no difference to what is served. */
   readonly digest: string;
-  readonly isServed: boolean;
   readonly source: DefinitionSource;
   readonly storedVersion: string;
   /** Objects may be stored as an earlier schema left them. */
   readonly mayBeOutdated: boolean;
+  /** Aborted when the definition has changed or is gone: watches end with it, as clients then begin anew. */
+  readonly retired: AbortSignal;
+  readonly #retirement = new AbortController();
   readonly #types: TypeLibrary;
+  #isEnding: boolean;
   readonly #schemas = new WeakMap<JSONSchemaProps, VersionSchema>();
 
   constructor(json: Buffer, { types }: CustomResourceParts) {
@@ -44,14 +51,27 @@ export class CustomResource {
     const { metadata } = this.source.definition;
     this.name = metadata.name ?? '';
     this.digest = digestOf(this.source.definition);
-    this.isServed =
-      isTrue(this.source.definition, 'Established') || isTrue(this.source.definition, 'NamesAccepted');
+    this.retired = this.#retirement.signal;
+    this.#isEnding = isTrue(this.source.definition, 'Terminating');
     this.storedVersion = this.source.versions.find(({ storage }) => storage === true)?.name ?? '';
     this.mayBeOutdated = Number(metadata.generation ?? 1) > 1;
   }
 
+  get isServed(): boolean {
+    return isTrue(this.source.definition, 'Established') || isTrue(this.source.definition, 'NamesAccepted');
+  }
+
   get isEnding(): boolean {
-    return isTrue(this.source.definition, 'Terminating');
+    return this.#isEnding;
+  }
+
+  /** Goes on as `next`, a later state of the definition with the same digest. */
+  become({ isEnding }: CustomResource): void {
+    this.#isEnding = isEnding;
+  }
+
+  retire(): void {
+    this.#retirement.abort();
   }
 
   /** The stored version first, which owns the storage, then the others in the order of the definition. */
@@ -82,7 +102,9 @@ export class CustomResource {
     const { name: version = '', subresources } = outline;
     const hasStatus = subresources?.status !== undefined;
     const served = { group, version, kind };
-    const custom = new Version(this, version, toDeprecation(served, outline));
+    const fields = toSelectableFields(outline);
+    const scale = toScale(outline);
+    const custom = new Version(this, version, { deprecation: toDeprecation(served, outline), fields });
     return {
       ...{ group, resource: plural, singular, kind, listKind },
       namespaced: spec.scope === 'Namespaced',
@@ -91,20 +113,17 @@ export class CustomResource {
       verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
       versions: [{ version, type: CUSTOM_TYPE, enabledByDefault: true }],
       storage: { group, resource: plural, version, type: CUSTOM_TYPE },
-      subresources: hasStatus ? [statusView(served, () => custom.fieldNames())] : [],
-      columns: COLUMNS,
-      cells: ({ metadata }) => [metadata.name ?? '', metadata.creationTimestamp ?? ''],
-      fields: { names: [], aliases: {}, read: () => ({}) },
+      subresources: [
+        ...(hasStatus ? [statusView(served, () => custom.fieldNames())] : []),
+        ...(scale === undefined ? [] : [scale]),
+      ],
+      ...toColumns(outline),
+      fields,
       strategy: strategyOf({ hasStatus }),
       custom,
     };
   }
 }
-
-const COLUMNS: ResourceDefinition['columns'] = [
-  { name: 'Name', type: 'string', format: 'name', priority: 0, description: 'Unique within its namespace.' },
-  { name: 'Age', type: 'date', format: '', priority: 0, description: 'When it was created.' },
-];
 
 const isTrue = ({ status }: CustomResourceDefinition, condition: string): boolean =>
   status?.conditions?.some((one) => one.type === condition && one.status === 'True') === true;
@@ -112,16 +131,7 @@ const isTrue = ({ status }: CustomResourceDefinition, condition: string): boolea
 /** Generation rises with every change of the spec. */
 function digestOf(definition: CustomResourceDefinition): string {
   const { metadata, status } = definition;
-  const conditions = ['Established', 'NamesAccepted', 'Terminating'].map((type) => isTrue(definition, type));
-  const { acceptedNames, storedVersions } = status ?? {};
-  const all = [
-    metadata.name,
-    metadata.uid,
-    String(metadata.generation),
-    conditions,
-    acceptedNames,
-    storedVersions,
-  ];
+  const all = [metadata.name, metadata.uid, String(metadata.generation), status?.acceptedNames];
   return createHash('sha256').update(JSON.stringify(all)).digest('base64url');
 }
 
@@ -139,27 +149,40 @@ class Version implements CustomVersion, Translation {
   readonly digest: string;
   readonly deprecation: string | undefined;
   readonly storedVersion: string;
-  readonly isEnding: boolean;
   readonly #resource: CustomResource;
   readonly #version: string;
   readonly #apiVersion: string;
   /** How objects begin that are stored in this version. */
   readonly #head: Buffer;
   readonly #stores = new WeakMap<Store, Store>();
+  readonly #fields: SelectableFields;
   readonly #read = new WeakMap<Entry, Entry>();
+  readonly #selected = new WeakMap<Entry, Entry>();
 
-  constructor(resource: CustomResource, version: string, deprecation: string | undefined) {
+  constructor(
+    resource: CustomResource,
+    version: string,
+    { deprecation, fields }: { readonly deprecation: string | undefined; readonly fields: SelectableFields },
+  ) {
     const { group = '', names = {} } = resource.source.definition.spec ?? {};
     this.definitionName = resource.name;
     this.digest = `${resource.digest}/${version}`;
     this.deprecation = deprecation;
     const stored = resource.source.versions.find(({ storage }) => storage === true);
     this.storedVersion = stored?.served === true ? resource.storedVersion : '';
-    this.isEnding = resource.isEnding;
+    this.#fields = fields;
     this.#resource = resource;
     this.#version = version;
     this.#apiVersion = `${group}/${version}`;
     this.#head = Buffer.from(`{"kind":"${names.kind}","apiVersion":"${this.#apiVersion}","metadata":{`);
+  }
+
+  get isEnding(): boolean {
+    return this.#resource.isEnding;
+  }
+
+  get retired(): AbortSignal {
+    return this.#resource.retired;
   }
 
   schema(): JSONSchemaProps | undefined {
@@ -217,7 +240,13 @@ class Version implements CustomVersion, Translation {
   }
 
   select(entry: Entry): Entry {
-    return entry;
+    if (this.#fields.names.length === 0) return entry;
+    let selected = this.#selected.get(entry);
+    if (selected === undefined) {
+      selected = new CachedEntry(toStoredObject(entry, entry.json), this.#fields.read);
+      this.#selected.set(entry, selected);
+    }
+    return selected;
   }
 
   /** Whether the bytes are what this version would store, without a look at more than their beginning. */
@@ -248,12 +277,17 @@ class Version implements CustomVersion, Translation {
   }
 }
 
+/** An entry is one of a cache that knows its resource. */
+const toStoredObject = ({ namespace, name, uid, revision }: Entry, json: Buffer): StoredObject => ({
+  ...{ uid, revision, json },
+  key: { group: '', resource: '', namespace, name },
+});
+
 class TranslatedEntry extends CachedEntry {
   readonly isOutdated: boolean;
 
-  constructor({ namespace, name, uid, revision }: Entry, json: Buffer, isOutdated: boolean) {
-    const key = { group: '', resource: '', namespace, name };
-    super({ key, uid, revision, json }, () => ({}));
+  constructor(entry: Entry, json: Buffer, isOutdated: boolean) {
+    super(toStoredObject(entry, json), () => ({}));
     this.isOutdated = isOutdated;
   }
 }

@@ -7,8 +7,7 @@ import { CustomResource, type CustomResourceParts } from './custom-resource.ts';
 export class ServedDefinitions implements Followed {
   readonly #registry: Registry;
   readonly #parts: CustomResourceParts;
-  /** Digests of what is served, by the definition's name. */
-  readonly #served = new Map<string, string>();
+  readonly #served = new Map<string, CustomResource>();
 
   constructor(parts: CustomResourceParts & { readonly registry: Registry }) {
     this.#registry = parts.registry;
@@ -28,14 +27,28 @@ export class ServedDefinitions implements Followed {
 
   #serve({ name, json }: Entry): void {
     const resource = new CustomResource(json, this.#parts);
+    const before = this.#served.get(name);
     if (!resource.isServed) this.#end(name);
-    else if (this.#served.get(name) !== resource.digest) {
-      this.#served.set(name, resource.digest);
+    else if (before?.digest === resource.digest) this.#goOn(before, resource);
+    else {
+      this.#served.set(name, resource);
       this.#registry.put(name, resource.definitions());
+      before?.retire();
     }
   }
 
+  #goOn(resource: CustomResource, next: CustomResource): void {
+    const wasEnding = resource.isEnding;
+    resource.become(next);
+    // Discovery lists no writes of what ends.
+    if (resource.isEnding !== wasEnding) this.#registry.relist(resource.name);
+  }
+
   #end(name: string): void {
-    if (this.#served.delete(name)) this.#registry.remove(name);
+    const before = this.#served.get(name);
+    if (before === undefined) return;
+    this.#served.delete(name);
+    this.#registry.remove(name);
+    before.retire();
   }
 }
