@@ -145,6 +145,14 @@ test('of definitions that want the same the one that waits for longest has it', 
   expect(decisionOf([second, first], 'as')?.conflict?.reason).toBe('ListKindConflict');
 });
 
+test('a name waits for the one that wanted it first, while that one waits for another name', () => {
+  const holder = held(1, named('holders', 'Holder', 'm'));
+  const [first, second] = [claim(7, named('bs', 'B', 'n', 'm')), claim(8, named('as', 'A', 'n'))];
+  expect(decisionOf([holder, first, second], 'as')?.conflict?.message).toBe('"n" is already in use');
+  const granted = decisionOf([first, second], 'bs');
+  expect(granted).toEqual({ accepted: first.wanted });
+});
+
 test('lists that are empty are as good as none', () => {
   const names = named('as', 'A');
   expect(sameNames({ ...names, shortNames: [], categories: [] }, names)).toBe(true);
