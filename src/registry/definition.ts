@@ -83,8 +83,8 @@ export interface Conversion {
   fromStorage(object: ApiObject): ApiObject;
 }
 
-/** A cell is what kubectl prints; undefined prints as `<none>` does in the default table: an empty string. */
-export type Cell = string | number | bigint | boolean;
+/** A cell is what kubectl prints; null prints as nothing. */
+export type Cell = string | number | bigint | boolean | null;
 
 /** metav1.TableColumnDefinition. */
 export interface Column {
@@ -130,6 +130,8 @@ export interface ViewSubresource<T extends ApiObject = ApiObject, View extends A
   readonly access: 'view';
   /** The answer to GET, from the stored form of the parent. Identity for `status`. */
   read(parent: T): View;
+  /** What a patch or an applied configuration changes, where that is not the answer to GET. */
+  readForChange?(parent: T): View;
   /**
    * The parent after a write of `view`. Takes only what this subresource may change from `view`; the result goes through
    * `validate` and is stored. `old` must not be changed.
@@ -141,6 +143,10 @@ export interface ViewSubresource<T extends ApiObject = ApiObject, View extends A
   readonly resetFields?: readonly (readonly string[])[];
   validate?(object: T, old: T): FieldError[];
 }
+
+/** What a change of the view begins with. */
+export const readForChange = (view: ViewSubresource, parent: ApiObject): ApiObject =>
+  (view.readForChange ?? view.read)(parent);
 
 /** Access of an action to the cluster. Implemented by the verbs, so that actions pass validation and conflicts like any write. */
 export interface ActionContext<Parent extends ApiObject = ApiObject> {

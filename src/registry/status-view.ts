@@ -1,4 +1,5 @@
 import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
+import { statedBy } from '../object/metadata.ts';
 
 /** What a write through a view changes of the object, for resources of every kind. */
 
@@ -24,13 +25,4 @@ export function writeStatus<T extends ApiObject>(
   const written: T = { ...old, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
   if (view.status === undefined) delete written.status;
   return written;
-}
-
-/** The metadata of a written view that belongs to the write: its preconditions, and the owners of fields after it. */
-export function statedBy({ resourceVersion, uid, managedFields }: ObjectMeta): ObjectMeta {
-  return {
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(managedFields === undefined ? {} : { managedFields }),
-  };
 }

@@ -13,6 +13,7 @@ import { isObject } from '../object/json-values.ts';
 import { applyMergePatch, applyStrategicMerge } from '../object/merge-patch.ts';
 import { mergedJson, operatedJson, PatchError } from '../object/patch-error.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';
+import { readForChange } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { table } from '../util/table.ts';
@@ -69,7 +70,7 @@ function patchChange(patching: PatchCall): Change {
   const { served, view, request } = patching.call;
   const own = hasOwnType(patching.call);
   const apply = async (copy: ApiObject): Promise<ApiObject> => {
-    const before = own ? toSeen(copy, served) : (view?.read(copy) ?? copy);
+    const before = own ? toSeen(copy, served) : view === undefined ? copy : readForChange(view, copy);
     // A view of another kind, or another version, is made up: it has no parts that are stored as they are.
     const known = own && served.version.conversion === undefined ? { known: before } : {};
     const value = applyTo(before, patching);

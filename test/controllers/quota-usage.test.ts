@@ -5,7 +5,7 @@ import { DeliveredEvents } from '../../src/storage/delivered-events.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 import type { EventStream, WatchQuery } from '../../src/storage/store.ts';
 import { StateEvent } from '../../src/storage/watch-cache/applied-change.ts';
-import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
+import { CachedEntry } from '../../src/storage/cached-entry.ts';
 import { aborted } from '../../src/util/pause.ts';
 import { createTestClient } from '../kit/client.ts';
 

@@ -5,7 +5,7 @@ import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { toRevision } from '../../src/storage/revision.ts';
-import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
+import { CachedEntry } from '../../src/storage/cached-entry.ts';
 
 /** A manifest as a plugin finds it: with an object for metadata, whatever the test left out. */
 export const toObject = (manifest: JsonObject): ApiObject => ({

@@ -10,7 +10,7 @@ import type { ObjectKey } from '../../src/storage/key.ts';
 import { type Revision, toRevision } from '../../src/storage/revision.ts';
 import type { Write } from '../../src/storage/revision-log.ts';
 import type { Entry, Freshness, ListPage, ListQuery, Store } from '../../src/storage/store.ts';
-import { CachedEntry, type FieldReader } from '../../src/storage/watch-cache/cached-entry.ts';
+import { CachedEntry, type FieldReader } from '../../src/storage/cached-entry.ts';
 import { Client } from '../../src/verbs/client/client.ts';
 import { ValueAllocator } from '../../src/verbs/writing/allocation.ts';
 import { Ownership } from '../../src/verbs/writing/ownership.ts';

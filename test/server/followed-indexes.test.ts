@@ -7,7 +7,7 @@ import { ObjectIndex, parseFlowSchema, parsePriorityLevel } from '../../src/flow
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import type { Followed } from '../../src/storage/follower.ts';
 import { toRevision } from '../../src/storage/revision.ts';
-import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
+import { CachedEntry } from '../../src/storage/cached-entry.ts';
 import { RandomObjects } from '../codec/random-object.ts';
 
 /** An index that throws takes its service down, and an essential one the server: what a client may store must not do that. */

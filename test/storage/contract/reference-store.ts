@@ -18,7 +18,7 @@ import type {
   WatchQuery,
 } from '../../../src/storage/store.ts';
 import { StateEvent } from '../../../src/storage/watch-cache/applied-change.ts';
-import { CachedEntry, type FieldReader } from '../../../src/storage/watch-cache/cached-entry.ts';
+import { CachedEntry, type FieldReader } from '../../../src/storage/cached-entry.ts';
 
 /** How long a read waits for a revision that does not exist yet. */
 const PATIENCE_MS = 100;

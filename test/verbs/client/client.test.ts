@@ -9,7 +9,7 @@ import { ObjectReader } from '../../../src/storage/object-reader.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import type { Entry, WatchQuery } from '../../../src/storage/store.ts';
 import { AppliedChange, StateEvent } from '../../../src/storage/watch-cache/applied-change.ts';
-import { CachedEntry } from '../../../src/storage/watch-cache/cached-entry.ts';
+import { CachedEntry } from '../../../src/storage/cached-entry.ts';
 import { orNamespaceGone } from '../../../src/verbs/writing/call.ts';
 import { createTestClient } from '../../kit/client.ts';
 

@@ -12,7 +12,7 @@ import type { ResourceDefinition } from '../../../src/registry/definition.ts';
 import type { ServedResource } from '../../../src/registry/registry.ts';
 import { BUILT_IN_RESOURCES } from '../../../src/resources/all.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
-import { CachedEntry } from '../../../src/storage/watch-cache/cached-entry.ts';
+import { CachedEntry } from '../../../src/storage/cached-entry.ts';
 import { createForm } from '../../../src/verbs/forms/create-form.ts';
 import { type Form, toServed } from '../../../src/verbs/forms/form.ts';
 import { RandomObjects } from '../../codec/random-object.ts';
