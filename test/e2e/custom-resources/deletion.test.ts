@@ -80,8 +80,8 @@ test('a definition ends with all of its objects, and its paths with it', async (
   const watch = at(1).watch(`${objectsOf('widgets')}?watch=1`);
   await watch.reached(1200);
   await end('widgets');
-  await watch.reached(2400);
-  watch.stop();
+  await watch.ended;
+  expect(watch.events).toHaveLength(2400);
   expect(watch.events.slice(1200, 2400).every(({ type }) => type === 'DELETED')).toBe(true);
   await untilGone('widgets');
   expect(await countStored('widgets')).toBe(0);
