@@ -1,5 +1,5 @@
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
-import { spend } from './budget.ts';
+import { spend, spendOnSize } from './budget.ts';
 
 /** A value of a type that is defined here and compares itself. */
 interface Comparable {
@@ -13,6 +13,7 @@ interface Comparable {
  */
 export function celEqual(a: unknown, b: unknown): boolean {
   spend(1);
+  if (typeof a === 'string' && typeof b === 'string') return equalTexts(a, b);
   if (a === b) return true;
   if (isNumber(a)) return isNumber(b) && numericallyEqual(a, b);
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -36,8 +37,38 @@ function numericallyEqual(a: bigint | number | UnsignedInt, b: bigint | number |
   return plain(a) == plain(b);
 }
 
-const equalLists = (a: readonly unknown[], b: readonly unknown[]): boolean =>
-  a.length === b.length && a.every((item, at) => celEqual(item, b[at]));
+/** Texts of different lengths differ at a look. */
+function equalTexts(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  spendOnSize(a.length);
+  return a === b;
+}
+
+function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {
+  const order = orders.get(a);
+  if (order !== undefined) return order.equals(a, b);
+  return a.length === b.length && a.every((item, at) => celEqual(item, b[at]));
+}
+
+/** What a list means to which the order of its items means nothing: a set, or items with keys. */
+export interface ListOrder {
+  equals(a: readonly unknown[], b: readonly unknown[]): boolean;
+  /** `a + b` */
+  join(a: readonly unknown[], b: readonly unknown[]): unknown[];
+}
+
+const orders = new WeakMap<readonly unknown[], ListOrder>();
+
+export function setListOrder<List extends readonly unknown[]>(list: List, order: ListOrder): List {
+  orders.set(list, order);
+  return list;
+}
+
+export function joinLists(a: readonly unknown[], b: readonly unknown[]): unknown[] {
+  spendOnSize(a.length + b.length);
+  const order = orders.get(a);
+  return order === undefined ? [...a, ...b] : setListOrder(order.join(a, b), order);
+}
 
 const isComparable = (value: object): value is Comparable =>
   'equals' in value && typeof value.equals === 'function';

@@ -1,5 +1,7 @@
+import { Optional } from '@marcbachmann/cel-js';
 import { spend, spendOnSize } from './budget.ts';
-import { celContains, celEqual, isMap, sizeOfMap } from './equality.ts';
+import { celContains, celEqual, isMap, joinLists, sizeOfMap } from './equality.ts';
+import { CelObject } from './objects.ts';
 
 type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
 type Handle = (left: unknown, right: unknown, node: unknown, evaluator: unknown) => unknown;
@@ -108,14 +110,45 @@ function handleOf({ op, handle }: SyntaxNode): Handle | undefined {
     case '+':
       return (left, right, node, evaluator) =>
         Array.isArray(left) && Array.isArray(right)
-          ? concat(left, right)
+          ? joinLists(left, right)
           : handle?.(left, right, node, evaluator);
+    case '.':
+      return (left, right, node, evaluator) => {
+        if (left instanceof CelObject) return left.select(String(right));
+        return optionalField(left, right) ?? handle?.(left, right, node, evaluator);
+      };
+    case '.?':
+      return (left, right, node, evaluator) => {
+        if (left instanceof CelObject) return Optional.of(left.get(String(right)));
+        return optionalField(left, right) ?? handle?.(left, right, node, evaluator);
+      };
+    case '[]':
+      return (left, right, node, evaluator) =>
+        Array.isArray(left) && typeof right === 'bigint'
+          ? itemAt(left, right)
+          : handle?.(left, right, node, evaluator);
+    case '[?]':
+      return (left, right, node, evaluator) => {
+        const list = left instanceof Optional ? left.orValue(undefined) : left;
+        return Array.isArray(list) && typeof right === 'bigint'
+          ? Optional.of(list[Number(right)])
+          : handle?.(left, right, node, evaluator);
+      };
     default:
       return undefined;
   }
 }
 
-function concat(left: readonly unknown[], right: readonly unknown[]): unknown[] {
-  spendOnSize(left.length + right.length);
-  return [...left, ...right];
+/** @throws Error when the list is shorter */
+function itemAt(list: readonly unknown[], index: bigint): unknown {
+  const item = list[Number(index)];
+  if (item === undefined) throw new Error(`index out of bounds: ${index}`);
+  return item;
+}
+
+/** The field of an object that may be absent. Undefined: it is something else. */
+function optionalField(left: unknown, name: unknown): Optional | undefined {
+  if (!(left instanceof Optional)) return undefined;
+  const object: unknown = left.orValue(undefined);
+  return object instanceof CelObject ? Optional.of(object.get(String(name))) : undefined;
 }
