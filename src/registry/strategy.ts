@@ -41,6 +41,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   warnings?(object: T, old: T | undefined): string[];
   /** metadata.generation starts at 1 and rises with every change outside metadata and status. */
   readonly tracksGeneration: boolean;
+  /** A change of the status is one like any other: it has no subresource of its own. */
+  readonly statusCountsForGeneration?: boolean;
   /** PUT on a name that does not exist creates it. */
   readonly allowCreateOnUpdate: boolean;
   /** PUT without resourceVersion replaces the stored object in any version. */

@@ -1,8 +1,11 @@
 import { repairAllocations } from '../controllers/allocation-repair.ts';
 import { bootstrapNamespaces, bootstrapPriorities, bootstrapRoles } from '../controllers/bootstrap.ts';
+import { CustomResourceAcceptance } from '../controllers/custom-resource-acceptance.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
+import { structuralViolations } from '../resources/apiextensions/schema/violations.ts';
+import { builtInNames } from './built-in-names.ts';
 import type { Foundation } from './foundation.ts';
 import { createNamespaceObjects } from './namespace-objects.ts';
 import { createPhase, type Phase } from './phase.ts';
@@ -64,6 +67,13 @@ function startControllers(
     onError: logAs('namespace controller'),
   });
   services.start('namespace-deletion', 'upkeep', (signal) => namespaces.run(signal));
+  const acceptance = new CustomResourceAcceptance({
+    ...{ client, now },
+    reserved: builtInNames,
+    violations: structuralViolations,
+    onError: logAs('custom resource definitions'),
+  });
+  services.start('custom-resource-acceptance', 'upkeep', (signal) => acceptance.run(signal));
   const quotaUsage = new QuotaUsage({
     ...{ client, quotas, now },
     definitions: () => [...registry.storages()],

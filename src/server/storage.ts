@@ -73,7 +73,12 @@ export function createStorage(
   };
   const cache = new WatchCache({
     ...log,
-    fieldsOf: (resource) => registry.findStorage(resource)?.fields.read ?? (() => ({})),
+    fieldsOf: (resource) => {
+      const definition = registry.findStorage(resource);
+      return definition === undefined || definition.custom !== undefined
+        ? () => ({})
+        : definition.fields.read;
+    },
   });
   const phase = createPhase({
     services,

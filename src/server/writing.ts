@@ -1,9 +1,12 @@
 import { AdmissionChain } from '../admission/admission.ts';
 import { createNamespace } from '../controllers/bootstrap.ts';
 import { StoredQuotas } from '../controllers/quota-usage.ts';
+import { ServedDefinitions } from '../custom-resources/served-definitions.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { GatedFields } from '../registry/gated-fields.ts';
 import { createAddressPool, createPortPool, type ValuePool } from '../registry/value-pool.ts';
+import { customresourcedefinitions } from '../resources/apiextensions/custom-resource-definition.ts';
+import { Follower } from '../storage/follower.ts';
 import { Client } from '../verbs/client/client.ts';
 import { ValueAllocator } from '../verbs/writing/allocation.ts';
 import { Ownership } from '../verbs/writing/ownership.ts';
@@ -56,9 +59,25 @@ export function createWriting(
     createNamespace: (name) => createNamespace(client, name),
   });
   admission.use(plugins.all);
+  const definitions = new Follower({
+    store,
+    sources: [
+      {
+        resource: customresourcedefinitions,
+        index: new ServedDefinitions({
+          registry,
+          types,
+          ratchets: foundation.isFeatureOn('CRDValidationRatcheting'),
+        }),
+      },
+    ],
+  });
   const phase = createPhase({
     services,
     begin: async () => {
+      services.start('custom-resources', 'essential', (signal, works) => definitions.run(signal, works));
+      await services.until(definitions.ready());
+      foundation.startup.finished('custom-resources');
       services.start('admission', 'essential', plugins.run);
       await services.until(plugins.ready());
       foundation.startup.finished('admission');

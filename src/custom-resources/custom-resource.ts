@@ -1,0 +1,286 @@
+import { createHash } from 'node:crypto';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import type { MessageSchema } from '../api/schema.ts';
+import type { FieldError } from '../api/status.ts';
+import type { CustomResourceDefinition, JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
+import type { Decoded } from '../codec/decode.ts';
+import { parseStored, toStoredJson } from '../codec/stored-object.ts';
+import { copyJson } from '../object/equality.ts';
+import { CUSTOM_TYPE, type CustomVersion } from '../registry/custom.ts';
+import type { ResourceDefinition, SelectableFields } from '../registry/definition.ts';
+import { CachedEntry } from '../storage/cached-entry.ts';
+import type { StoredObject } from '../storage/revision-log.ts';
+import type { Entry, Store } from '../storage/store.ts';
+import type { Steps } from '../util/concurrency.ts';
+import { toColumns } from './columns.ts';
+import { DefinitionSource, type VersionOutline } from './definition-source.ts';
+import { toScale } from './scale.ts';
+import { toSelectableFields } from './selectable-fields.ts';
+import { statusView, strategyOf } from './strategy.ts';
+import { type SchemaParts, VersionSchema } from './version-schema.ts';
+import { type Translation, VersionedStore } from './versioned-store.ts';
+
+/**
+ * A definition's resource. Each served version becomes a ResourceDefinition; they have their storage in common.
+ * Schemas are parsed when they are needed.
+ */
+export class CustomResource {
+  /** `widgets.example.com` */
+  readonly name: string;
+  /** The same for two states of a definition that make no difference to what is served. */
+  readonly digest: string;
+  readonly source: DefinitionSource;
+  readonly storedVersion: string;
+  /** Objects may be stored as an earlier schema left them. */
+  readonly mayBeOutdated: boolean;
+  /** Aborted when the definition has changed or is gone: watches end with it, as clients then begin anew. */
+  readonly retired: AbortSignal;
+  readonly #retirement = new AbortController();
+  readonly #parts: SchemaParts;
+  #isEnding: boolean;
+  readonly #schemas = new WeakMap<JSONSchemaProps, VersionSchema>();
+
+  constructor(json: Buffer, parts: SchemaParts) {
+    this.source = new DefinitionSource(json);
+    this.#parts = parts;
+    const { metadata } = this.source.definition;
+    this.name = metadata.name ?? '';
+    this.digest = digestOf(this.source.definition);
+    this.retired = this.#retirement.signal;
+    this.#isEnding = isTrue(this.source.definition, 'Terminating');
+    this.storedVersion = this.source.versions.find(({ storage }) => storage === true)?.name ?? '';
+    this.mayBeOutdated = Number(metadata.generation ?? 1) > 1;
+  }
+
+  get isServed(): boolean {
+    return isTrue(this.source.definition, 'Established') || isTrue(this.source.definition, 'NamesAccepted');
+  }
+
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
+  /** Goes on as `next`, a later state of the definition with the same digest. */
+  become({ isEnding }: CustomResource): void {
+    this.#isEnding = isEnding;
+  }
+
+  retire(): void {
+    this.#retirement.abort();
+  }
+
+  /** The stored version first, which owns the storage, then the others in the order of the definition. */
+  definitions(): ResourceDefinition[] {
+    const served = this.source.versions.filter((version) => version.served === true);
+    return served
+      .sort((a, b) => Number(b.storage === true) - Number(a.storage === true))
+      .map((version) => this.#toDefinition(version));
+  }
+
+  /** Undefined for a version that is gone, or that has no schema. */
+  schemaOf(version: string): VersionSchema | undefined {
+    const schema = this.source.schemaOf(version);
+    if (schema === undefined) return undefined;
+    let known = this.#schemas.get(schema);
+    if (known === undefined) {
+      const keepsUnknown = this.source.definition.spec?.preserveUnknownFields === true;
+      known = new VersionSchema(schema, this.#parts, keepsUnknown);
+      this.#schemas.set(schema, known);
+    }
+    return known;
+  }
+
+  #toDefinition(outline: VersionOutline): ResourceDefinition {
+    const { spec = {}, status } = this.source.definition;
+    const { plural = '', singular = '', kind = '', listKind = '' } = spec.names ?? {};
+    const { shortNames, categories } = status?.acceptedNames ?? {};
+    const { group = '' } = spec;
+    const { name: version = '', subresources } = outline;
+    const hasStatus = subresources?.status !== undefined;
+    const served = { group, version, kind };
+    const fields = toSelectableFields(outline);
+    const scale = toScale(outline);
+    const custom = new Version(this, version, { deprecation: toDeprecation(served, outline), fields });
+    return {
+      ...{ group, resource: plural, singular, kind, listKind },
+      namespaced: spec.scope === 'Namespaced',
+      shortNames: shortNames ?? [],
+      categories: categories ?? [],
+      verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+      versions: [{ version, type: CUSTOM_TYPE, enabledByDefault: true }],
+      storage: { group, resource: plural, version, type: CUSTOM_TYPE },
+      subresources: [
+        ...(hasStatus ? [statusView(served, () => custom.fieldNames())] : []),
+        ...(scale === undefined ? [] : [scale]),
+      ],
+      ...toColumns(outline),
+      fields,
+      strategy: strategyOf({ hasStatus }),
+      custom,
+    };
+  }
+}
+
+const isTrue = ({ status }: CustomResourceDefinition, condition: string): boolean =>
+  status?.conditions?.some((one) => one.type === condition && one.status === 'True') === true;
+
+/** Generation rises with every change of the spec. */
+function digestOf(definition: CustomResourceDefinition): string {
+  const { metadata, status } = definition;
+  const all = [metadata.name, metadata.uid, String(metadata.generation), status?.acceptedNames];
+  return createHash('sha256').update(JSON.stringify(all)).digest('base64url');
+}
+
+function toDeprecation(
+  { group, version, kind }: { readonly group: string; readonly version: string; readonly kind: string },
+  { deprecated, deprecationWarning }: VersionOutline,
+): string | undefined {
+  if (deprecated !== true) return undefined;
+  return deprecationWarning ?? `${group}/${version} ${kind} is deprecated`;
+}
+
+/** One version of a custom resource, as verbs use it. */
+class Version implements CustomVersion, Translation {
+  readonly definitionName: string;
+  readonly digest: string;
+  readonly deprecation: string | undefined;
+  readonly #resource: CustomResource;
+  readonly #version: string;
+  readonly #apiVersion: string;
+  /** How objects begin that are stored in this version. */
+  readonly #head: Buffer;
+  readonly #stores = new WeakMap<Store, Store>();
+  readonly #fields: SelectableFields;
+  readonly #read = new WeakMap<Entry, Entry>();
+  readonly #selected = new WeakMap<Entry, Entry>();
+
+  constructor(
+    resource: CustomResource,
+    version: string,
+    { deprecation, fields }: { readonly deprecation: string | undefined; readonly fields: SelectableFields },
+  ) {
+    const { group = '', names = {} } = resource.source.definition.spec ?? {};
+    this.definitionName = resource.name;
+    this.digest = `${resource.digest}/${version}`;
+    this.deprecation = deprecation;
+    this.#fields = fields;
+    this.#resource = resource;
+    this.#version = version;
+    this.#apiVersion = `${group}/${version}`;
+    this.#head = Buffer.from(`{"kind":"${names.kind}","apiVersion":"${this.#apiVersion}","metadata":{`);
+  }
+
+  get isEnding(): boolean {
+    return this.#resource.isEnding;
+  }
+
+  get retired(): AbortSignal {
+    return this.#resource.retired;
+  }
+
+  schema(): JSONSchemaProps | undefined {
+    return this.#resource.source.schemaOf(this.#version);
+  }
+
+  message(): MessageSchema {
+    return this.#rules().message();
+  }
+
+  /** The fields that the schema has at the root. */
+  fieldNames(): readonly string[] {
+    return Object.keys(this.schema()?.properties ?? {});
+  }
+
+  decode(value: JsonObject, fresh: boolean): Decoded {
+    return this.#rules().decode(fresh ? value : copyJson(value));
+  }
+
+  validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]> {
+    return this.#rules().validate(object, old, warn);
+  }
+
+  through(store: Store): Store {
+    let versioned = this.#stores.get(store);
+    if (versioned === undefined) {
+      versioned = new VersionedStore(store, this);
+      this.#stores.set(store, versioned);
+    }
+    return versioned;
+  }
+
+  read(entry: Entry): Entry {
+    if (this.#isCurrent(entry.json)) return entry;
+    let read = this.#read.get(entry);
+    if (read === undefined) {
+      read = this.#translate(entry);
+      this.#read.set(entry, read);
+    }
+    return read;
+  }
+
+  readAll(entries: readonly Entry[]): readonly Entry[] {
+    const read = entries.map((entry) => this.read(entry));
+    return read.every((one, at) => one === entries[at]) ? entries : read;
+  }
+
+  write(json: Buffer): Buffer {
+    const { storedVersion } = this.#resource;
+    if (storedVersion === this.#version) return json;
+    const object = parseStored(json);
+    object.apiVersion = this.#apiVersionOf(storedVersion);
+    this.#resource.schemaOf(storedVersion)?.prune(object);
+    return toStoredJson(object);
+  }
+
+  select(entry: Entry): Entry {
+    if (this.#fields.names.length === 0) return entry;
+    let selected = this.#selected.get(entry);
+    if (selected === undefined) {
+      selected = new CachedEntry(toStoredObject(entry, entry.json), this.#fields.read);
+      this.#selected.set(entry, selected);
+    }
+    return selected;
+  }
+
+  /** Whether the bytes are what this version would store, without a look at more than their beginning. */
+  #isCurrent(json: Buffer): boolean {
+    if (this.#resource.mayBeOutdated || this.#resource.storedVersion !== this.#version) return false;
+    return json.subarray(0, this.#head.length).equals(this.#head);
+  }
+
+  #translate(entry: Entry): Entry {
+    const object = parseStored(entry.json);
+    const stored = object.apiVersion.slice(object.apiVersion.lastIndexOf('/') + 1);
+    this.#resource.schemaOf(stored)?.normalize(object);
+    const isOutdated = stored !== this.#resource.storedVersion || !toStoredJson(object).equals(entry.json);
+    if (stored === this.#version && !isOutdated) return entry;
+    object.apiVersion = this.#apiVersion;
+    if (stored !== this.#version) this.#rules().prune(object);
+    return new TranslatedEntry(entry, toStoredJson(object), isOutdated);
+  }
+
+  #apiVersionOf(version: string): string {
+    return this.#apiVersion.slice(0, -this.#version.length) + version;
+  }
+
+  #rules(): VersionSchema {
+    const rules = this.#resource.schemaOf(this.#version);
+    if (rules === undefined) throw new Error(`${this.definitionName} has no schema of ${this.#version}`);
+    return rules;
+  }
+}
+
+/** An entry is one of a cache that knows its resource. */
+const toStoredObject = ({ namespace, name, uid, revision }: Entry, json: Buffer): StoredObject => ({
+  ...{ uid, revision, json },
+  key: { group: '', resource: '', namespace, name },
+});
+
+class TranslatedEntry extends CachedEntry {
+  readonly isOutdated: boolean;
+
+  constructor(entry: Entry, json: Buffer, isOutdated: boolean) {
+    super(toStoredObject(entry, json), () => ({}));
+    this.isOutdated = isOutdated;
+  }
+}

@@ -1,0 +1,116 @@
+import type { Caller } from '../request/api-request.ts';
+import { DeliveredEvents } from '../storage/delivered-events.ts';
+import type { ObjectKey } from '../storage/key.ts';
+import type { Revision } from '../storage/revision.ts';
+import type { Write } from '../storage/revision-log.ts';
+import type {
+  Encoding,
+  Entry,
+  EventStream,
+  Freshness,
+  ListPage,
+  ListQuery,
+  SharedEvent,
+  Store,
+  TakeEvent,
+  WatchQuery,
+} from '../storage/store.ts';
+
+/** Between the objects of a resource as they are stored and as one version of it has them. Answers at once where it can. */
+export interface Translation {
+  /** The same entry where it is stored as this version has it. */
+  read(entry: Entry): Entry | Promise<Entry>;
+  /** Many at once, in their order. */
+  readAll(entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]>;
+  /** What is stored for an object of this version. */
+  write(json: Buffer): Buffer | Promise<Buffer>;
+  /** Aborted when the version is not what it was. */
+  readonly retired: AbortSignal;
+  /** What selectors see of a stored entry. */
+  select(entry: Entry): Entry;
+}
+
+/** A store whose objects are read and written in one version of a custom resource. */
+export class VersionedStore implements Store {
+  readonly #store: Store;
+  readonly #translation: Translation;
+  /** Translated events, which all watchers of the version share as they share the stored ones. */
+  readonly #events = new WeakMap<SharedEvent, SharedEvent | Promise<SharedEvent>>();
+
+  constructor(store: Store, translation: Translation) {
+    this.#store = store;
+    this.#translation = translation;
+  }
+
+  async get(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined> {
+    const entry = await this.#store.get(key, freshness, caller);
+    return entry === undefined ? undefined : this.#translation.read(entry);
+  }
+
+  async list(query: ListQuery): Promise<ListPage> {
+    const page = await this.#store.list(this.#selecting(query));
+    const entries = await this.#translation.readAll(page.entries);
+    return entries === page.entries ? page : { ...page, entries };
+  }
+
+  async watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream> {
+    const either = AbortSignal.any([signal, this.#translation.retired]);
+    const stream = await this.#store.watch(this.#selecting(query), either);
+    return new DeliveredEvents((take) => stream.deliver(this.#translating(take)), either);
+  }
+
+  async commit(write: Write): Promise<Revision> {
+    const json = await this.#translation.write(write.json);
+    return this.#store.commit(json === write.json ? write : { ...write, json });
+  }
+
+  /** Selectors were made for objects of this version. The store has no index for their fields. */
+  #selecting<Query extends ListQuery | WatchQuery>({ lookUp: _, ...query }: Query): Omit<Query, 'lookUp'> {
+    const { matches } = query;
+    if (matches === undefined) return query;
+    return { ...query, matches: (entry: Entry) => matches(this.#translation.select(entry)) };
+  }
+
+  #translating =
+    (take: TakeEvent): TakeEvent =>
+    (event) => {
+      if (!('entry' in event)) return take(event);
+      const shown = this.#shown(event);
+      return shown instanceof Promise ? shown.then(take) : take(shown);
+    };
+
+  #shown(event: SharedEvent): SharedEvent | Promise<SharedEvent> {
+    const known = this.#events.get(event);
+    if (known !== undefined) return known;
+    const entry = this.#translation.read(event.entry);
+    if (entry === event.entry) return event;
+    const shown = entry instanceof Promise ? entry.then((one) => shownAs(one, event)) : shownAs(entry, event);
+    this.#events.set(event, shown);
+    return shown;
+  }
+}
+
+const shownAs = (entry: Entry, { type, revision }: SharedEvent): SharedEvent =>
+  new TranslatedEvent({ type, entry, revision });
+
+/** Encodings last as long as somebody uses them: the stored event is remembered much longer. */
+class TranslatedEvent implements SharedEvent {
+  readonly type: SharedEvent['type'];
+  readonly entry: Entry;
+  readonly revision: Revision;
+  readonly #encodings = new Map<string, WeakRef<Buffer>>();
+
+  constructor({ type, entry, revision }: Pick<SharedEvent, 'type' | 'entry' | 'revision'>) {
+    this.type = type;
+    this.entry = entry;
+    this.revision = revision;
+  }
+
+  encoded(encoding: Encoding): Buffer {
+    const known = this.#encodings.get(encoding.id)?.deref();
+    if (known !== undefined) return known;
+    const bytes = encoding.encode(this);
+    this.#encodings.set(encoding.id, new WeakRef(bytes));
+    return bytes;
+  }
+}
