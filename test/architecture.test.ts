@@ -13,6 +13,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   request: 2,
   codec: 3,
   cel: 3,
+  structural: 3.5,
   storage: 4,
   outbound: 4,
   'storage/postgres': 5,

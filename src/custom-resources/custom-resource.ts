@@ -34,12 +34,15 @@ export class CustomResource {
   readonly name: string;
   /** The same for two states of a definition that make no difference to what is served. */
   readonly digest: string;
-  readonly isServed: boolean;
   readonly source: DefinitionSource;
   readonly storedVersion: string;
   /** Objects may be stored as an earlier schema left them. */
   readonly mayBeOutdated: boolean;
+  /** Aborted when the definition has changed or is gone: watches end with it, as clients then begin anew. */
+  readonly retired: AbortSignal;
+  readonly #retirement = new AbortController();
   readonly #types: TypeLibrary;
+  #isEnding: boolean;
   readonly #schemas = new WeakMap<JSONSchemaProps, VersionSchema>();
 
   constructor(json: Buffer, { types }: CustomResourceParts) {
@@ -48,14 +51,27 @@ export class CustomResource {
     const { metadata } = this.source.definition;
     this.name = metadata.name ?? '';
     this.digest = digestOf(this.source.definition);
-    this.isServed =
-      isTrue(this.source.definition, 'Established') || isTrue(this.source.definition, 'NamesAccepted');
+    this.retired = this.#retirement.signal;
+    this.#isEnding = isTrue(this.source.definition, 'Terminating');
     this.storedVersion = this.source.versions.find(({ storage }) => storage === true)?.name ?? '';
     this.mayBeOutdated = Number(metadata.generation ?? 1) > 1;
   }
 
+  get isServed(): boolean {
+    return isTrue(this.source.definition, 'Established') || isTrue(this.source.definition, 'NamesAccepted');
+  }
+
   get isEnding(): boolean {
-    return isTrue(this.source.definition, 'Terminating');
+    return this.#isEnding;
+  }
+
+  /** Goes on as `next`, a later state of the definition with the same digest. */
+  become({ isEnding }: CustomResource): void {
+    this.#isEnding = isEnding;
+  }
+
+  retire(): void {
+    this.#retirement.abort();
   }
 
   /** The stored version first, which owns the storage, then the others in the order of the definition. */
@@ -115,16 +131,7 @@ const isTrue = ({ status }: CustomResourceDefinition, condition: string): boolea
 /** Generation rises with every change of the spec. */
 function digestOf(definition: CustomResourceDefinition): string {
   const { metadata, status } = definition;
-  const conditions = ['Established', 'NamesAccepted', 'Terminating'].map((type) => isTrue(definition, type));
-  const { acceptedNames, storedVersions } = status ?? {};
-  const all = [
-    metadata.name,
-    metadata.uid,
-    String(metadata.generation),
-    conditions,
-    acceptedNames,
-    storedVersions,
-  ];
+  const all = [metadata.name, metadata.uid, String(metadata.generation), status?.acceptedNames];
   return createHash('sha256').update(JSON.stringify(all)).digest('base64url');
 }
 
@@ -141,7 +148,6 @@ class Version implements CustomVersion, Translation {
   readonly definitionName: string;
   readonly digest: string;
   readonly deprecation: string | undefined;
-  readonly isEnding: boolean;
   readonly #resource: CustomResource;
   readonly #version: string;
   readonly #apiVersion: string;
@@ -162,11 +168,18 @@ class Version implements CustomVersion, Translation {
     this.digest = `${resource.digest}/${version}`;
     this.deprecation = deprecation;
     this.#fields = fields;
-    this.isEnding = resource.isEnding;
     this.#resource = resource;
     this.#version = version;
     this.#apiVersion = `${group}/${version}`;
     this.#head = Buffer.from(`{"kind":"${names.kind}","apiVersion":"${this.#apiVersion}","metadata":{`);
+  }
+
+  get isEnding(): boolean {
+    return this.#resource.isEnding;
+  }
+
+  get retired(): AbortSignal {
+    return this.#resource.retired;
   }
 
   schema(): JSONSchemaProps | undefined {

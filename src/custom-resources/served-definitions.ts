@@ -7,8 +7,7 @@ import { CustomResource, type CustomResourceParts } from './custom-resource.ts';
 export class ServedDefinitions implements Followed {
   readonly #registry: Registry;
   readonly #parts: CustomResourceParts;
-  /** Digests of what is served, by the definition's name. */
-  readonly #served = new Map<string, string>();
+  readonly #served = new Map<string, CustomResource>();
 
   constructor(parts: CustomResourceParts & { readonly registry: Registry }) {
     this.#registry = parts.registry;
@@ -28,14 +27,21 @@ export class ServedDefinitions implements Followed {
 
   #serve({ name, json }: Entry): void {
     const resource = new CustomResource(json, this.#parts);
+    const before = this.#served.get(name);
     if (!resource.isServed) this.#end(name);
-    else if (this.#served.get(name) !== resource.digest) {
-      this.#served.set(name, resource.digest);
+    else if (before?.digest === resource.digest) before.become(resource);
+    else {
+      this.#served.set(name, resource);
       this.#registry.put(name, resource.definitions());
+      before?.retire();
     }
   }
 
   #end(name: string): void {
-    if (this.#served.delete(name)) this.#registry.remove(name);
+    const before = this.#served.get(name);
+    if (before === undefined) return;
+    this.#served.delete(name);
+    this.#registry.remove(name);
+    before.retire();
   }
 }

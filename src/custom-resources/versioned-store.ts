@@ -24,6 +24,8 @@ export interface Translation {
   readAll(entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]>;
   /** What is stored for an object of this version. */
   write(json: Buffer): Buffer | Promise<Buffer>;
+  /** Aborted when the version is not what it was. */
+  readonly retired: AbortSignal;
   /** What selectors see of a stored entry. */
   select(entry: Entry): Entry;
 }
@@ -52,8 +54,9 @@ export class VersionedStore implements Store {
   }
 
   async watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream> {
-    const stream = await this.#store.watch(this.#selecting(query), signal);
-    return new DeliveredEvents((take) => stream.deliver(this.#translating(take)), signal);
+    const either = AbortSignal.any([signal, this.#translation.retired]);
+    const stream = await this.#store.watch(this.#selecting(query), either);
+    return new DeliveredEvents((take) => stream.deliver(this.#translating(take)), either);
   }
 
   async commit(write: Write): Promise<Revision> {

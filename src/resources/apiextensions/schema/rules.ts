@@ -1,7 +1,7 @@
 import type { ValidationRule } from '../../../api/types/apiextensions/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
+import { additionalSchemaOf, hasProperties, propertyOf, type Schema } from '../../../structural/node.ts';
 import { mustBeOneOf } from '../../rules/names.ts';
-import { additionalSchemaOf, hasProperties, propertyOf, type Schema } from './node.ts';
 
 /** Validation rules in CEL. Whether they compile, and what they cost, is not checked here. */
 

@@ -9,11 +9,11 @@ import { APPROVAL_ANNOTATION, approvalOf, isProtectedGroup } from '../../../obje
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/formats.ts';
+import { hasDefault, someSchema } from '../../../structural/node.ts';
 import { bundleProblem } from '../../../x509/authority-bundle.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeNameInOneError, mustBeOneOf, mustHaveTexts } from '../../rules/names.ts';
 import { mustBeReviewVersions, validateWebhookClient } from '../../rules/webhook-client.ts';
-import { hasDefault, someSchema } from '../schema/node.ts';
 import { validateVersions } from './version.ts';
 
 /**

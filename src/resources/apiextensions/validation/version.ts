@@ -8,9 +8,9 @@ import type {
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goList, goText } from '../../../object/go-value.ts';
+import { keywordsOf, type Schema } from '../../../structural/node.ts';
 import { mustBeNameInOneError } from '../../rules/names.ts';
 import { validateDefaults } from '../schema/defaults.ts';
-import { keywordsOf, type Schema } from '../schema/node.ts';
 import { validateOpenApi } from '../schema/openapi.ts';
 import { followFieldReference } from '../schema/rules.ts';
 import { unreadableReason, validateStructural } from '../schema/structural.ts';

@@ -1,7 +1,7 @@
 import type { ObjectMeta, OwnerReference } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
-import { addInvalid, forbiddenField, invalidValue, required, tooLong } from '../object/field-errors.ts';
-import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from '../object/formats.ts';
+import { addInvalid, forbiddenField, invalidValue, required, tooLong } from './field-errors.ts';
+import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './formats.ts';
 
 /** Rules of metadata that hold for every resource (Kubernetes: api/validation/objectmeta.go; texts are clients' to match). */
 
