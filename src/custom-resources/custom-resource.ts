@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import type { FieldError } from '../api/status.ts';
@@ -18,12 +17,8 @@ import { DefinitionSource, type VersionOutline } from './definition-source.ts';
 import { toScale } from './scale.ts';
 import { toSelectableFields } from './selectable-fields.ts';
 import { statusView, strategyOf } from './strategy.ts';
-import { VersionSchema } from './version-schema.ts';
+import { type SchemaParts, VersionSchema } from './version-schema.ts';
 import { type Translation, VersionedStore } from './versioned-store.ts';
-
-export interface CustomResourceParts {
-  readonly types: TypeLibrary;
-}
 
 /**
  * A definition's resource. Each served version becomes a ResourceDefinition; they have their storage in common.
@@ -41,13 +36,13 @@ export class CustomResource {
   /** Aborted when the definition has changed or is gone: watches end with it, as clients then begin anew. */
   readonly retired: AbortSignal;
   readonly #retirement = new AbortController();
-  readonly #types: TypeLibrary;
+  readonly #parts: SchemaParts;
   #isEnding: boolean;
   readonly #schemas = new WeakMap<JSONSchemaProps, VersionSchema>();
 
-  constructor(json: Buffer, { types }: CustomResourceParts) {
+  constructor(json: Buffer, parts: SchemaParts) {
     this.source = new DefinitionSource(json);
-    this.#types = types;
+    this.#parts = parts;
     const { metadata } = this.source.definition;
     this.name = metadata.name ?? '';
     this.digest = digestOf(this.source.definition);
@@ -88,7 +83,8 @@ export class CustomResource {
     if (schema === undefined) return undefined;
     let known = this.#schemas.get(schema);
     if (known === undefined) {
-      known = new VersionSchema(schema, this.#types);
+      const keepsUnknown = this.source.definition.spec?.preserveUnknownFields === true;
+      known = new VersionSchema(schema, this.#parts, keepsUnknown);
       this.#schemas.set(schema, known);
     }
     return known;
@@ -202,8 +198,8 @@ class Version implements CustomVersion, Translation {
     return this.#rules().decode(fresh ? value : copyJson(value));
   }
 
-  validate(object: ApiObject, old: ApiObject | undefined): Steps<FieldError[]> {
-    return this.#rules().validate(object, old);
+  validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]> {
+    return this.#rules().validate(object, old, warn);
   }
 
   through(store: Store): Store {

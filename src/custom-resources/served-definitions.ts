@@ -1,15 +1,16 @@
 import type { Registry } from '../registry/registry.ts';
 import type { Followed } from '../storage/follower.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
-import { CustomResource, type CustomResourceParts } from './custom-resource.ts';
+import { CustomResource } from './custom-resource.ts';
+import type { SchemaParts } from './version-schema.ts';
 
 /** Keeps the registry as new as the log's definitions. */
 export class ServedDefinitions implements Followed {
   readonly #registry: Registry;
-  readonly #parts: CustomResourceParts;
+  readonly #parts: SchemaParts;
   readonly #served = new Map<string, CustomResource>();
 
-  constructor(parts: CustomResourceParts & { readonly registry: Registry }) {
+  constructor(parts: SchemaParts & { readonly registry: Registry }) {
     this.#registry = parts.registry;
     this.#parts = parts;
   }

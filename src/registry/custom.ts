@@ -35,8 +35,11 @@ export interface CustomVersion {
     value: JsonObject,
     fresh: boolean,
   ): { readonly object: JsonObject; readonly unknown: readonly string[] };
-  /** Everything that is wrong with an object by its schema and its rules. `old`: what it is on an update. */
-  validate(object: ApiObject, old: ApiObject | undefined): Steps<FieldError[]>;
+  /**
+   * Everything that is wrong with an object by its schema and its rules. `old`: what it is on an update. `warn` is told of what is
+   * wrong and may stay so.
+   */
+  validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]>;
   /** The store, whose objects are read and written in this version. */
   through(store: Store): Store;
 }

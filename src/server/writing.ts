@@ -61,7 +61,16 @@ export function createWriting(
   admission.use(plugins.all);
   const definitions = new Follower({
     store,
-    sources: [{ resource: customresourcedefinitions, index: new ServedDefinitions({ registry, types }) }],
+    sources: [
+      {
+        resource: customresourcedefinitions,
+        index: new ServedDefinitions({
+          registry,
+          types,
+          ratchets: foundation.isFeatureOn('CRDValidationRatcheting'),
+        }),
+      },
+    ],
   });
   const phase = createPhase({
     services,
