@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { cannotUnmarshal } from '../../codec/decode-error.ts';
 import { cutAfter, goTypeOf } from '../../object/go-value.ts';
 import { isObject, objectAt, setField } from '../../object/json-values.ts';
-import { addAnnotations, addLabels } from '../../registry/validate-metadata.ts';
+import { addAnnotations, addLabels } from '../../object/validate-metadata.ts';
 
 /**
  * An object as a webhook returned it, taken for the original in another version. A webhook may change labels and annotations of the
