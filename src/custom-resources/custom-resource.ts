@@ -5,7 +5,7 @@ import type { FieldError } from '../api/status.ts';
 import type { CustomResourceDefinition, JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import type { Decoded } from '../codec/decode.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
-import { copyJson } from '../object/equality.ts';
+import { copyJson, equal } from '../object/equality.ts';
 import { CUSTOM_TYPE, type CustomVersion } from '../registry/custom.ts';
 import type { ResourceDefinition, SelectableFields } from '../registry/definition.ts';
 import { CachedEntry } from '../storage/cached-entry.ts';
@@ -309,7 +309,8 @@ class Version implements CustomVersion, Translation {
     const object = parseStored(entry.json);
     const stored = storedVersionOf(entry.json);
     this.#resource.schemaOf(stored)?.normalize(object);
-    const isOutdated = stored !== this.#resource.storedVersion || !toStoredJson(object).equals(entry.json);
+    // In whatever order its fields come: bytes may differ where nothing does.
+    const isOutdated = stored !== this.#resource.storedVersion || !equal(object, parseStored(entry.json));
     return { entry, object, isOutdated };
   }
 

@@ -98,6 +98,15 @@ test('an object that the schema of today leaves as it is, is current', async () 
   expect(await versioned.get(KEY, LATEST)).toBe(await store.get(KEY, LATEST));
 });
 
+test('the order of fields makes no object outdated', async () => {
+  const store = new ReferenceStore();
+  const metadata = { uid: 'u', namespace: 'default', name: 'a' };
+  await commit(store, { ...objectOf('v1', { kept: 2 }), metadata });
+  const resource = resourceOf(2, { name: 'v1', properties: { kept: INTEGER } }, { name: 'v2' });
+  expect(await storeOf(resource, 'v1', store).get(KEY, LATEST)).toBe(await store.get(KEY, LATEST));
+  expect((await storeOf(resource, 'v2', store).get(KEY, LATEST))?.isOutdated).toBe(false);
+});
+
 test('a version reads and writes the other one, whose schema decides what is stored', async () => {
   const store = new ReferenceStore();
   const both = { name: 'v1', properties: { x: INTEGER } };
