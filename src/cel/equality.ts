@@ -19,7 +19,7 @@ export function celEqual(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a)) return Array.isArray(b) && equalLists(a, b);
   if (a instanceof Date) return b instanceof Date && a.getTime() === b.getTime();
-  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalLists([...a], [...b]);
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b);
   if (a instanceof Duration) return b instanceof Duration && a.seconds === b.seconds && a.nanos === b.nanos;
   if (isComparable(a)) return a.equals(b);
   if (isOptional(a)) return isOptional(b) && equalOptionals(a, b);
@@ -42,6 +42,12 @@ function equalTexts(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   spendOnSize(a.length);
   return a === b;
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  spendOnSize(a.length);
+  return Buffer.compare(a, b) === 0;
 }
 
 function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {

@@ -187,7 +187,11 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
 const DURATION_PART = /([+-]?)(\d*)(?:\.(\d*))?\s*([a-zµμ]+)/gy;
 const FRACTION_DIGITS = 18;
 
+/** No longer text means a time, and long numbers take long to read. */
+const MAX_DURATION_LENGTH = 256;
+
 function readDuration(text: string): Duration {
+  if (text.length > MAX_DURATION_LENGTH) throw new Error('Invalid duration: too long');
   let nanos = text === '0' ? 0n : undefined;
   let end = 0;
   for (const [part, sign, whole = '', fraction = '', name = ''] of text.matchAll(DURATION_PART)) {
