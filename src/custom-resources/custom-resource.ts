@@ -201,7 +201,7 @@ class Version implements CustomVersion, Translation {
   }
 
   schema(): JSONSchemaProps | undefined {
-    return this.#resource.source.schemaOf(this.#version);
+    return this.#resource.source.readSchema(this.#version);
   }
 
   message(): MessageSchema {
@@ -210,7 +210,7 @@ class Version implements CustomVersion, Translation {
 
   /** The fields that the schema has at the root. */
   fieldNames(): readonly string[] {
-    return Object.keys(this.schema()?.properties ?? {});
+    return Object.keys(this.#resource.source.schemaOf(this.#version)?.properties ?? {});
   }
 
   decode(value: JsonObject, fresh: boolean): Decoded {
