@@ -144,6 +144,7 @@ class Version implements CustomVersion, Translation {
   readonly definitionName: string;
   readonly digest: string;
   readonly deprecation: string | undefined;
+  readonly storedVersion: string;
   readonly #resource: CustomResource;
   readonly #version: string;
   readonly #apiVersion: string;
@@ -163,6 +164,8 @@ class Version implements CustomVersion, Translation {
     this.definitionName = resource.name;
     this.digest = `${resource.digest}/${version}`;
     this.deprecation = deprecation;
+    const stored = resource.source.versions.find(({ storage }) => storage === true);
+    this.storedVersion = stored?.served === true ? resource.storedVersion : '';
     this.#fields = fields;
     this.#resource = resource;
     this.#version = version;

@@ -18,6 +18,8 @@ export interface CustomVersion {
   readonly digest: string;
   /** What clients of a deprecated version are told. */
   readonly deprecation: string | undefined;
+  /** The version that is stored; '' while that one is not served. */
+  readonly storedVersion: string;
   /** The definition is being deleted: nothing is created any more. */
   readonly isEnding: boolean;
   /** Parsed when it is asked for, and let go when memory is short; undefined for one that has none (stored by other programs). */
