@@ -148,6 +148,7 @@ test('a database is upgraded while servers of the version before write and read,
     'roles',
     'requests_in_closed_partitions',
     'state_of_a_namespace',
+    'custom_resource_views',
   ]);
   const last = await database.query<{ name: string; revision: string }>(
     'SELECT name, revision FROM objects LIMIT 2',
