@@ -53,14 +53,16 @@ END $$;
 
 COMMENT ON FUNCTION index_requests() IS 'Makes the index by request id of a partition that is written to no more.';
 
--- grant_server grants all functions from now on, whatever else it does by now: those with rights of their own are there for servers.
+-- grant_server as it is, with the right to this.
 DO $$
 DECLARE
-    present text := pg_get_functiondef('grant_server(name)'::regprocedure);
-    wanted  text := replace(present, ' WHERE NOT f.is_definer', '');
+    before text := pg_get_functiondef('grant_server(name)'::regprocedure);
+    last   text := $last$('EXECUTE ON FUNCTION drop_partition(interval)')$last$;
+    more   text := last || $more$,
+            ('EXECUTE ON FUNCTION index_requests()')$more$;
 BEGIN
-    IF wanted = present THEN
-        RAISE 'grant_server does not grant as expected';
+    IF position(last IN before) = 0 THEN
+        RAISE EXCEPTION 'grant_server does not say where rights to functions belong';
     END IF;
-    EXECUTE wanted;
+    EXECUTE replace(before, last, more);
 END $$;
