@@ -12,6 +12,8 @@ const BATCH_ROWS = 1000;
 const AHEAD_MS = 10_000;
 /** Between looks at whether a partition is written to no more. */
 const CLOSED_MS = 10_000;
+/** After an index could not be made: for want of disk, most likely, which an attempt takes the rest of. */
+const INDEX_FAILED_MS = 300_000;
 /** For how long a partition is asked for nothing before it is dropped: longer than a function of SQL reads. */
 const SETTLE_MS = 10_000;
 
@@ -51,22 +53,33 @@ export class Compactor {
     const { intervalMs } = this.#options;
     if (intervalMs === 0) return;
     let compactedAtMs = Date.now();
-    const compacting = this.#repeat(Math.min(intervalMs, AHEAD_MS), signal, async () => {
+    const pauseMs = Math.min(intervalMs, AHEAD_MS);
+    const compacting = this.#repeat({ pauseMs, failedMs: pauseMs }, signal, async () => {
       const isDue = Date.now() - compactedAtMs >= intervalMs;
       if (isDue) compactedAtMs = Date.now();
       await (isDue ? this.compact(signal) : this.makeAhead());
     });
-    const indexing = this.#repeat(CLOSED_MS, signal, () => this.indexRequests(signal));
+    const pauses = { pauseMs: CLOSED_MS, failedMs: INDEX_FAILED_MS };
+    const indexing = this.#repeat(pauses, signal, () => this.indexRequests(signal));
     await Promise.all([compacting, indexing]);
   }
 
-  async #repeat(pauseMs: number, signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {
-    for (await pause(pauseMs, signal); !signal.aborted; await pause(pauseMs, signal)) {
+  async #repeat(
+    { pauseMs, failedMs }: { readonly pauseMs: number; readonly failedMs: number },
+    signal: AbortSignal,
+    work: () => Promise<unknown>,
+  ): Promise<void> {
+    let nextMs = pauseMs;
+    for (;;) {
+      await pause(nextMs, signal);
+      if (signal.aborted) return;
+      nextMs = pauseMs;
       try {
         await work();
       } catch (error) {
-        const isExpected = signal.aborted || isConnectionFailure(error) || isLockTimeout(error);
-        if (!isExpected) this.#options.onError(error);
+        if (signal.aborted || isConnectionFailure(error) || isLockTimeout(error)) continue;
+        nextMs = failedMs;
+        this.#options.onError(error);
       }
     }
   }

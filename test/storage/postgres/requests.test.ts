@@ -1,6 +1,7 @@
 import pg from 'pg';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
+import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { beginPartition, keepHistory, openLog, write } from './kit.ts';
 import { makeHistory, pagesOf } from './made-history.ts';
@@ -77,6 +78,21 @@ test('while a partition is indexed commits, reads and new partitions go on', asy
   await client.end();
   await log.compactor.indexRequests(never);
   expect(await indexed(database)).toHaveLength(3);
+  await log.close();
+});
+
+test('the upkeep of a server indexes what is written to no more', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url, { compactionIntervalMs: 3_600_000 });
+  await writePartitions(database, log);
+  const stop = new AbortController();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const running = log.compactor.run(stop.signal);
+  vi.advanceTimersByTime(10_000);
+  vi.useRealTimers();
+  await vi.waitFor(async () => expect(await indexed(database)).toHaveLength(2), PATIENCE);
+  stop.abort();
+  await running;
   await log.close();
 });
 
