@@ -60,6 +60,7 @@ export const QUESTIONS: readonly Scenario<KeptBench>[] = QUESTIONS_ASKED.map((qu
 
 async function run({ environment, shape }: KeptBench, { unit, share, ask }: Question): Promise<Figures> {
   const client = new pg.Client({ connectionString: environment.own.databaseUrl });
+  client.on('error', () => {});
   await client.connect();
   try {
     const { from, days } = shape.log;

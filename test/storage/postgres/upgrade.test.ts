@@ -146,7 +146,7 @@ test('a database is upgraded while servers of the version before write and read,
     'without_heads',
     'views_without_secrets',
     'roles',
-    'requests_in_closed_partitions',
+    'indexes_of_partitions',
     'state_of_a_namespace',
     'custom_resource_views',
   ]);

@@ -53,6 +53,19 @@ END $$;
 
 COMMENT ON FUNCTION index_requests() IS 'Makes the index by request id of a partition that is written to no more.';
 
+-- make_partition as it is, with an index that says which revision has replaced a state: when the partition of the state goes, that is
+-- asked for each of them, and lies anywhere in a log that no memory holds.
+DO $$
+DECLARE
+    before text := pg_get_functiondef('make_partition(bigint)'::regprocedure);
+    known  text := 'CREATE INDEX %I ON %I (previous_revision) WHERE';
+BEGIN
+    IF position(known IN before) = 0 THEN
+        RAISE EXCEPTION 'make_partition does not make the index by older state as expected';
+    END IF;
+    EXECUTE replace(before, known, 'CREATE INDEX %I ON %I (previous_revision) INCLUDE (revision) WHERE');
+END $$;
+
 -- grant_server as it is, with the right to this.
 DO $$
 DECLARE
