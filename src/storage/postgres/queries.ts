@@ -151,6 +151,11 @@ interface AtValues extends ScopeValues {
   readonly afterName: string;
 }
 
+type ListedRow = Record<
+  'api_group' | 'resource' | 'namespace' | 'name' | 'uid' | 'revision' | 'object',
+  string
+>;
+
 interface PageValues extends AtValues {
   readonly limit: number;
 }
@@ -225,7 +230,7 @@ const changedSince = (at: PageValues) =>
 export const LIST_AT = prepare((at: PageValues) =>
   tables
     .selectFrom(
-      sql<Record<(typeof STATE_COLUMNS)[number], string>>`(
+      sql<ListedRow>`(
         WITH RECURSIVE near AS MATERIALIZED (${near(at)}),
         edge AS MATERIALIZED (
           SELECT namespace, name FROM near WHERE revision <= ${at.revision}
