@@ -4,13 +4,12 @@ import type {
   CustomResourceDefinitionStatus,
 } from '../api/types/apiextensions/v1.ts';
 import { approvalOf, isProtectedGroup } from '../object/api-approval.ts';
+import { type Condition, type Finding, withCondition } from '../object/conditions.ts';
+import { equal } from '../object/equality.ts';
 import { bundleProblem } from '../x509/authority-bundle.ts';
 import { type NameDecision, sameNames } from './custom-resource-names.ts';
 
 /** What is said of a definition in its status (Kubernetes: apiextensions-apiserver, pkg/controller). */
-
-/** A condition without its time. */
-export type Finding = Required<Omit<CustomResourceDefinitionCondition, 'lastTransitionTime'>>;
 
 /** Everything that is found out about a definition at once; what is undefined is not said, and taken back if it was. */
 export interface Findings {
@@ -30,19 +29,13 @@ export function withFindings(
   const accepted = acceptance(names);
   const found = [accepted, establishment(definition, accepted), approvalFinding(definition)];
   if (violations !== '') found.push(nonStructural(violations));
-  let conditions: Conditions =
+  let conditions: readonly Condition[] =
     violations === '' ? before.filter(({ type }) => type !== NON_STRUCTURAL) : before;
   for (const finding of found)
     if (finding !== undefined) conditions = withCondition(conditions, finding, time);
   const isNamed = sameNames(status.acceptedNames ?? {}, names.accepted);
   const isStored = (status.storedVersions ?? []).length > 0;
-  if (
-    isNamed &&
-    isStored &&
-    conditions.length === before.length &&
-    conditions.every((one, at) => one === before[at])
-  )
-    return status;
+  if (isNamed && isStored && equal(conditions, before)) return status;
   return {
     ...status,
     conditions: [...conditions],
@@ -54,28 +47,6 @@ export function withFindings(
 /** The versions that objects have been stored in when nothing else is known. */
 const storageVersions = ({ spec }: CustomResourceDefinition): string[] =>
   (spec?.versions ?? []).filter(({ storage }) => storage === true).map(({ name = '' }) => name);
-
-type Conditions = readonly CustomResourceDefinitionCondition[];
-
-/** A condition that says the same already is left as it is. Its time changes with its status alone. */
-export function withCondition(conditions: Conditions, found: Finding, time: string): Conditions {
-  const before = conditions.find(({ type }) => type === found.type);
-  if (before === undefined) return [...conditions, ordered(found, time)];
-  if (
-    before.status === found.status &&
-    before.reason === found.reason &&
-    before.message === found.message &&
-    (before.lastTransitionTime ?? '') !== ''
-  )
-    return conditions;
-  const since = before.status === found.status ? (before.lastTransitionTime ?? time) : time;
-  return conditions.map((condition) => (condition === before ? ordered(found, since) : condition));
-}
-
-const ordered = (
-  { type, status, reason, message }: Finding,
-  lastTransitionTime: string,
-): CustomResourceDefinitionCondition => ({ type, status, lastTransitionTime, reason, message });
 
 export const conditionOf = (
   { status }: CustomResourceDefinition,

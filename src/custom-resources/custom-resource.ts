@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import type { FieldError } from '../api/status.ts';
@@ -20,11 +19,10 @@ import { DefinitionSource, type VersionOutline } from './definition-source.ts';
 import { toScale } from './scale.ts';
 import { toSelectableFields } from './selectable-fields.ts';
 import { statusView, strategyOf } from './strategy.ts';
-import { VersionSchema } from './version-schema.ts';
+import { type SchemaParts, VersionSchema } from './version-schema.ts';
 import { type Translation, VersionedStore } from './versioned-store.ts';
 
-export interface CustomResourceParts {
-  readonly types: TypeLibrary;
+export interface CustomResourceParts extends SchemaParts {
   readonly conversion: ConversionParts;
 }
 
@@ -46,13 +44,13 @@ export class CustomResource {
   readonly #retirement = new AbortController();
   /** Undefined: versions differ in apiVersion alone. */
   readonly converter: WebhookConverter | undefined;
-  readonly #types: TypeLibrary;
+  readonly #parts: SchemaParts;
   #isEnding: boolean;
   readonly #schemas = new WeakMap<JSONSchemaProps, VersionSchema>();
 
-  constructor(json: Buffer, { types, conversion }: CustomResourceParts) {
+  constructor(json: Buffer, { conversion, ...parts }: CustomResourceParts) {
     this.source = new DefinitionSource(json);
-    this.#types = types;
+    this.#parts = parts;
     this.converter = toConverter(this.source.definition, conversion);
     const { metadata } = this.source.definition;
     this.name = metadata.name ?? '';
@@ -94,7 +92,8 @@ export class CustomResource {
     if (schema === undefined) return undefined;
     let known = this.#schemas.get(schema);
     if (known === undefined) {
-      known = new VersionSchema(schema, this.#types);
+      const keepsUnknown = this.source.definition.spec?.preserveUnknownFields === true;
+      known = new VersionSchema(schema, this.#parts, keepsUnknown);
       this.#schemas.set(schema, known);
     }
     return known;
@@ -154,6 +153,7 @@ class Version implements CustomVersion, Translation {
   readonly definitionName: string;
   readonly digest: string;
   readonly deprecation: string | undefined;
+  readonly storedVersion: string;
   readonly #resource: CustomResource;
   readonly #version: string;
   readonly #apiVersion: string;
@@ -179,6 +179,8 @@ class Version implements CustomVersion, Translation {
     this.definitionName = resource.name;
     this.digest = `${resource.digest}/${version}`;
     this.deprecation = deprecation;
+    const stored = resource.source.versions.find(({ storage }) => storage === true);
+    this.storedVersion = stored?.served === true ? resource.storedVersion : '';
     this.#fields = fields;
     this.#resource = resource;
     this.#version = version;
@@ -215,8 +217,8 @@ class Version implements CustomVersion, Translation {
     return this.#rules().decode(fresh ? value : copyJson(value));
   }
 
-  validate(object: ApiObject, old: ApiObject | undefined): Steps<FieldError[]> {
-    return this.#rules().validate(object, old);
+  validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]> {
+    return this.#rules().validate(object, old, warn);
   }
 
   through(store: Store): Store {

@@ -29,12 +29,19 @@ export class ServedDefinitions implements Followed {
     const resource = new CustomResource(json, this.#parts);
     const before = this.#served.get(name);
     if (!resource.isServed) this.#end(name);
-    else if (before?.digest === resource.digest) before.become(resource);
+    else if (before?.digest === resource.digest) this.#goOn(before, resource);
     else {
       this.#served.set(name, resource);
       this.#registry.put(name, resource.definitions());
       before?.retire();
     }
+  }
+
+  #goOn(resource: CustomResource, next: CustomResource): void {
+    const wasEnding = resource.isEnding;
+    resource.become(next);
+    // Discovery lists no writes of what ends.
+    if (resource.isEnding !== wasEnding) this.#registry.relist(resource.name);
   }
 
   #end(name: string): void {

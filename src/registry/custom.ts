@@ -18,6 +18,8 @@ export interface CustomVersion {
   readonly digest: string;
   /** What clients of a deprecated version are told. */
   readonly deprecation: string | undefined;
+  /** The version that is stored; '' while that one is not served. */
+  readonly storedVersion: string;
   /** The definition is being deleted: nothing is created any more. */
   readonly isEnding: boolean;
   /** Parsed when it is asked for, and let go when memory is short; undefined for one that has none (stored by other programs). */
@@ -33,8 +35,11 @@ export interface CustomVersion {
     value: JsonObject,
     fresh: boolean,
   ): { readonly object: JsonObject; readonly unknown: readonly string[] };
-  /** Everything that is wrong with an object by its schema and its rules. `old`: what it is on an update. */
-  validate(object: ApiObject, old: ApiObject | undefined): Steps<FieldError[]>;
+  /**
+   * Everything that is wrong with an object by its schema and its rules. `old`: what it is on an update. `warn` is told of what is
+   * wrong and may stay so.
+   */
+  validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]>;
   /** The store, whose objects are read and written in this version. */
   through(store: Store): Store;
 }

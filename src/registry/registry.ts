@@ -75,6 +75,11 @@ export class Registry {
     this.#changed(before.map(({ group }) => group));
   }
 
+  /** What was put under the name is listed in another way, and is otherwise as it was. */
+  relist(name: string): void {
+    this.#changed((this.#put.get(name) ?? []).map(({ group }) => group));
+  }
+
   find(group: string, version: string, resource: string): ServedResource | undefined {
     return this.#groups.get(group)?.get(version)?.get(resource);
   }

@@ -54,6 +54,11 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   gracePeriodSeconds?(object: T, requested: number | undefined): number;
   /** Finalizers outside metadata (namespaces keep theirs in spec): the object stays while this is true. */
   heldBack?(object: T): boolean;
+  /**
+   * Begins the deletion of an object that always stays for a while, in place of all that usually marks it: it puts a finalizer on
+   * that something else takes off.
+   */
+  beginDeletion?(object: T, time: string): void;
   /** Called when deletion begins and the object stays (namespace phase becomes Terminating). */
   prepareForDelete?(object: T): void;
   /** DELETE answers the object as it was last, rather than a Status. */

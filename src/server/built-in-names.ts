@@ -1,4 +1,5 @@
 import { canonicalGroup } from '../api/dialect.ts';
+import type { GroupResource } from '../api/names.ts';
 import type { ReservedNames } from '../controllers/custom-resource-names.ts';
 import { BUILT_IN_RESOURCES } from '../resources/all.ts';
 
@@ -15,3 +16,6 @@ export function builtInNames(group: string): ReservedNames {
     kinds: definitions.flatMap(({ kind, listKind }) => [kind, listKind]).filter((name) => name !== ''),
   };
 }
+
+export const isBuiltIn = ({ group, resource }: GroupResource): boolean =>
+  BUILT_IN_RESOURCES.some(({ storage }) => storage.group === group && storage.resource === resource);

@@ -72,6 +72,7 @@ export function createWriting(
         resource: customresourcedefinitions,
         index: new ServedDefinitions({
           ...{ registry, types },
+          ratchets: foundation.isFeatureOn('CRDValidationRatcheting'),
           conversion: createConversion(foundation, store, options.admission),
         }),
       },

@@ -1,7 +1,9 @@
+import { CUSTOM_RESOURCE_CLEANUP } from '../../api/finalizers.ts';
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionStatus,
 } from '../../api/types/apiextensions/v1.ts';
+import { type Finding, withCondition } from '../../object/conditions.ts';
 import { copyJson } from '../../object/equality.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
@@ -33,10 +35,28 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
     prepareForUpdate: (definition) => {
       definition.status = withStorageVersion(definition.status ?? {}, definition);
     },
+    beginDeletion,
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
   },
 });
+
+const DELETION_PENDING: Finding = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionPending',
+  message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+};
+
+function beginDeletion(definition: CustomResourceDefinition, time: string): void {
+  const { metadata, status = {} } = definition;
+  const { finalizers = [] } = metadata;
+  metadata.deletionTimestamp = time;
+  if (!finalizers.includes(CUSTOM_RESOURCE_CLEANUP))
+    metadata.finalizers = [...finalizers, CUSTOM_RESOURCE_CLEANUP];
+  const conditions = withCondition(status.conditions ?? [], DELETION_PENDING, time);
+  definition.status = { ...status, conditions: [...conditions] };
+}
 
 function setDefaults({ spec = {} }: CustomResourceDefinition): void {
   const { names = {} } = spec;

@@ -48,6 +48,8 @@ export class Ownership {
     const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
     const served = this.#registry.find(group, version, resource);
     if (served === undefined) return undefined;
+    // What is made of a custom resource's schema is let go with the schema.
+    if (served.definition.custom !== undefined) return this.#toOwned(apiVersion, served);
     let owned = this.#versions.get(served.version);
     if (owned === undefined) {
       owned = this.#toOwned(apiVersion, served);

@@ -24,11 +24,12 @@ export class Preparation {
   }
 
   /** Changes `object`. @throws StatusError 422 */
-  forCreate({ definition, author }: WriteCall, object: ApiObject): Promise<void> | undefined {
+  forCreate(call: WriteCall, object: ApiObject): Promise<void> | undefined {
+    const { definition, author } = call;
     const { strategy, custom } = definition;
     if (custom === undefined) this.#gatedFields.drop(definition, object);
     strategy.prepareForCreate?.(object, author.user);
-    if (custom !== undefined) return refuseCustom(definition, object, custom);
+    if (custom !== undefined) return refuseCustom(call, object, custom);
     refuse(definition, object, () => [
       ...validateObject(definition, object, this.#types),
       ...(strategy.validateCreate?.(object) ?? []),
@@ -38,11 +39,12 @@ export class Preparation {
 
   /** Changes `object`. @throws StatusError 422 */
   forUpdate(
-    { definition }: WriteCall,
+    call: WriteCall,
     rules: UpdateRules,
     object: ApiObject,
     old: ApiObject,
   ): Promise<void> | undefined {
+    const { definition } = call;
     const { strategy, custom } = definition;
     if (custom === undefined) this.#gatedFields.drop(definition, object, old);
     rules.prepareForUpdate?.(object, old);
@@ -51,7 +53,7 @@ export class Preparation {
     if (strategy.tracksGeneration && !equalExcept(object, old, besides)) {
       object.metadata.generation = nextGeneration(old.metadata);
     }
-    if (custom !== undefined) return refuseCustom(definition, object, custom, old);
+    if (custom !== undefined) return refuseCustom(call, object, custom, old);
     refuse(definition, object, () => [
       ...validateObject(definition, object, this.#types, old),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
@@ -69,12 +71,12 @@ const METADATA_AND_STATUS = ['metadata', 'status'];
 
 /** Schemas and rules of a definition may be anybody's: judging by them is done in turns with other work. @throws StatusError 422 */
 async function refuseCustom(
-  definition: ResourceDefinition,
+  { definition, request }: WriteCall,
   object: ApiObject,
   custom: CustomVersion,
   old?: ApiObject,
 ): Promise<void> {
-  const found = await inTurns(custom.validate(object, old));
+  const found = await inTurns(custom.validate(object, old, (text) => request?.warn(text)));
   refuse(definition, object, () => [
     ...validateObjectMeta(object.metadata, definition).filter(({ field }) => !isKept(field, old)),
     ...(old === undefined ? [] : validateObjectMetaUpdate(object.metadata, old.metadata)),

@@ -149,3 +149,55 @@ test('a definition of a protected group needs an approval, and says whether it h
     `KubernetesAPIApprovalPolicyConformant=True ApprovedAnnotation: approved in ${url}`,
   ]);
 });
+
+test('a deletion marks the definition, and ends it when there is nothing to delete', async () => {
+  const name = 'briefs.stable.example.com';
+  await create(definitionOf({ plural: 'briefs', kind: 'Brief' }));
+  await untilShown(name, SERVED);
+  const watch = at(1).watch(`${DEFINITIONS}?watch=1&fieldSelector=metadata.name=${name}`);
+  await watch.reached(1);
+  const { code, json } = await at(0).request('DELETE', `${DEFINITIONS}/${name}`);
+  expect(code).toBe(200);
+  expect(json.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
+  expect(json.metadata.deletionTimestamp).toBeDefined();
+  expect(json.metadata).not.toHaveProperty('deletionGracePeriodSeconds');
+  expect(json.metadata.generation).toBe(1);
+  expect(shown(json)).toEqual([
+    ...SERVED,
+    'Terminating=True InstanceDeletionPending: CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+  ]);
+  await watch.reached(4);
+  watch.stop();
+  const last = watch.events.map(({ type, object }) => [type, shown(object as CustomResourceDefinition)[2]]);
+  expect(last).toEqual([
+    ['ADDED', undefined],
+    ['MODIFIED', expect.stringContaining('InstanceDeletionPending')],
+    ['MODIFIED', 'Terminating=True InstanceDeletionInProgress: CustomResource deletion is in progress'],
+    ['DELETED', 'Terminating=False InstanceDeletionCompleted: removed all instances'],
+  ]);
+});
+
+test('a dry run of a deletion marks nothing', async () => {
+  const name = 'keeps.stable.example.com';
+  await create(definitionOf({ plural: 'keeps', kind: 'Keep' }));
+  await untilShown(name, SERVED);
+  const { json } = await at(0).request('DELETE', `${DEFINITIONS}/${name}?dryRun=All`);
+  expect(json.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
+  expect((await read(name)).metadata).not.toHaveProperty('deletionTimestamp');
+});
+
+test('a definition that never got its names goes without a look at objects', async () => {
+  await create(definitionOf({ plural: 'holders', kind: 'Held' }));
+  await untilShown('holders.stable.example.com', SERVED);
+  await create(definitionOf({ plural: 'waiters', kind: 'Held' }));
+  const name = 'waiters.stable.example.com';
+  await vi.waitFor(async () => expect(shown(await read(name))[1]).toContain('NotAccepted'), PATIENCE);
+  const watch = at(1).watch(`${DEFINITIONS}?watch=1&fieldSelector=metadata.name=${name}`);
+  await watch.reached(1);
+  await at(0).request('DELETE', `${DEFINITIONS}/${name}`);
+  await watch.reached(4);
+  watch.stop();
+  expect(shown(watch.events[3]?.object as CustomResourceDefinition)[2]).toBe(
+    'Terminating=False NeverEstablished: resource was never established',
+  );
+});
