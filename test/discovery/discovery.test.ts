@@ -47,6 +47,14 @@ const aggregatedAs = (version: string): Record<string, string> => ({
   accept: `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList,application/json`,
 });
 
+interface Item {
+  readonly metadata: { readonly name: string };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every kind
+const itemOf = ({ json }: Pick<Answered, 'json'>): any =>
+  json.items.find(({ metadata }: Item) => metadata.name === 'stable.example.com');
+
 const CRON = { kind: 'Cron', shortNames: ['ct'], categories: ['all'] } as const;
 
 test('a definition is in the answer to the next request, and gone from the one after its end', async () => {
@@ -137,6 +145,24 @@ test('without a served stored version there is no hash of it, and what ends take
   expect(cron.verbs).toEqual(['delete', 'deletecollection', 'get', 'list', 'watch']);
 });
 
+test('what begins to end is listed anew, in every list', async () => {
+  const { registry, ask } = createServer();
+  const { custom, ...definition } = customDefinition(CRON);
+  if (custom === undefined) throw new Error('the definition is not custom');
+  let isEnding = false;
+  const changing = Object.defineProperty({ ...custom }, 'isEnding', { get: () => isEnding });
+  registry.put('crons.stable.example.com', [{ ...definition, custom: changing }]);
+  const verbs = async (): Promise<number[]> => {
+    const [plain] = (await ask('/apis/stable.example.com/v1')).json.resources;
+    const item = itemOf(await ask('/apis', aggregatedAs('v2')));
+    return [plain, item.versions[0].resources[0]].map((one: { verbs: string[] }) => one.verbs.length);
+  };
+  expect(await verbs()).toEqual([8, 8]);
+  isEnding = true;
+  registry.relist('crons.stable.example.com');
+  expect(await verbs()).toEqual([5, 5]);
+});
+
 test('both versions of aggregated discovery show a custom resource with its subresources', async () => {
   const { registry, ask } = createServer();
   registry.put('crons.stable.example.com', [
@@ -146,9 +172,7 @@ test('both versions of aggregated discovery show a custom resource with its subr
     const { json, headers } = await ask('/apis', aggregatedAs(version));
     expect(json.apiVersion).toBe(`apidiscovery.k8s.io/${version}`);
     expect(headers.vary).toBe('Accept');
-    const item = json.items.find(
-      ({ metadata }: { metadata: { name: string } }) => metadata.name === 'stable.example.com',
-    );
+    const item = itemOf({ json });
     const own = { group: 'stable.example.com', version: 'v1', kind: 'Cron' };
     expect(item).toEqual({
       metadata: { name: 'stable.example.com', creationTimestamp: null },

@@ -1,108 +1,13 @@
-import type { JsonObject, JsonValue } from '../../api/json.ts';
-import { equal } from '../../object/equality.ts';
+import type { JsonValue } from '../../api/json.ts';
 import { isObject } from '../../object/json-values.ts';
-import { type Schema, schemaOfItems, schemaOfValues } from './types.ts';
+import { additionalSchemaOf, itemsOf, propertyOf, type Schema } from '../node.ts';
+import { type Before, OldValues } from '../ratchet.ts';
 
-/** Which value an item of a list with keys was before (apiserver/pkg/cel/common/maplist.go). */
-export class KeyedItems {
-  readonly #keys: readonly string[];
-  readonly #items = new Map<string, JsonObject>();
-
-  /** Without items when the list has no keys. */
-  constructor(schema: Schema, list: JsonValue | undefined) {
-    const { 'x-kubernetes-list-type': type, 'x-kubernetes-list-map-keys': keys = [] } = schema;
-    this.#keys = type === 'map' ? keys : [];
-    if (this.#keys.length === 0 || !Array.isArray(list)) return;
-    for (const item of list) {
-      const key = this.#keyOf(item);
-      if (key !== undefined && isObject(item) && !this.#items.has(key)) this.#items.set(key, item);
-    }
-  }
-
-  find(item: JsonValue): JsonObject | undefined {
-    if (this.#items.size === 0) return undefined;
-    const key = this.#keyOf(item);
-    return key === undefined ? undefined : this.#items.get(key);
-  }
-
-  /** Undefined: a key is missing, or no scalar. */
-  #keyOf(item: JsonValue): string | undefined {
-    if (!isObject(item)) return undefined;
-    const values: string[] = [];
-    for (const key of this.#keys) {
-      const value = Object.hasOwn(item, key) ? item[key] : undefined;
-      if (value === undefined || typeof value === 'object') return undefined;
-      values.push(`${typeof value === 'string' ? 's' : ''}${value}`);
-    }
-    return JSON.stringify(values);
-  }
-}
-
-/**
- * A value and the one it was before (apiserver/pkg/cel/common/equality.go). Whether they are equal is found out once, and
- * for the parts first.
- */
-export class Correlation {
-  readonly #value: JsonValue;
-  readonly #old: JsonValue;
-  readonly #schema: Schema;
-  readonly #children = new Map<string | number, Correlation>();
-  #keyed: KeyedItems | undefined;
-  #isEqual: boolean | undefined;
-
-  constructor(value: JsonValue, old: JsonValue, schema: Schema) {
-    this.#value = value;
-    this.#old = old;
-    this.#schema = schema;
-  }
-
-  /** Undefined: the field is new, or its schema is not known. */
-  field(name: string): Correlation | undefined {
-    if (!isObject(this.#value) || !isObject(this.#old)) return undefined;
-    const { properties = {} } = this.#schema;
-    const schema = Object.hasOwn(properties, name) ? properties[name] : schemaOfValues(this.#schema);
-    if (schema === undefined || !Object.hasOwn(this.#value, name) || !Object.hasOwn(this.#old, name))
-      return undefined;
-    return this.#child(name, this.#value[name], this.#old[name], schema);
-  }
-
-  /** Undefined: the list has no keys, or had no item with these. */
-  item(at: number): Correlation | undefined {
-    const schema = schemaOfItems(this.#schema);
-    if (schema === undefined || !Array.isArray(this.#value) || !Array.isArray(this.#old)) return undefined;
-    const value = this.#value[at];
-    if (value === undefined) return undefined;
-    this.#keyed ??= new KeyedItems(this.#schema, this.#old);
-    const old = this.#keyed.find(value);
-    return old === undefined ? undefined : this.#child(at, value, old, schema);
-  }
-
-  get isEqual(): boolean {
-    this.#isEqual ??= this.#compare();
-    return this.#isEqual;
-  }
-
-  #child(key: string | number, value: JsonValue | undefined, old: JsonValue | undefined, schema: Schema) {
-    const known = this.#children.get(key);
-    if (known !== undefined) return known;
-    const child = new Correlation(value ?? null, old ?? null, schema);
-    this.#children.set(key, child);
-    return child;
-  }
-
-  /** Items with keys may have changed places. Parts that do not correlate are compared as they are. */
-  #compare(): boolean {
-    const [value, old] = [this.#value, this.#old];
-    if (Array.isArray(value) && Array.isArray(old)) {
-      if (value.length !== old.length) return false;
-      if (this.#schema['x-kubernetes-list-type'] !== 'map') return equal(value, old);
-      return value.every((_, at) => this.item(at)?.isEqual === true);
-    }
-    if (!isObject(value) || !isObject(old)) return equal(value, old);
-    const names = Object.keys(value);
-    if (names.length !== Object.keys(old).length) return false;
-    return names.every((name) => this.field(name)?.isEqual === true);
-  }
+/** A value that was there before in another form. */
+interface Correlated {
+  readonly value: JsonValue;
+  readonly before: Before;
+  readonly schema: Schema;
 }
 
 /**
@@ -110,28 +15,49 @@ export class Correlation {
  * before, such as an item of a list without keys, goes by the nearest value above it that has one.
  */
 export class Ratchet {
-  readonly #current: Correlation | undefined;
-  readonly #nearest: Correlation | undefined;
+  readonly #values: OldValues;
+  readonly #current: Correlated | undefined;
+  readonly #nearest: Correlated | undefined;
 
-  constructor(current?: Correlation, nearest?: Correlation) {
+  private constructor(values: OldValues, current?: Correlated, nearest?: Correlated) {
+    this.#values = values;
     this.#current = current;
     this.#nearest = nearest;
   }
 
+  /** Without an old value nothing is let through. */
+  static of(value: JsonValue, old: JsonValue | undefined, schema: Schema): Ratchet {
+    const current = old === undefined ? undefined : { value, before: { value: old }, schema };
+    return new Ratchet(new OldValues(), current);
+  }
+
   get isUnchanged(): boolean {
-    return (this.#current ?? this.#nearest)?.isEqual === true;
+    const one = this.#current ?? this.#nearest;
+    return one !== undefined && this.#values.areEqual(one.value, one.before.value, one.schema);
   }
 
   /** The version and kind of an object are the same before and after, because both were converted. */
   field(name: string): Ratchet {
-    if (this.#current === undefined) return this;
-    if (this.#nearest === undefined && (name === 'apiVersion' || name === 'kind')) return NO_RATCHET;
-    return new Ratchet(this.#current.field(name), this.#current);
+    const current = this.#current;
+    if (current === undefined) return this;
+    if (this.#nearest === undefined && (name === 'apiVersion' || name === 'kind'))
+      return new Ratchet(this.#values);
+    const schema = propertyOf(current.schema, name) ?? additionalSchemaOf(current.schema);
+    const value = isObject(current.value) ? current.value[name] : undefined;
+    return this.#below(value, this.#values.ofField(current.before, name), schema);
   }
 
   item(at: number): Ratchet {
-    return this.#current === undefined ? this : new Ratchet(this.#current.item(at), this.#current);
+    const current = this.#current;
+    if (current === undefined) return this;
+    const value = Array.isArray(current.value) ? current.value[at] : undefined;
+    const before =
+      value === undefined ? undefined : this.#values.ofItem(current.before, value, current.schema);
+    return this.#below(value, before, itemsOf(current.schema));
+  }
+
+  #below(value: JsonValue | undefined, before: Before | undefined, schema: Schema | undefined): Ratchet {
+    const isKnown = value !== undefined && before !== undefined && schema !== undefined;
+    return new Ratchet(this.#values, isKnown ? { value, before, schema } : undefined, this.#current);
   }
 }
-
-export const NO_RATCHET = new Ratchet();

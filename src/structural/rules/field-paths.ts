@@ -1,4 +1,4 @@
-import { type Schema, schemaOfValues } from './types.ts';
+import { additionalSchemaOf, propertyOf, type Schema } from '../node.ts';
 
 /** `fieldPath` of a rule: where its errors are, below the value that it judges. */
 
@@ -29,12 +29,7 @@ export function pathOfRule(fieldPath: string, schema: Schema): string | undefine
       : token.slice(1, -1).replace(ESCAPE, (_, one) => ESCAPED[one] ?? one);
     const { properties }: Schema = at;
     path += properties === undefined ? `[${name}]` : path === '' ? name : `.${name}`;
-    at =
-      properties === undefined
-        ? schemaOfValues(at)
-        : Object.hasOwn(properties, name)
-          ? properties[name]
-          : undefined;
+    at = properties === undefined ? additionalSchemaOf(at) : propertyOf(at, name);
     next += isDotted ? 2 : 3;
   }
   return at === undefined ? undefined : path;

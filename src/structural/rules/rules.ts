@@ -2,17 +2,12 @@ import type { JsonObject, JsonValue } from '../../api/json.ts';
 import type { FieldError } from '../../api/status.ts';
 import { isObject } from '../../object/json-values.ts';
 import type { Steps } from '../../util/concurrency.ts';
-import { Correlation, KeyedItems, NO_RATCHET, Ratchet } from './correlation.ts';
+import { additionalSchemaOf, isEmbedded, itemsOf, type Schema } from '../node.ts';
+import { OldValues } from '../ratchet.ts';
+import { Ratchet } from './correlation.ts';
 import { Judge, type LevelRule, type Place } from './judge.ts';
 import { RuleCompiler } from './programs.ts';
-import {
-  type DeclaredType,
-  isEmbedded,
-  type Schema,
-  schemaOfItems,
-  schemaOfValues,
-  typeOfSchema,
-} from './types.ts';
+import { type DeclaredType, typeOfSchema } from './types.ts';
 
 /**
  * The rules of a schema (x-kubernetes-validations; apiextensions-apiserver, apiserver/schema/cel/validation.go). The rules of a
@@ -50,8 +45,7 @@ export class CompiledRules {
     { old, isRatcheting = false, warn = ignore }: RunOptions = {},
   ): Steps<FieldError[]> {
     const judge = new Judge(warn);
-    const ratchet =
-      isRatcheting && old !== undefined ? new Ratchet(new Correlation(object, old, this.schema)) : NO_RATCHET;
+    const ratchet = Ratchet.of(object, isRatcheting ? old : undefined, this.schema);
     yield* this.#run(judge, { path: '', value: object, old, ratchet });
     return judge.errors;
   }
@@ -65,16 +59,17 @@ export class CompiledRules {
   }
 
   *#runItems(judge: Judge, list: readonly JsonValue[], { path, old, ratchet }: Place): Steps<void> {
-    const below = schemaOfItems(this.schema);
+    const below = itemsOf(this.schema);
     if (below === undefined || !hasRules(below)) return;
     const rules = this.#belowAt(below);
-    const before = new KeyedItems(this.schema, old);
+    const values = new OldValues();
+    const before = old === undefined ? undefined : { value: old };
     for (const [at, value] of list.entries()) {
       if (judge.isDone) return;
       yield* rules.#run(judge, {
         path: `${path}[${at}]`,
         value,
-        old: before.find(value),
+        old: values.ofItem(before, value, this.schema)?.value,
         ratchet: ratchet.item(at),
       });
     }
@@ -82,7 +77,7 @@ export class CompiledRules {
 
   *#runFields(judge: Judge, object: JsonObject, { path, old, ratchet }: Place): Steps<void> {
     const { properties = {} } = this.schema;
-    const additional = schemaOfValues(this.schema);
+    const additional = additionalSchemaOf(this.schema);
     for (const name in object) {
       const isNamed = Object.hasOwn(properties, name);
       const below = isNamed ? properties[name] : additional;
@@ -131,7 +126,7 @@ export function hasRules(schema: Schema): boolean {
   const known = withRules.get(schema);
   if (known !== undefined) return known;
   const { properties = {}, 'x-kubernetes-validations': own = [] } = schema;
-  const below = [schemaOfItems(schema), schemaOfValues(schema), ...Object.values(properties)];
+  const below = [itemsOf(schema), additionalSchemaOf(schema), ...Object.values(properties)];
   const has = own.length > 0 || below.some((one) => one !== undefined && hasRules(one));
   withRules.set(schema, has);
   return has;

@@ -1,13 +1,19 @@
-import type { JSONSchemaProps } from '../../api/types/apiextensions/v1.ts';
 import type { ObjectType } from '../../cel/objects.ts';
+import {
+  additionalSchemaOf,
+  hasDefault,
+  isEmbedded,
+  isIntOrString,
+  itemsOf,
+  propertyOf,
+  type Schema,
+} from '../node.ts';
 import { escapeName } from './escape.ts';
 
 /**
  * Types of expressions from a schema, with the sizes that costs are estimated from (apiserver/pkg/cel/common/schemas.go). What
  * an expression cannot use has no type: values without a schema, and lists and maps of them.
  */
-
-export type Schema = JSONSchemaProps;
 
 interface Sized {
   readonly schema: Schema;
@@ -38,7 +44,7 @@ export class DeclaredObject implements ObjectType, Sized {
   readonly maxElements = 0;
   readonly #isResource: boolean;
   #fields: ReadonlyMap<string, Field> | undefined;
-  #properties: Readonly<Record<string, Schema>> | undefined;
+  #properties: Record<string, Schema> | undefined;
   #minSize: number | undefined;
 
   constructor(schema: Schema, isResource: boolean) {
@@ -47,7 +53,7 @@ export class DeclaredObject implements ObjectType, Sized {
   }
 
   /** The schemas of the fields by their names in JSON; a resource has a kind and a name, whether its schema says so or not. */
-  get properties(): Readonly<Record<string, Schema>> {
+  get properties(): Record<string, Schema> {
     const { properties = {} } = this.schema;
     this.#properties ??= this.#isResource ? withMetadata(properties) : properties;
     return this.#properties;
@@ -64,8 +70,7 @@ export class DeclaredObject implements ObjectType, Sized {
   }
 
   propertyType(name: string): DeclaredType | undefined {
-    const { properties } = this;
-    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const schema = propertyOf(this, name);
     return schema === undefined ? undefined : typeOfSchema(schema);
   }
 
@@ -85,12 +90,10 @@ export class DeclaredObject implements ObjectType, Sized {
   }
 
   #sizeOfRequired(): number {
-    const { properties } = this;
     let size = 2;
     for (const name of new Set(this.schema.required)) {
       const type = this.propertyType(name);
-      const hasDefault = (properties[name]?.default ?? null) !== null;
-      if (type !== undefined && !hasDefault) size += Buffer.byteLength(name) + type.minSize + 4;
+      if (type !== undefined && !hasDefault(type.schema)) size += Buffer.byteLength(name) + type.minSize + 4;
     }
     return size;
   }
@@ -100,7 +103,7 @@ const TEXT: Schema = { type: 'string' };
 const METADATA: Schema = { type: 'object', properties: { name: TEXT, generateName: TEXT } };
 
 /** All or nothing, as in Kubernetes: one that is missing replaces the others too. */
-function withMetadata(properties: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
+function withMetadata(properties: Record<string, Schema>): Record<string, Schema> {
   const { kind, apiVersion, metadata } = properties;
   const { name, generateName } = metadata?.properties ?? {};
   const isWhole =
@@ -111,8 +114,6 @@ function withMetadata(properties: Readonly<Record<string, Schema>>): Readonly<Re
 
 type Known = { readonly plain?: DeclaredType | undefined; readonly root?: DeclaredType | undefined };
 const known = new WeakMap<Schema, Known>();
-
-export const isEmbedded = (schema: Schema): boolean => schema['x-kubernetes-embedded-resource'] === true;
 
 /** Undefined: expressions cannot see the value. `isResource`: it is the root of a resource, embedded or not. */
 export function typeOfSchema(schema: Schema, isResource = isEmbedded(schema)): DeclaredType | undefined {
@@ -125,13 +126,14 @@ export function typeOfSchema(schema: Schema, isResource = isEmbedded(schema)): D
 }
 
 function create(schema: Schema, isResource: boolean): DeclaredType | undefined {
-  if (schema['x-kubernetes-int-or-string'] === true)
-    return simple(schema, 'dyn', 1, MAX_REQUEST_BYTES - QUOTES);
+  if (isIntOrString(schema)) return simple(schema, 'dyn', 1, MAX_REQUEST_BYTES - QUOTES);
   switch (schema.type) {
     case 'array':
       return listOf(schema);
     case 'object':
-      return schemaOfValues(schema) === undefined ? new DeclaredObject(schema, isResource) : mapOf(schema);
+      return additionalSchemaOf(schema) === undefined
+        ? new DeclaredObject(schema, isResource)
+        : mapOf(schema);
     case 'string':
       return text(schema);
     case 'boolean':
@@ -155,16 +157,8 @@ const simple = (schema: Schema, name: string, minSize: number, maxElements = 0):
   maxElements,
 });
 
-export function schemaOfItems({ items }: Schema): Schema | undefined {
-  return items === null || items === undefined || Array.isArray(items) ? undefined : items;
-}
-
-export function schemaOfValues({ additionalProperties: additional }: Schema): Schema | undefined {
-  return typeof additional === 'object' && additional !== null ? additional : undefined;
-}
-
 function listOf(schema: Schema): ListType | undefined {
-  const below = schemaOfItems(schema);
+  const below = itemsOf(schema);
   const items = below && typeOfSchema(below);
   if (items === undefined) return undefined;
   const most = limit(schema.maxItems) ?? Math.floor((MAX_REQUEST_BYTES - QUOTES) / (items.minSize + 1));
@@ -175,7 +169,7 @@ function listOf(schema: Schema): ListType | undefined {
 const ENTRY_BYTES = 6;
 
 function mapOf(schema: Schema): MapType | undefined {
-  const below = schemaOfValues(schema);
+  const below = additionalSchemaOf(schema);
   const values = below && typeOfSchema(below);
   if (values === undefined) return undefined;
   const most =
