@@ -204,8 +204,8 @@ export const CUSTOM_RESOURCES: readonly HostileRequest[] = [
     () => ({ compared: many(400, (at) => `r${at}`) }),
     [422],
   ),
-  create('8,000 embedded objects', () => ({
-    embedded: many(8000, (at) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: `p${at}` } })),
+  create('5,000 embedded objects', () => ({
+    embedded: many(5000, (at) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name: `p${at}` } })),
   })),
   create('one field of three megabytes', () => ({ free: { a: 'x'.repeat(2_900_000) } })),
   create('45,000 values that nobody looks at', () => ({ free: { a: many(45_000, (at) => at) } })),
