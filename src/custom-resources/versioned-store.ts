@@ -81,18 +81,16 @@ export class VersionedStore implements Store {
   async watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream> {
     const either = AbortSignal.any([signal, this.#translation.retired]);
     const stream = await this.#store.watch(this.#selecting(query), either);
-    if (this.#translation.isRemote && query.start.kind === 'state')
-      this.#readAhead(query.scope, query.resource);
+    if (this.#translation.isRemote && query.start.kind === 'state') await this.#askAhead(query);
     return new DeliveredEvents((take) => stream.deliver(this.#translating(take)), either);
   }
 
-  /** A state comes object by object, and a question for each would take long. */
-  #readAhead(scope: WatchQuery['scope'], resource: WatchQuery['resource']): void {
-    const read = this.#store
-      .list({ resource, scope, freshness: { kind: 'any' }, limit: 0 })
-      .then(({ entries }) => this.#translation.readAll(entries));
+  /** A state comes object by object, and a question for each would take long. Returns when they are asked. */
+  async #askAhead({ resource, scope }: WatchQuery): Promise<void> {
+    const { entries } = await this.#store.list({ resource, scope, freshness: { kind: 'any' }, limit: 0 });
+    const read = this.#translation.readAll(entries);
     // What fails here fails again when it is needed.
-    read.catch(() => {});
+    if (read instanceof Promise) read.catch(() => {});
   }
 
   async commit(write: Write): Promise<Revision> {
