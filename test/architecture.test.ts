@@ -31,6 +31,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   verbs: 10,
   pages: 9,
   resources: 10,
+  'custom-resources': 10,
   discovery: 10,
   controllers: 10,
   diagnostics: 10,
