@@ -5,7 +5,7 @@ import type { FieldError } from '../api/status.ts';
 import type { CustomResourceDefinition, JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import type { Decoded } from '../codec/decode.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
-import { copyJson } from '../object/equality.ts';
+import { copyJson, equal } from '../object/equality.ts';
 import { CUSTOM_TYPE, type CustomVersion } from '../registry/custom.ts';
 import type { ResourceDefinition, SelectableFields } from '../registry/definition.ts';
 import { CachedEntry } from '../storage/cached-entry.ts';
@@ -48,10 +48,10 @@ export class CustomResource {
   #isEnding: boolean;
   readonly #schemas = new WeakMap<JSONSchemaProps, VersionSchema>();
 
-  constructor(json: Buffer, { conversion, ...parts }: CustomResourceParts) {
+  constructor(json: Buffer, parts: CustomResourceParts) {
     this.source = new DefinitionSource(json);
     this.#parts = parts;
-    this.converter = toConverter(this.source.definition, conversion);
+    this.converter = toConverter(this.source.definition, parts.conversion);
     const { metadata } = this.source.definition;
     this.name = metadata.name ?? '';
     this.digest = digestOf(this.source.definition);
@@ -201,7 +201,7 @@ class Version implements CustomVersion, Translation {
   }
 
   schema(): JSONSchemaProps | undefined {
-    return this.#resource.source.schemaOf(this.#version);
+    return this.#resource.source.readSchema(this.#version);
   }
 
   message(): MessageSchema {
@@ -210,7 +210,7 @@ class Version implements CustomVersion, Translation {
 
   /** The fields that the schema has at the root. */
   fieldNames(): readonly string[] {
-    return Object.keys(this.schema()?.properties ?? {});
+    return Object.keys(this.#resource.source.schemaOf(this.#version)?.properties ?? {});
   }
 
   decode(value: JsonObject, fresh: boolean): Decoded {
@@ -316,7 +316,8 @@ class Version implements CustomVersion, Translation {
     const object = parseStored(entry.json);
     const stored = storedVersionOf(entry.json);
     this.#resource.schemaOf(stored)?.normalize(object);
-    const isOutdated = stored !== this.#resource.storedVersion || !toStoredJson(object).equals(entry.json);
+    // In whatever order its fields come: bytes may differ where nothing does.
+    const isOutdated = stored !== this.#resource.storedVersion || !equal(object, parseStored(entry.json));
     return { entry, object, isOutdated };
   }
 

@@ -46,6 +46,11 @@ export class DefinitionSource {
     }
     return schemas.get(version);
   }
+
+  /** The same for one who reads it once: publication of a thousand definitions would drive out those that are in use. */
+  readSchema(version: string): JSONSchemaProps | undefined {
+    return (recent.peek(this.#json) ?? parseSchemas(this.#json)).get(version);
+  }
 }
 
 function parseSchemas(json: Buffer): Schemas {

@@ -22,7 +22,7 @@ export interface CustomVersion {
   readonly storedVersion: string;
   /** The definition is being deleted: nothing is created any more. */
   readonly isEnding: boolean;
-  /** Parsed when it is asked for, and let go when memory is short; undefined for one that has none (stored by other programs). */
+  /** For publication: parsed for each who asks, and kept by nobody; undefined for one that has none (stored by other programs). */
   schema(): JSONSchemaProps | undefined;
   /** The same as ownership of fields needs it. */
   message(): MessageSchema;

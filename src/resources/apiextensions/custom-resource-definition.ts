@@ -8,6 +8,7 @@ import { copyJson } from '../../object/equality.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { validate, validateUpdate } from './validation/definition.ts';
+import { validateRules } from './validation/rules.ts';
 
 const EMPTY_STATUS: CustomResourceDefinitionStatus = {
   conditions: null,
@@ -25,6 +26,11 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
   versions: [{ version: 'v1', type: 'apiextensions/v1.CustomResourceDefinition' }],
   emptyStatus: EMPTY_STATUS,
   statusResets: [['spec'], ['metadata']],
+  prepareStatus: (definition) => {
+    const { status = {} } = definition;
+    if ((status.storedVersions ?? []).length === 0)
+      definition.status = withStorageVersion(status, definition);
+  },
   strategy: {
     tracksGeneration: true,
     allowUnconditionalUpdate: false,
@@ -38,6 +44,7 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
     beginDeletion,
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
+    validateInSteps: validateRules,
   },
 });
 
