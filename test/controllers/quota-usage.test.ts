@@ -43,6 +43,7 @@ test('when a counted resource cannot be followed the run fails, and the next run
     client: createTestClient({ definitions: [], watch }).client,
     quotas: {} as StoredQuotas,
     definitions: () => BUILT_IN_RESOURCES.filter(({ resource }) => resource === 'pods'),
+    onResources: () => () => {},
     now: () => new Date(),
     onError: () => {},
   });

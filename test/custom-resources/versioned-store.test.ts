@@ -7,7 +7,6 @@ import { CustomResource } from '../../src/custom-resources/custom-resource.ts';
 import type { Encoding, Entry, SharedEvent, Store } from '../../src/storage/store.ts';
 import { definitionOf } from '../kit/definitions.ts';
 import { ReferenceStore } from '../storage/contract/reference-store.ts';
-import { conversionParts } from './conversion/converter-kit.ts';
 
 /** Objects of a custom resource, as they were stored and as a version has them. */
 

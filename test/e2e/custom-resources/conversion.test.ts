@@ -201,6 +201,8 @@ test('a watch shows its state with one call, then each change in its version', a
       201,
       server.request('POST', pathOf('dates', 'v1'), objectOf('Date', 'v1', `d${at}`, { size: at })),
     );
+  // From here on the server knows all of them.
+  await expectCode(200, server.request('GET', pathOf('dates', 'v1')));
   const watch = server.watch(`${pathOf('dates', 'v2')}?watch=true&resourceVersion=0`);
   await vi.waitFor(() => expect(watch.events).toHaveLength(5), PATIENCE);
   expect(watch.events.map(({ object }) => object)).toMatchObject(
