@@ -13,6 +13,7 @@ import {
   type LibraryType,
   type LibraryVariable,
 } from './library-internals.ts';
+import { literalProblem } from './literals.ts';
 import type { ObjectType, ValueType } from './objects.ts';
 import { CelError, toCelError, toSource } from './program.ts';
 import { CheckScope, RunScope } from './scopes.ts';
@@ -64,7 +65,7 @@ export class DeclaredTypes {
     this.#evaluator = new Evaluator(parts);
   }
 
-  /** @throws CelError whose message is the text of Kubernetes, place and all */
+  /** @throws CelError whose message is the text of Kubernetes: `compilation failed: ` and the place */
   compile(expression: string, variables: Readonly<Record<string, ValueType>>): DeclaredProgram {
     try {
       const tree = this.#base.environment.parse(toSource(expression)).ast as unknown as CheckedNode;
@@ -72,8 +73,10 @@ export class DeclaredTypes {
       instrument(tree);
       return { type: type.name, tree, run: (values, limit) => this.#run(tree, values, limit) };
     } catch (error) {
-      const text = describeIssue(toCelError(error), expression, (name) => this.#base.functions.has(name));
-      throw new CelError(text, { cause: error });
+      const issue = toCelError(error);
+      if (issue.code === 'bad_program') throw new CelError(`program instantiation failed: ${issue.message}`);
+      const text = describeIssue(issue, expression, (name) => this.#base.functions.has(name));
+      throw new CelError(`compilation failed: ${text}`, { cause: error });
     }
   }
 
@@ -164,6 +167,18 @@ function objectTypeNumber(at: number, { registry, options }: Internals): Library
   return type;
 }
 
+/** The arguments of `'%d %s'.format([1, 'a'])`. */
+const isFormat = ({ op, args }: CheckedNode): boolean =>
+  op === 'rcall' && Array.isArray(args) && Object.is(args[0], 'format');
+
+/** Undefined: it has to be computed. */
+function writtenValue({ op, args }: CheckedNode): unknown {
+  if (op === 'value') return args;
+  const inner =
+    op === '-_' && typeof args === 'object' && args !== null && 'args' in args ? args.args : undefined;
+  return typeof inner === 'bigint' ? -inner : undefined;
+}
+
 const mapTypeOf = (registry: LibraryRegistry): unknown => registry.variables.get('map')?.value;
 
 type CheckerClass = new (
@@ -177,6 +192,8 @@ let checkerClass: CheckerClass | undefined;
 function checkerFor({ Checker }: Internals): CheckerClass {
   checkerClass ??= class extends Checker {
     readonly #objects: ReadonlySet<string>;
+    /** Lists may hold values of different types here. */
+    #mayMix = false;
 
     constructor(
       parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
@@ -190,7 +207,13 @@ function checkerFor({ Checker }: Internals): CheckerClass {
       if (node.checkedType !== undefined) return node.checkedType;
       if (Array.isArray(node.args) && node.meta.alternate === undefined && node.meta.macro === undefined)
         this.#checkObjects(node, node.args, context);
-      return super.check(node, context);
+      if (!isFormat(node)) return super.check(node, context);
+      this.#mayMix = true;
+      try {
+        return super.check(node, context);
+      } finally {
+        this.#mayMix = false;
+      }
     }
 
     #isObject({ name }: LibraryType): boolean {
@@ -199,10 +222,26 @@ function checkerFor({ Checker }: Internals): CheckerClass {
 
     #checkObjects(node: CheckedNode, args: readonly CheckedNode[], context: unknown): void {
       const [first, second] = args;
+      if (node.op === 'list') this.#checkAlike(args, context);
+      if (node.op === 'map') {
+        const entries = args.flat();
+        this.#checkAlike(
+          entries.filter((_, at) => at % 2 === 0),
+          context,
+        );
+        this.#checkAlike(
+          entries.filter((_, at) => at % 2 === 1),
+          context,
+        );
+      }
       if (first === undefined || second === undefined) return;
       switch (node.op) {
         case 'call':
           if (Object.is(first, 'type')) this.#checkTypeCall(node, args[1], context);
+          this.#checkLiteral(String(first), args[1]);
+          return;
+        case 'rcall':
+          this.#checkLiteral(String(first), args[2]);
           return;
         case '==':
         case '!=':
@@ -223,6 +262,35 @@ function checkerFor({ Checker }: Internals): CheckerClass {
           return;
         }
       }
+    }
+
+    /** What stands in one list or map is of one type. */
+    #checkAlike(nodes: readonly CheckedNode[], context: unknown): void {
+      let type: LibraryType | undefined;
+      for (const node of this.#mayMix ? [] : nodes) {
+        const next = this.check(node, context);
+        const both = type === undefined ? next : this.#common(type, next);
+        if (both === null)
+          throw this.createError(
+            'mixed_types',
+            `expected type '${type?.name}' but found '${next.name}'`,
+            node,
+          );
+        type = both;
+      }
+    }
+
+    /** A type for both; null when there is none. Objects may be null. */
+    #common(a: LibraryType, b: LibraryType): LibraryType | null {
+      const [message, other] = a.kind === 'message' ? [a, b] : [b, a];
+      return message.kind === 'message' && other.name === 'null' ? message : a.unify(this.registry, b);
+    }
+
+    /** Texts that are written out and must be durations, times or patterns are looked at before anything runs. */
+    #checkLiteral(name: string, args: unknown): void {
+      const literal = Array.isArray(args) ? (args.at(0) as CheckedNode | undefined) : undefined;
+      const problem = literal && literalProblem(name, writtenValue(literal));
+      if (problem !== undefined) throw this.createError(problem.code, problem.text, literal);
     }
 
     /** `type(object)`: an object is a map to expressions that ask. */
