@@ -273,6 +273,13 @@ class Version implements CustomVersion, Translation {
     return converter.convert([object], apiVersion).then(([one = object]) => this.#toStored(one));
   }
 
+  from(object: ApiObject): ApiObject | Promise<ApiObject> {
+    const { converter } = this.#resource;
+    if (object.apiVersion === this.#apiVersion) return object;
+    if (converter === undefined) return { ...object, apiVersion: this.#apiVersion };
+    return converter.convert([object], this.#apiVersion).then(([one = object]) => one);
+  }
+
   /** `object`: converted to the version that is stored. */
   #toStored(object: ApiObject): Buffer {
     this.#resource.schemaOf(this.#resource.storedVersion)?.prune(object);
