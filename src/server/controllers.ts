@@ -2,6 +2,7 @@ import { repairAllocations } from '../controllers/allocation-repair.ts';
 import { bootstrapNamespaces, bootstrapPriorities, bootstrapRoles } from '../controllers/bootstrap.ts';
 import { CustomResourceAcceptance } from '../controllers/custom-resource-acceptance.ts';
 import { CustomResourceEnd } from '../controllers/custom-resource-end.ts';
+import { CustomResourceViews } from '../controllers/custom-resource-views.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
@@ -72,6 +73,7 @@ function startControllers(
   const quotaUsage = new QuotaUsage({
     ...{ client, quotas, now },
     definitions: () => [...registry.storages()],
+    onResources: (changed) => registry.onChange(changed),
     onError: logAs('quotas'),
   });
   services.start('quotas', 'essential', (signal, works) => quotaUsage.run(signal, works));
@@ -81,7 +83,7 @@ function startControllers(
 
 function startCustomResources(
   { now, logger }: Foundation,
-  { writing: { client } }: ControllerParts,
+  { writing: { client }, storage: { views } }: ControllerParts,
   services: Services,
 ): void {
   const onError = (error: unknown): void => logger.error('custom resource definitions', error);
@@ -94,6 +96,12 @@ function startCustomResources(
   services.start('custom-resource-acceptance', 'upkeep', (signal) => acceptance.run(signal));
   const end = new CustomResourceEnd({ ...common, isBuiltIn });
   services.start('custom-resource-end', 'upkeep', (signal) => end.run(signal));
+  if (views === undefined) return;
+  const kept = new CustomResourceViews({
+    ...{ client, views },
+    onError: (error) => logger.error('views of custom resources', error),
+  });
+  services.start('custom-resource-views', 'upkeep', (signal) => kept.run(signal));
 }
 
 async function startNamespaceObjects(

@@ -26,6 +26,11 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
   versions: [{ version: 'v1', type: 'apiextensions/v1.CustomResourceDefinition' }],
   emptyStatus: EMPTY_STATUS,
   statusResets: [['spec'], ['metadata']],
+  prepareStatus: (definition) => {
+    const { status = {} } = definition;
+    if ((status.storedVersions ?? []).length === 0)
+      definition.status = withStorageVersion(status, definition);
+  },
   strategy: {
     tracksGeneration: true,
     allowUnconditionalUpdate: false,

@@ -9,6 +9,7 @@ import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goList, goText } from '../../../object/go-value.ts';
 import { keywordsOf, type Schema } from '../../../structural/node.ts';
+import { sizeOfPatterns } from '../../../structural/pattern-size.ts';
 import { mustBeNameInOneError } from '../../rules/names.ts';
 import { validateDefaults } from '../schema/defaults.ts';
 import { validateOpenApi } from '../schema/openapi.ts';
@@ -32,8 +33,14 @@ export function validateVersions(spec: FieldPath, given: readonly Version[] | nu
     at.invalid(written(), 'must contain unique version names');
   if (versions.filter(({ storage }) => storage === true).length !== 1)
     at.invalid(written(), 'must have exactly one version marked as storage version');
-  validateContents(spec, versions);
+  const patterns = sizeOfPatterns(versions.map(({ schema }) => schema?.openAPIV3Schema ?? {}));
+  if (patterns <= MAX_PATTERNS) validateContents(spec, versions);
+  else at.invalidUnshown(`${TOO_MANY_PATTERNS}: they have ${patterns}`);
 }
+
+/** Compiling this many instructions holds the server up for 80 ms. */
+const MAX_PATTERNS = 60_000;
+const TOO_MANY_PATTERNS = `the patterns of all schemas may become ${MAX_PATTERNS} instructions together, where each repeat counts`;
 
 function validateContents(spec: FieldPath, versions: readonly Version[]): void {
   const hasAnyStatus = versions.some(hasStatus);
