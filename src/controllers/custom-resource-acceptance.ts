@@ -1,5 +1,7 @@
 import type { ResourceOf } from '../api/names.ts';
 import type { CustomResourceDefinition } from '../api/types/apiextensions/v1.ts';
+import { cutObjects } from '../codec/cut-objects.ts';
+import { parseStored } from '../codec/stored-object.ts';
 import { toObject } from '../storage/object-reader.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
 import type { Entry } from '../storage/store.ts';
@@ -111,7 +113,7 @@ export class CustomResourceAcceptance {
   #read(entry: Entry): Known {
     const known = this.#known.get(entry);
     if (known !== undefined) return known;
-    const definition = toObject<CustomResourceDefinition>(entry);
+    const definition = parseStored<CustomResourceDefinition>(cutObjects(entry.json, 'openAPIV3Schema'));
     const { metadata, spec = {}, status = {} } = definition;
     const read: Known = {
       claim: {
@@ -122,7 +124,7 @@ export class CustomResourceAcceptance {
         isEnding: metadata.deletionTimestamp !== undefined,
       },
       outline: withoutSchemas(definition),
-      violations: mayBreakStructure(definition) ? this.#options.violations(definition) : '',
+      violations: mayBreakStructure(definition) ? this.#options.violations(toObject(entry)) : '',
     };
     this.#known.set(entry, read);
     return read;

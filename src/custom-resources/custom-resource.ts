@@ -5,7 +5,7 @@ import type { FieldError } from '../api/status.ts';
 import type { CustomResourceDefinition, JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import type { Decoded } from '../codec/decode.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
-import { copyJson } from '../object/equality.ts';
+import { copyJson, equal } from '../object/equality.ts';
 import { CUSTOM_TYPE, type CustomVersion } from '../registry/custom.ts';
 import type { ResourceDefinition, SelectableFields } from '../registry/definition.ts';
 import { CachedEntry } from '../storage/cached-entry.ts';
@@ -13,12 +13,18 @@ import type { StoredObject } from '../storage/revision-log.ts';
 import type { Entry, Store } from '../storage/store.ts';
 import type { Steps } from '../util/concurrency.ts';
 import { toColumns } from './columns.ts';
+import { ConvertedEntries, type ParsedEntry } from './conversion/converted-entries.ts';
+import { type ConversionParts, toConverter, type WebhookConverter } from './conversion/webhook-converter.ts';
 import { DefinitionSource, type VersionOutline } from './definition-source.ts';
 import { toScale } from './scale.ts';
 import { toSelectableFields } from './selectable-fields.ts';
 import { statusView, strategyOf } from './strategy.ts';
 import { type SchemaParts, VersionSchema } from './version-schema.ts';
 import { type Translation, VersionedStore } from './versioned-store.ts';
+
+export interface CustomResourceParts extends SchemaParts {
+  readonly conversion: ConversionParts;
+}
 
 /**
  * A definition's resource. Each served version becomes a ResourceDefinition; they have their storage in common.
@@ -36,13 +42,16 @@ export class CustomResource {
   /** Aborted when the definition has changed or is gone: watches end with it, as clients then begin anew. */
   readonly retired: AbortSignal;
   readonly #retirement = new AbortController();
+  /** Undefined: versions differ in apiVersion alone. */
+  readonly converter: WebhookConverter | undefined;
   readonly #parts: SchemaParts;
   #isEnding: boolean;
   readonly #schemas = new WeakMap<JSONSchemaProps, VersionSchema>();
 
-  constructor(json: Buffer, parts: SchemaParts) {
+  constructor(json: Buffer, parts: CustomResourceParts) {
     this.source = new DefinitionSource(json);
     this.#parts = parts;
+    this.converter = toConverter(this.source.definition, parts.conversion);
     const { metadata } = this.source.definition;
     this.name = metadata.name ?? '';
     this.digest = digestOf(this.source.definition);
@@ -154,6 +163,12 @@ class Version implements CustomVersion, Translation {
   readonly #fields: SelectableFields;
   readonly #read = new WeakMap<Entry, Entry>();
   readonly #selected = new WeakMap<Entry, Entry>();
+  /** Where a webhook is asked. */
+  readonly #converted = new ConvertedEntries({
+    parse: (entry) => this.#parse(entry),
+    convert: async (objects) => this.#resource.converter?.convert(objects, this.#apiVersion) ?? objects,
+    finish: (parsed) => this.#finish(parsed),
+  });
 
   constructor(
     resource: CustomResource,
@@ -181,8 +196,12 @@ class Version implements CustomVersion, Translation {
     return this.#resource.retired;
   }
 
+  get isRemote(): boolean {
+    return this.#resource.converter !== undefined;
+  }
+
   schema(): JSONSchemaProps | undefined {
-    return this.#resource.source.schemaOf(this.#version);
+    return this.#resource.source.readSchema(this.#version);
   }
 
   message(): MessageSchema {
@@ -191,7 +210,7 @@ class Version implements CustomVersion, Translation {
 
   /** The fields that the schema has at the root. */
   fieldNames(): readonly string[] {
-    return Object.keys(this.schema()?.properties ?? {});
+    return Object.keys(this.#resource.source.schemaOf(this.#version)?.properties ?? {});
   }
 
   decode(value: JsonObject, fresh: boolean): Decoded {
@@ -211,7 +230,31 @@ class Version implements CustomVersion, Translation {
     return versioned;
   }
 
-  read(entry: Entry): Entry {
+  read(entry: Entry): Entry | Promise<Entry> {
+    if (!this.#isForWebhook(entry.json)) return this.#readAtOnce(entry);
+    const read = this.#converted.readAll([entry]);
+    return read instanceof Promise ? read.then(([one = entry]) => one) : (read[0] ?? entry);
+  }
+
+  readAll(entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]> {
+    const asked = entries.filter(({ json }) => this.#isForWebhook(json));
+    if (asked.length > 0) return this.#readMixed(entries, asked);
+    const read = entries.map((entry) => this.#readAtOnce(entry));
+    return read.every((one, at) => one === entries[at]) ? entries : read;
+  }
+
+  async #readMixed(entries: readonly Entry[], asked: readonly Entry[]): Promise<readonly Entry[]> {
+    const answers = await this.#converted.readAll(asked);
+    const known = new Map(asked.map((entry, at) => [entry, answers[at]]));
+    return entries.map((entry) => known.get(entry) ?? this.#readAtOnce(entry));
+  }
+
+  /** Whether a webhook converts between the version of the bytes and this one. */
+  #isForWebhook(json: Buffer): boolean {
+    return this.#resource.converter !== undefined && storedVersionOf(json) !== this.#version;
+  }
+
+  #readAtOnce(entry: Entry): Entry {
     if (this.#isCurrent(entry.json)) return entry;
     let read = this.#read.get(entry);
     if (read === undefined) {
@@ -221,26 +264,36 @@ class Version implements CustomVersion, Translation {
     return read;
   }
 
-  readAll(entries: readonly Entry[]): readonly Entry[] {
-    const read = entries.map((entry) => this.read(entry));
-    return read.every((one, at) => one === entries[at]) ? entries : read;
-  }
-
-  write(json: Buffer): Buffer {
-    const { storedVersion } = this.#resource;
+  write(json: Buffer): Buffer | Promise<Buffer> {
+    const { storedVersion, converter } = this.#resource;
     if (storedVersion === this.#version) return json;
     const object = parseStored(json);
-    object.apiVersion = this.#apiVersionOf(storedVersion);
-    this.#resource.schemaOf(storedVersion)?.prune(object);
+    const apiVersion = this.#apiVersionOf(storedVersion);
+    if (converter === undefined) return this.#toStored({ ...object, apiVersion });
+    return converter.convert([object], apiVersion).then(([one = object]) => this.#toStored(one));
+  }
+
+  from(object: ApiObject): ApiObject | Promise<ApiObject> {
+    const { converter } = this.#resource;
+    if (object.apiVersion === this.#apiVersion) return object;
+    if (converter === undefined) return { ...object, apiVersion: this.#apiVersion };
+    return converter.convert([object], this.#apiVersion).then(([one = object]) => one);
+  }
+
+  /** `object`: converted to the version that is stored. */
+  #toStored(object: ApiObject): Buffer {
+    this.#resource.schemaOf(this.#resource.storedVersion)?.prune(object);
     return toStoredJson(object);
   }
 
+  /** What a webhook would make of an entry is not known before it was asked. */
   select(entry: Entry): Entry {
-    if (this.#fields.names.length === 0) return entry;
-    let selected = this.#selected.get(entry);
+    const known = this.#isForWebhook(entry.json) ? (this.#converted.find(entry) ?? entry) : entry;
+    if (this.#fields.names.length === 0) return known;
+    let selected = this.#selected.get(known);
     if (selected === undefined) {
-      selected = new CachedEntry(toStoredObject(entry, entry.json), this.#fields.read);
-      this.#selected.set(entry, selected);
+      selected = new CachedEntry(toStoredObject(known, known.json), this.#fields.read);
+      this.#selected.set(known, selected);
     }
     return selected;
   }
@@ -252,13 +305,25 @@ class Version implements CustomVersion, Translation {
   }
 
   #translate(entry: Entry): Entry {
+    const parsed = this.#parse(entry);
+    if (parsed.object.apiVersion === this.#apiVersion && !parsed.isOutdated) return entry;
+    parsed.object.apiVersion = this.#apiVersion;
+    return this.#finish(parsed);
+  }
+
+  /** An object in the version that it is stored in, as its schema is now. */
+  #parse(entry: Entry): ParsedEntry {
     const object = parseStored(entry.json);
-    const stored = object.apiVersion.slice(object.apiVersion.lastIndexOf('/') + 1);
+    const stored = storedVersionOf(entry.json);
     this.#resource.schemaOf(stored)?.normalize(object);
-    const isOutdated = stored !== this.#resource.storedVersion || !toStoredJson(object).equals(entry.json);
-    if (stored === this.#version && !isOutdated) return entry;
-    object.apiVersion = this.#apiVersion;
-    if (stored !== this.#version) this.#rules().prune(object);
+    // In whatever order its fields come: bytes may differ where nothing does.
+    const isOutdated = stored !== this.#resource.storedVersion || !equal(object, parseStored(entry.json));
+    return { entry, object, isOutdated };
+  }
+
+  /** `object`: converted to this version. */
+  #finish({ entry, object, isOutdated }: ParsedEntry): Entry {
+    if (storedVersionOf(entry.json) !== this.#version) this.#rules().prune(object);
     return new TranslatedEntry(entry, toStoredJson(object), isOutdated);
   }
 
@@ -272,6 +337,16 @@ class Version implements CustomVersion, Translation {
     return rules;
   }
 }
+
+/** Of an object in stored form. */
+function storedVersionOf(json: Buffer): string {
+  const [, version = ''] = HEAD.exec(json.toString('latin1', 0, MAX_HEAD_BYTES)) ?? [];
+  return version;
+}
+
+const HEAD = /^\{"kind":"[^"]*","apiVersion":"(?:[^"/]*\/)?([^"]*)"/;
+/** Names of a kind, a group and a version are at most this long together. */
+const MAX_HEAD_BYTES = 512;
 
 /** An entry is one of a cache that knows its resource. */
 const toStoredObject = ({ namespace, name, uid, revision }: Entry, json: Buffer): StoredObject => ({

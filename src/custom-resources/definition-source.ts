@@ -4,6 +4,7 @@ import type {
   CustomResourceDefinitionVersion,
   JSONSchemaProps,
 } from '../api/types/apiextensions/v1.ts';
+import { cutObjects } from '../codec/cut-objects.ts';
 import { parseStored } from '../codec/stored-object.ts';
 
 /** A version of a definition without its schema, which is nearly all of its bytes. */
@@ -32,7 +33,7 @@ export class DefinitionSource {
 
   constructor(json: Buffer) {
     this.#json = json;
-    const { spec = {}, ...rest } = parseStored<CustomResourceDefinition>(json);
+    const { spec = {}, ...rest } = parseStored<CustomResourceDefinition>(cutObjects(json, 'openAPIV3Schema'));
     this.versions = (spec.versions ?? []).map(({ schema: _, ...outline }) => outline);
     this.definition = { ...rest, spec: { ...spec, versions: [] } };
   }
@@ -45,6 +46,11 @@ export class DefinitionSource {
       recent.set(this.#json, schemas);
     }
     return schemas.get(version);
+  }
+
+  /** The same for one who reads it once: publication of a thousand definitions would drive out those that are in use. */
+  readSchema(version: string): JSONSchemaProps | undefined {
+    return (recent.peek(this.#json) ?? parseSchemas(this.#json)).get(version);
   }
 }
 

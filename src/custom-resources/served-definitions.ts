@@ -1,16 +1,15 @@
 import type { Registry } from '../registry/registry.ts';
 import type { Followed } from '../storage/follower.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
-import { CustomResource } from './custom-resource.ts';
-import type { SchemaParts } from './version-schema.ts';
+import { CustomResource, type CustomResourceParts } from './custom-resource.ts';
 
 /** Keeps the registry as new as the log's definitions. */
 export class ServedDefinitions implements Followed {
   readonly #registry: Registry;
-  readonly #parts: SchemaParts;
+  readonly #parts: CustomResourceParts;
   readonly #served = new Map<string, CustomResource>();
 
-  constructor(parts: SchemaParts & { readonly registry: Registry }) {
+  constructor(parts: CustomResourceParts & { readonly registry: Registry }) {
     this.#registry = parts.registry;
     this.#parts = parts;
   }

@@ -22,7 +22,7 @@ export interface CustomVersion {
   readonly storedVersion: string;
   /** The definition is being deleted: nothing is created any more. */
   readonly isEnding: boolean;
-  /** Parsed when it is asked for, and let go when memory is short; undefined for one that has none (stored by other programs). */
+  /** For publication: parsed for each who asks, and kept by nobody; undefined for one that has none (stored by other programs). */
   schema(): JSONSchemaProps | undefined;
   /** The same as ownership of fields needs it. */
   message(): MessageSchema;
@@ -40,6 +40,12 @@ export interface CustomVersion {
    * wrong and may stay so.
    */
   validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]>;
+  /**
+   * An object of any version of the resource in this one, as admission shows it to those that asked for this version: converted and
+   * nothing else. The object itself where it has the version.
+   * @throws StatusError when a webhook does not convert it
+   */
+  from(object: ApiObject): ApiObject | Promise<ApiObject>;
   /** The store, whose objects are read and written in this version. */
   through(store: Store): Store;
 }

@@ -2,6 +2,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { NameRule } from '../object/formats.ts';
 import type { UserInfo } from '../request/api-request.ts';
+import type { Steps } from '../util/concurrency.ts';
 import type { AssignedValues } from './assigned-values.ts';
 
 /**
@@ -35,6 +36,11 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   validateCreate?(object: T): FieldError[];
   /** Rules of the change from `old` to `object`. Runs after {@link Strategy.validate}. */
   validateUpdate?(object: T, old: T): FieldError[];
+  /**
+   * Rules that take too long to be checked at once. They are checked in turns with other work, and after all others: the object
+   * is valid but for them. Not for writes of a subresource.
+   */
+  validateInSteps?(object: T, old?: T): Steps<FieldError[]>;
   /** Fields that a write of the object cannot change (its status), so that such a write never owns them. */
   readonly resetFields?: readonly (readonly string[])[];
   /** Texts for Warning headers. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/json.ts';
-import { compilePattern, PatternError } from './patterns.ts';
+import { EFFORT_OF_VALUE, effortOf, MAX_EFFORT_AT_ONCE, patternOf } from './patterns.ts';
 import {
   divides,
   exceeds,
@@ -9,21 +9,18 @@ import {
   hasMoreThan,
   isAmong,
 } from './scalars.ts';
+import { Turn } from './turn.ts';
 import { typeOf, type ValueRules } from './value-rules.ts';
 
 /**
  * Whether a value is valid, and nothing more: nearly all are, and this way makes no object and no text for a valid one. It
- * gives up when it takes too long ({@link OutOfFuel}).
+ * gives up when it takes too long ({@link OutOfTime}).
  */
 
-/** One for each value that is looked at and each 16 characters of a text that a pattern reads: ten milliseconds' worth. */
-const FUEL = 200_000;
-const CHARS_PER_UNIT = 16;
-
-class OutOfFuel extends Error {}
+class OutOfTime extends Error {}
 
 /** One for all: nobody sees it, and making a stack trace takes longer than many validations. */
-const outOfFuel = new OutOfFuel();
+const outOfTime = new OutOfTime();
 
 /** Undefined when it takes too long to find out. */
 export function fits(value: JsonValue, rules: ValueRules): boolean | undefined {
@@ -31,17 +28,16 @@ export function fits(value: JsonValue, rules: ValueRules): boolean | undefined {
   try {
     return check.value(value, rules);
   } catch (error) {
-    if (error === outOfFuel) return undefined;
+    if (error === outOfTime) return undefined;
     throw error;
   }
 }
 
 class Check {
-  #fuel = FUEL;
+  readonly #turn = new Turn();
 
-  #spend(amount: number): void {
-    this.#fuel -= amount;
-    if (this.#fuel < 0) throw outOfFuel;
+  #spend(cost: number): void {
+    if (this.#turn.isOver(cost)) throw outOfTime;
   }
 
   value(value: JsonValue, rules: ValueRules): boolean {
@@ -59,19 +55,25 @@ class Check {
 
   #isAmong(value: JsonValue, rules: ValueRules): boolean {
     if (rules.enum === undefined) return true;
-    if (typeof value === 'object') this.#spend(rules.enum.others.length * 16);
-    else if (typeof value !== 'string') this.#spend(rules.enum.others.length >> 4);
+    if (typeof value !== 'string') this.#spend(rules.enum.others.length >> 2);
     return isAmong(value, rules.enum);
   }
 
   #text(value: string, { maxLength, minLength, pattern, isOfFormat }: ValueRules): boolean {
     if (maxLength !== undefined && hasMoreThan(value, maxLength)) return false;
     if (minLength !== undefined && hasFewerThan(value, minLength)) return false;
-    if (pattern !== '') {
-      this.#spend(Math.trunc(value.length / CHARS_PER_UNIT));
-      if (!matches(pattern, value)) return false;
-    }
+    if (pattern !== '' && !this.#matches(pattern, value)) return false;
     return isOfFormat === undefined || isOfFormat(value);
+  }
+
+  #matches(pattern: string, text: string): boolean {
+    const compiled = patternOf(pattern);
+    if (compiled === undefined) return false;
+    const effort = effortOf(compiled, text);
+    if (effort > MAX_EFFORT_AT_ONCE) throw outOfTime;
+    const matched = compiled.test(text);
+    this.#spend(effort / EFFORT_OF_VALUE);
+    return matched;
   }
 
   #list(list: readonly JsonValue[], rules: ValueRules): boolean {
@@ -125,14 +127,4 @@ export const has = (object: JsonObject, name: string): boolean =>
 export function isInRange(value: number | bigint, { schema }: ValueRules): boolean {
   if (exceeds(value, schema) || fallsBelow(value, schema)) return false;
   return schema.multipleOf === undefined || divides(value, schema.multipleOf) === 'yes';
-}
-
-/** A pattern that cannot be compiled matches nothing. */
-export function matches(pattern: string, text: string): boolean {
-  try {
-    return compilePattern(pattern).test(text);
-  } catch (error) {
-    if (error instanceof PatternError) return false;
-    throw error;
-  }
 }

@@ -8,11 +8,17 @@ import { additionalSchemaOf, itemsOf, propertyOf, type Schema, structuralBelow }
 
 /**
  * Members of sets, and elements of lists that are told apart by keys, are there once (apiextensions-apiserver, schema/listtype).
- * On an update Kubernetes asks this of the new object only when the old one has no such error.
+ * An update of an object that has such an error already is not asked for this: `old` is the object before the update.
  */
-export function validateListTypes(object: JsonObject, schema: Schema): FieldError[] {
+export function validateListTypes(object: JsonObject, schema: Schema, old?: JsonObject): FieldError[] {
+  if (!hasUniqueList(schema)) return [];
+  const errors = errorsOf(object, schema);
+  return errors.length > 0 && old !== undefined && errorsOf(old, schema).length > 0 ? [] : errors;
+}
+
+function errorsOf(object: JsonObject, schema: Schema): FieldError[] {
   const found: FieldError[] = [];
-  if (hasUniqueList(schema)) validateFields(FieldPath.root(found), object, schema);
+  validateFields(FieldPath.root(found), object, schema);
   return found;
 }
 
@@ -89,6 +95,7 @@ function keysOf(item: JsonValue, names: readonly string[]): JsonObject {
 
 /** The second of equal members, in the order of the list; a third one is not reported. */
 function repeated(list: readonly (JsonValue | symbol)[]): number[] {
+  if (list.length < 2) return [];
   const times = new Map<unknown, number>();
   const out: number[] = [];
   for (const [at, item] of list.entries()) {

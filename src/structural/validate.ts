@@ -1,13 +1,20 @@
 import type { JsonObject, JsonValue } from '../api/json.ts';
 import type { FieldError } from '../api/status.ts';
-import { counted, invalidValue, notSupported, required, tooMany } from '../object/field-errors.ts';
-import { goAny, goQuote, goValue } from '../object/go-value.ts';
+import { goQuote, goValue } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
 import { atOnce, type Steps } from '../util/concurrency.ts';
-import { fits, has, matches } from './fits.ts';
+import { fits, has } from './fits.ts';
 import { Found } from './found.ts';
 import type { Schema } from './node.ts';
-import { compilePattern, PatternError } from './patterns.ts';
+import { searchInSteps } from './pattern-search.ts';
+import {
+  compilePattern,
+  EFFORT_OF_VALUE,
+  effortOf,
+  MAX_EFFORT_AT_ONCE,
+  PatternError,
+  patternOf,
+} from './patterns.ts';
 import { type Before, OldValues } from './ratchet.ts';
 import {
   divides,
@@ -17,8 +24,10 @@ import {
   hasFewerThan,
   hasMoreThan,
   isAmong,
+  isInteger,
   limitFor,
 } from './scalars.ts';
+import { Turn } from './turn.ts';
 import { nameOfType, rulesOf, TYPES, typeOf, type ValueRules } from './value-rules.ts';
 
 /**
@@ -56,10 +65,6 @@ interface Place {
   readonly before: Before | undefined;
 }
 
-/** How long a search may go on before others have their turn. */
-const MAX_TURN_MS = 8;
-const VALUES_BETWEEN_LOOKS = 32;
-
 /**
  * Finds all errors of a value. Every method answers how many checks were made and passed (upstream's MatchCount): of several
  * schemas of which none fits, the errors of the one that comes nearest are told.
@@ -89,8 +94,8 @@ class Search {
   #null(rules: ValueRules, { path }: Place): number {
     const { types, schema } = rules;
     const isWrong = types.length > 0 && schema.nullable !== true && !types.includes('null');
-    if (isWrong) this.#wrongType(path, types.join(','), 'null');
-    if (rules.enum !== undefined) this.#notAmong(path, null, rules);
+    if (isWrong) this.#found.wrongType(path, types.join(','), 'null');
+    if (rules.enum !== undefined) this.#found.notAmong(path, null, rules.enum);
     return isWrong ? 0 : 1;
   }
 
@@ -99,11 +104,12 @@ class Search {
     // Three checks hold for every value: that of the clauses, that of the enumeration, and the whole.
     let matched = 3 + this.#type(type, rules, place.path);
     matched += rules.hasClauses ? yield* this.#clauses(value, rules, place.path) : 1;
-    if (typeof value === 'string') matched += this.#text(value, rules, place.path);
+    if (typeof value === 'string') matched += yield* this.#text(value, rules, place.path);
     else if (typeof value === 'number' || typeof value === 'bigint')
       matched += this.#number(value, rules.schema, place.path);
     else if (Array.isArray(value)) matched += yield* this.#list(value, rules, place);
-    if (rules.enum !== undefined && !isAmong(value, rules.enum)) this.#notAmong(place.path, value, rules);
+    if (rules.enum !== undefined && !isAmong(value, rules.enum))
+      this.#found.notAmong(place.path, value, rules.enum);
     if (isObject(value)) matched += yield* this.#object(value, rules, place);
     return matched;
   }
@@ -113,26 +119,43 @@ class Search {
     if (types.length === 0 && format === '') return 0;
     if ((allowed & type) !== 0) return 2;
     const isBare = format !== '' && (type & (TYPES.string | TYPES.array)) === 0;
-    if (isBare) this.#wrongType(path, format, nameOfNumber(type));
-    else this.#wrongType(path, types.join(','), nameOfType(type));
+    if (isBare) this.#found.wrongType(path, format, nameOfNumber(type));
+    else this.#found.wrongType(path, types.join(','), nameOfType(type));
     return 1;
   }
 
-  #text(text: string, rules: ValueRules, path: string): number {
-    this.#textLimits(text, rules, path);
+  *#text(text: string, rules: ValueRules, path: string): Steps<number> {
+    yield* this.#textLimits(text, rules, path);
     const { format, isOfFormat } = rules;
     if (isOfFormat === undefined) return 1;
-    if (!isOfFormat(text)) this.#wrongType(path, format, text);
+    if (!isOfFormat(text)) this.#found.wrongType(path, format, text);
     return 2;
   }
 
   /** One of them: the first that does not hold. */
-  #textLimits(text: string, { maxLength, minLength, pattern }: ValueRules, path: string): void {
-    if (maxLength !== undefined && hasMoreThan(text, maxLength)) this.#tooLong(path, maxLength);
+  *#textLimits(text: string, { maxLength, minLength, pattern }: ValueRules, path: string): Steps<void> {
+    if (maxLength !== undefined && hasMoreThan(text, maxLength)) this.#found.tooLong(path, maxLength);
     else if (minLength !== undefined && hasFewerThan(text, minLength))
-      this.#invalid(path, text, `should be at least ${minLength} chars long`);
-    else if (pattern !== '' && !matches(pattern, text))
-      this.#invalid(path, text, `should match '${pattern}${whyNoPattern(pattern)}'`);
+      this.#found.invalid(path, text, `should be at least ${minLength} chars long`);
+    else if (pattern !== '' && !(yield* this.#matches(pattern, text)))
+      this.#found.invalid(path, text, `should match '${pattern}${whyNoPattern(pattern)}'`);
+  }
+
+  /** A pattern that cannot be compiled matches nothing. */
+  *#matches(pattern: string, text: string): Steps<boolean> {
+    const compiled = patternOf(pattern);
+    if (compiled === undefined) return false;
+    const effort = effortOf(compiled, text);
+    if (effort > MAX_EFFORT_AT_ONCE) return yield* searchInSteps(compiled, text, this.#turn);
+    const matched = compiled.test(text);
+    yield* this.#pause(effort / EFFORT_OF_VALUE);
+    return matched;
+  }
+
+  *#pause(cost: number): Steps<void> {
+    if (!this.#turn.isOver(cost)) return;
+    yield;
+    this.#turn.begin();
   }
 
   #number(value: number | bigint, schema: Schema, path: string): number {
@@ -140,22 +163,22 @@ class Search {
     if (multipleOf !== undefined) this.#multiple(value, multipleOf, path);
     if (fallsBelow(value, schema)) {
       const which = schema.exclusiveMinimum === true ? '' : 'or equal to ';
-      this.#invalid(path, value, `should be greater than ${which}${goValue(limitFor(value, minimum))}`);
+      this.#found.invalid(path, value, `should be greater than ${which}${shownLimit(value, minimum)}`);
     }
     if (exceeds(value, schema)) {
       const which = schema.exclusiveMaximum === true ? '' : 'or equal to ';
-      this.#invalid(path, value, `should be less than ${which}${goValue(limitFor(value, maximum))}`);
+      this.#found.invalid(path, value, `should be less than ${which}${shownLimit(value, maximum)}`);
     }
     return 2;
   }
 
   #multiple(value: number | bigint, step: number, path: string): void {
-    const own = limitFor(value, step);
     const result = divides(value, step);
-    if (result === 'no') this.#invalid(path, value, `should be a multiple of ${goValue(own)}`);
+    const shown = shownLimit(value, step);
+    if (result === 'no') this.#found.invalid(path, value, `should be a multiple of ${shown}`);
     if (result !== 'bad-step') return;
-    const why = `factor MultipleOf declared for ${path} must be positive: ${goValue(own)}`;
-    this.#found.add(why, { path, toError: (field) => invalidValue(field, own, why) });
+    const why = `factor MultipleOf declared for ${path} must be positive: ${shown}`;
+    this.#found.invalidAs(path, limitFor(value, step), why);
   }
 
   *#list(list: readonly JsonValue[], rules: ValueRules, { path, before }: Place): Steps<number> {
@@ -169,9 +192,9 @@ class Search {
       }
     const amount = list.length;
     if (minItems !== undefined && amount < minItems)
-      this.#invalid(path, amount, `should have at least ${minItems} items`);
-    if (maxItems !== undefined && amount > maxItems) this.#tooMany(path, amount, maxItems, 'items');
-    if (rules.isUnique && hasDuplicates(list)) this.#invalid(path, '', "shouldn't contain duplicates");
+      this.#found.invalid(path, amount, `should have at least ${minItems} items`);
+    if (maxItems !== undefined && amount > maxItems) this.#found.tooMany(path, amount, maxItems, 'items');
+    if (rules.isUnique && hasDuplicates(list)) this.#found.invalid(path, '', "shouldn't contain duplicates");
     return matched;
   }
 
@@ -183,7 +206,8 @@ class Search {
     let matched = 1;
     for (const name of names) {
       if (rules.property(name) !== undefined) continue;
-      if (rules.isClosed) this.#unnamed(path, name);
+      if (rules.isClosed)
+        this.#found.invalidAs(path, name, `${path}.${name} in body is a forbidden property`);
       else if (rules.others !== undefined)
         matched += yield* this.#field(object, name, rules.others, place, `${path}.${name}`);
     }
@@ -192,7 +216,7 @@ class Search {
       if (own === undefined) continue;
       matched += yield* this.#field(object, name, own, place, path === '' ? name : `${path}.${name}`);
     }
-    for (const name of rules.required) if (!has(object, name)) this.#required(`${path}.${name}`);
+    for (const name of rules.required) if (!has(object, name)) this.#found.required(`${path}.${name}`);
     return matched;
   }
 
@@ -205,9 +229,9 @@ class Search {
 
   #amount(amount: number, { minProperties, maxProperties }: ValueRules, path: string): void {
     if (minProperties !== undefined && amount < minProperties)
-      this.#invalid(path, amount, `should have at least ${minProperties} properties`);
+      this.#found.invalid(path, amount, `should have at least ${minProperties} properties`);
     if (maxProperties !== undefined && amount > maxProperties)
-      this.#tooMany(path, amount, maxProperties, 'properties');
+      this.#found.tooMany(path, amount, maxProperties, 'properties');
   }
 
   *#clauses(value: JsonValue, rules: ValueRules, path: string): Steps<number> {
@@ -218,7 +242,7 @@ class Search {
     if (allOf.length > 0) matched += yield* this.#allOf(value, allOf, path);
     if (not !== undefined) {
       const { found } = yield* this.#clause(value, not, path);
-      if (found.count === 0) this.#composite(`${goQuote(path)} must not validate the schema (not)`);
+      if (found.count === 0) this.#found.composite(`${goQuote(path)} must not validate the schema (not)`);
     }
     return matched;
   }
@@ -230,7 +254,7 @@ class Search {
       if (outcome.found.count === 0) return outcome.matched;
       if (best === undefined || outcome.matched > best.matched) best = outcome;
     }
-    this.#composite(`${goQuote(path)} must validate at least one schema (anyOf)`);
+    this.#found.composite(`${goQuote(path)} must validate at least one schema (anyOf)`);
     return this.#take(best);
   }
 
@@ -247,7 +271,7 @@ class Search {
     }
     if (fitting === 1) return this.#take(first);
     const why = fitting === 0 ? 'Found none valid' : `Found ${fitting} valid alternatives`;
-    this.#composite(`${goQuote(path)} must validate one and only one schema (oneOf). ${why}`);
+    this.#found.composite(`${goQuote(path)} must validate one and only one schema (oneOf). ${why}`);
     return fitting === 0 ? this.#take(best) : 0;
   }
 
@@ -261,7 +285,7 @@ class Search {
     }
     if (fitting === clauses.length) return matched;
     const none = fitting === 0 ? '. None validated' : '';
-    this.#composite(`${goQuote(path)} must validate all the schemas (allOf)${none}`);
+    this.#found.composite(`${goQuote(path)} must validate all the schemas (allOf)${none}`);
     return matched;
   }
 
@@ -278,51 +302,6 @@ class Search {
     this.#found.merge(outcome.found);
     return outcome.matched;
   }
-
-  #composite(why: string): void {
-    this.#found.add(why, { path: undefined, toError: (field) => invalidValue(field, '', why) });
-  }
-
-  #invalid(path: string, value: JsonValue, rule: string): void {
-    const why = `${path} in body ${rule}`;
-    this.#found.add(why, { path, toError: (field) => invalidValue(field, value, why) });
-  }
-
-  #required(path: string): void {
-    this.#found.add(`${path} in body is required`, { path, toError: (field) => required(field) });
-  }
-
-  #wrongType(path: string, expected: string, given: string): void {
-    const why = `${path} in body must be of type ${expected}: ${goQuote(given)}`;
-    const message = `Invalid value: ${goQuote(given)}: ${why}`;
-    this.#found.add(why, {
-      path,
-      toError: (field) => counted({ type: 'FieldValueTypeInvalid', field, message }),
-    });
-  }
-
-  #notAmong(path: string, value: JsonValue, { enum: known }: ValueRules): void {
-    if (known === undefined) return;
-    const shown = value === null ? 'null' : goAny(value);
-    const toError = (field: string): FieldError => notSupported(field, shown, known.texts);
-    this.#found.add(`${path} in body should be one of ${known.text}`, { path, toError });
-  }
-
-  #tooLong(path: string, most: number): void {
-    const message = `Too long: may not be longer than ${most}`;
-    const toError = (field: string): FieldError => counted({ type: 'FieldValueTooLong', field, message });
-    this.#found.add(`${path} in body should be at most ${most} chars long`, { path, toError });
-  }
-
-  #tooMany(path: string, amount: number, most: number, what: 'items' | 'properties'): void {
-    const text = `${path} in body should have at most ${most} ${what}`;
-    this.#found.add(text, { path, toError: (field) => tooMany(field, amount, most) });
-  }
-
-  #unnamed(path: string, name: string): void {
-    const why = `${path}.${name} in body is a forbidden property`;
-    this.#found.add(why, { path, toError: (field) => invalidValue(field, name, why) });
-  }
 }
 
 /** What one clause found. */
@@ -334,6 +313,12 @@ interface Outcome {
 // biome-ignore lint/correctness/useYield: work that is done already.
 function* NOTHING(): Steps<number> {
   return 0;
+}
+
+/** All digits of what an integer is compared with. */
+function shownLimit(value: number | bigint, limit: number): string {
+  const own = limitFor(value, limit);
+  return goValue(isInteger(value) ? BigInt(own) : own);
 }
 
 /** Where a format is blamed, numbers are named by the form in which Go holds them, and other values not at all. */
@@ -349,20 +334,5 @@ function whyNoPattern(pattern: string): string {
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     return `, but pattern is invalid: ${error.message}`;
-  }
-}
-
-/** Counts values, and looks at the clock now and then. */
-class Turn {
-  #values = 0;
-  #begunMs = performance.now();
-
-  isOver(): boolean {
-    this.#values += 1;
-    return this.#values % VALUES_BETWEEN_LOOKS === 0 && performance.now() - this.#begunMs > MAX_TURN_MS;
-  }
-
-  begin(): void {
-    this.#begunMs = performance.now();
   }
 }

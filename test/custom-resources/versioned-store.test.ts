@@ -3,6 +3,7 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import type { JSONSchemaProps } from '../../src/api/types/apiextensions/v1.ts';
 import { parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
+import type { ConversionParts } from '../../src/custom-resources/conversion/webhook-converter.ts';
 import { CustomResource } from '../../src/custom-resources/custom-resource.ts';
 import type { Encoding, Entry, SharedEvent, Store } from '../../src/storage/store.ts';
 import { definitionOf } from '../kit/definitions.ts';
@@ -11,6 +12,8 @@ import { ReferenceStore } from '../storage/contract/reference-store.ts';
 /** Objects of a custom resource, as they were stored and as a version has them. */
 
 const types = loadTypes();
+/** No definition here has one. */
+const NO_WEBHOOK = {} as ConversionParts;
 const GROUP = 'stable.example.com';
 const KEY = { group: GROUP, resource: 'widgets', namespace: 'default', name: 'a' };
 const ATTRIBUTION = { username: '', userAgent: '', sourceAddress: '', requestId: '', fieldManager: '' };
@@ -38,7 +41,7 @@ function resourceOf(generation: number, ...versions: VersionOutline[]): CustomRe
       },
     }));
   definition.metadata.generation = generation;
-  return new CustomResource(toStoredJson(definition), { types, ratchets: true });
+  return new CustomResource(toStoredJson(definition), { types, ratchets: true, conversion: NO_WEBHOOK });
 }
 
 function storeOf(resource: CustomResource, version: string, store: Store): Store {
@@ -93,6 +96,15 @@ test('an object that the schema of today leaves as it is, is current', async () 
   await commit(store, objectOf('v1', { kept: 2 }));
   const versioned = storeOf(resourceOf(2, { name: 'v1', properties: { kept: INTEGER } }), 'v1', store);
   expect(await versioned.get(KEY, LATEST)).toBe(await store.get(KEY, LATEST));
+});
+
+test('the order of fields makes no object outdated', async () => {
+  const store = new ReferenceStore();
+  const metadata = { uid: 'u', namespace: 'default', name: 'a' };
+  await commit(store, { ...objectOf('v1', { kept: 2 }), metadata });
+  const resource = resourceOf(2, { name: 'v1', properties: { kept: INTEGER } }, { name: 'v2' });
+  expect(await storeOf(resource, 'v1', store).get(KEY, LATEST)).toBe(await store.get(KEY, LATEST));
+  expect((await storeOf(resource, 'v2', store).get(KEY, LATEST))?.isOutdated).toBe(false);
 });
 
 test('a version reads and writes the other one, whose schema decides what is stored', async () => {

@@ -4,7 +4,7 @@ import { type ClientConfig, toClientConfig } from '../../admission/webhooks/webh
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject, JsonValue } from '../../api/object-meta.ts';
 import { type StatusError, tooManyRequests, unknownError } from '../../api/status.ts';
-import type { CustomResourceDefinition } from '../../api/types/apiextensions/v1.ts';
+import type { CustomResourceDefinition, WebhookClientConfig } from '../../api/types/apiextensions/v1.ts';
 import type { Tracing } from '../../observability/tracing.ts';
 import type { Answer } from '../../outbound/webhook-client.ts';
 import { endTurn } from '../../util/concurrency.ts';
@@ -59,7 +59,8 @@ export function toConverter(
 export class WebhookConverter {
   readonly #definition: string;
   readonly #listKind: string;
-  readonly #client: ClientConfig;
+  readonly #clientConfig: WebhookClientConfig;
+  #client: ClientConfig | undefined;
   readonly #reviewVersions: readonly string[];
   readonly #parts: ConversionParts;
   readonly #limits: Omit<ConversionLimits, 'gate'>;
@@ -69,7 +70,7 @@ export class WebhookConverter {
     const { clientConfig = {}, conversionReviewVersions } = spec?.conversion?.webhook ?? {};
     this.#definition = metadata.name ?? '';
     this.#listKind = spec?.names?.listKind ?? '';
-    this.#client = toClientConfig(clientConfig);
+    this.#clientConfig = clientConfig;
     this.#reviewVersions = conversionReviewVersions ?? [];
     this.#parts = parts;
     this.#limits = { timeoutMs: TIMEOUT_MS, maxCallBytes: MAX_CALL_BYTES, ...parts.limits };
@@ -170,9 +171,11 @@ export class WebhookConverter {
   async #post(body: Buffer, subject: string): Promise<Answer> {
     const { timeoutMs } = this.#limits;
     const query = `timeout=${timeoutMs / 1000}s`;
+    this.#client ??= toClientConfig(this.#clientConfig);
+    const client = this.#client;
     try {
       return await this.#gate.run(() =>
-        this.#parts.clients.find(this.#client).post(body, {
+        this.#parts.clients.find(client).post(body, {
           timeoutMs,
           signal: NEVER,
           maxAnswerBytes: body.length * ANSWER_FACTOR + ANSWER_EXTRA_BYTES,
@@ -180,7 +183,7 @@ export class WebhookConverter {
         }),
       );
     } catch (error) {
-      const url = urlOf(this.#client);
+      const url = urlOf(client);
       const why =
         error instanceof CallRefused ? error.message : `Post "${url}?${query}": ${transportText(error, url)}`;
       throw new ConversionError('conversion_webhook_call_failure', `${subject} failed: ${why}`, {

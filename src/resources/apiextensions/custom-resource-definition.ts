@@ -8,6 +8,7 @@ import { copyJson } from '../../object/equality.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { validate, validateUpdate } from './validation/definition.ts';
+import { validateRules } from './validation/rules.ts';
 
 const EMPTY_STATUS: CustomResourceDefinitionStatus = {
   conditions: null,
@@ -43,6 +44,7 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
     beginDeletion,
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
+    validateInSteps: validateRules,
   },
 });
 

@@ -21,6 +21,9 @@ const COST_OF_TURN = 100_000;
 /** Values that are looked at between two turns when they cost little. */
 const VALUES_OF_TURN = 500;
 
+/** No client reads more errors, or warnings, and a large object can be wrong in as many places as it has values. */
+const MAX_ERRORS = 5_000;
+
 const OUT_OF_BUDGET =
   'validation failed due to running out of cost budget, no further validation rules will be run';
 const MAX_MESSAGE_BYTES = 5 * 1024;
@@ -48,6 +51,7 @@ export class Judge {
   #left: number;
   #isDone = false;
   #turnLeft = COST_OF_TURN;
+  #warnings = 0;
 
   constructor(warn: (text: string) => void, limit = REQUEST_LIMIT) {
     this.#warn = warn;
@@ -64,6 +68,7 @@ export class Judge {
     this.#turnLeft -= COST_OF_TURN / VALUES_OF_TURN;
     for (const rule of rules) {
       if (this.#isDone) return;
+      if (this.errors.length >= MAX_ERRORS) this.#isDone = true;
       if (this.#turnLeft < 0) {
         yield;
         this.#turnLeft = COST_OF_TURN;
@@ -146,8 +151,12 @@ export class Judge {
   }
 
   #add(trial: Trial, error: FieldError): void {
-    if (trial.isRatcheted) this.#warn(`${error.field}: ${error.message}`);
-    else this.errors.push(error);
+    if (!trial.isRatcheted) {
+      this.errors.push(error);
+      return;
+    }
+    this.#warnings += 1;
+    if (this.#warnings <= MAX_ERRORS) this.#warn(`${error.field}: ${error.message}`);
   }
 }
 

@@ -50,6 +50,14 @@ export class CompiledRules {
     return judge.errors;
   }
 
+  /** Checks a value that is no whole object. `path`: where it stands. */
+  *runBelow(path: string, value: JsonValue, old: JsonValue | undefined): Steps<FieldError[]> {
+    const judge = new Judge(ignore);
+    const ratchet = Ratchet.of(value, undefined, this.schema);
+    yield* this.#run(judge, { path, value, old, ratchet });
+    return judge.errors;
+  }
+
   *#run(judge: Judge, place: Place): Steps<void> {
     const { value } = place;
     if (value === undefined || value === null || judge.isDone || !hasRules(this.schema)) return;

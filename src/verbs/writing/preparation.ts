@@ -34,7 +34,7 @@ export class Preparation {
       ...validateObject(definition, object, this.#types),
       ...(strategy.validateCreate?.(object) ?? []),
     ]);
-    return undefined;
+    return refuseInSteps(definition, object);
   }
 
   /** Changes `object`. @throws StatusError 422 */
@@ -62,7 +62,7 @@ export class Preparation {
         ? validateUpdate(definition, object, old, this.#types)
         : (rules.validateUpdate?.(object, old) ?? [])),
     ]);
-    return undefined;
+    return rules === definition.strategy ? refuseInSteps(definition, object, old) : undefined;
   }
 }
 
@@ -82,6 +82,18 @@ async function refuseCustom(
     ...(old === undefined ? [] : validateObjectMetaUpdate(object.metadata, old.metadata)),
     ...found,
   ]);
+}
+
+/** @throws StatusError 422 */
+function refuseInSteps(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  old?: ApiObject,
+): Promise<void> | undefined {
+  const steps = definition.strategy.validateInSteps?.(object, old);
+  return steps === undefined
+    ? undefined
+    : inTurns(steps).then((found) => refuse(definition, object, () => found));
 }
 
 /** Parts that did not change become the old ones, so that later comparisons see it at once. */

@@ -1,7 +1,7 @@
 import type { Bench, Figures } from '../bench.ts';
 import { demand } from '../environment/ask.ts';
 import type { Plan } from '../load/jobs.ts';
-import { KINDS } from '../manifests.ts';
+import { atVersion, KINDS } from '../manifests.ts';
 import { startUsage } from '../measure/usage.ts';
 import { connectionsFor, costOf, measure, toFigures } from '../measure-requests.ts';
 import {
@@ -74,8 +74,9 @@ function planOf(verb: Verb, { collection, manifest }: Side, round: string): Plan
     case 'list':
       return { ...common, method: 'GET', path: `${collection}?resourceVersion=0&limit=500` };
     case 'update': {
-      const body = JSON.stringify(manifest('kept-$N'));
-      return { ...common, method: 'PUT', path: `${collection}/kept-$N`, body, headers: JSON_TYPE };
+      const path = `${collection}/kept-$N`;
+      const body = JSON.stringify(atVersion(manifest('kept-$N')));
+      return { ...common, method: 'PUT', path, versionsFrom: path, body, headers: JSON_TYPE };
     }
     case 'patch': {
       const body = JSON.stringify({ data: { turn: '$S' } });
