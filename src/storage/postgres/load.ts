@@ -9,6 +9,7 @@ import {
   type connectStandby,
 } from './connection.ts';
 import { CopySocket, type TakeRow } from './copy-socket.ts';
+import { BYTES } from './queries.ts';
 import { Slab } from './slab.ts';
 
 /**
@@ -17,8 +18,8 @@ import { Slab } from './slab.ts';
  */
 const COPY = `
   COPY (
-    SELECT api_group, resource, namespace, name, uid, revision, object
-    FROM objects
+    SELECT api_group, resource, namespace, name, uid, revision, ${BYTES}
+    FROM objects o
     ORDER BY api_group, resource, namespace, name
   ) TO STDOUT (FORMAT binary)`;
 
