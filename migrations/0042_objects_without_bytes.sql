@@ -117,6 +117,9 @@ LANGUAGE plpgsql
 SET enable_seqscan = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
+-- The order is that of the index, also before there are statistics.
+SET enable_sort = off
+SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan
 SET lock_timeout = '2s'
 AS $$
@@ -169,7 +172,7 @@ BEGIN
             bytes := bytes + (
                 SELECT coalesce(octet_length(r.object::text), octet_length(r.encoded)) FROM revisions r WHERE r.revision = part.revision
             );
-            EXIT WHEN cardinality(missing) = 100 OR bytes > 500000;
+            EXIT WHEN cardinality(missing) = 50 OR bytes > 250000;
         END IF;
     END LOOP;
     IF count = 0 THEN
