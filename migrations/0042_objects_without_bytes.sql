@@ -226,46 +226,17 @@ BEGIN
     EXECUTE format('ALTER FUNCTION leave_partition() SET search_path = %I, pg_temp', current_schema());
 END $$;
 
--- As before (0041), with the right to fill.
-CREATE OR REPLACE FUNCTION grant_server(to_role name) RETURNS text
-LANGUAGE plpgsql AS $$
+-- grant_server as it is, with the rights that filling takes.
+DO $$
 DECLARE
-    here name := (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = 'revisions'::regclass);
-    of   record;
+    before text := pg_get_functiondef('grant_server(name)'::regprocedure);
+    last   text := '(''SELECT, INSERT, UPDATE, DELETE ON objects''),';
 BEGIN
-    IF NOT has_schema_privilege(to_role, here, 'USAGE') THEN
-        EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', here, to_role);
+    IF position(last IN before) = 0 THEN
+        RAISE EXCEPTION 'grant_server does not say which rights to objects a server has';
     END IF;
-    FOR of IN
-        SELECT g.rights
-        FROM (VALUES
-            -- The right to lock it; there are no rows.
-            ('UPDATE ON commit_order'),
-            -- Rows that a clock has dated in the future are given the present.
-            ('SELECT, INSERT, UPDATE (committed_at) ON revisions'),
-            -- A new epoch moves it.
-            ('USAGE, SELECT, UPDATE ON SEQUENCE revisions_revision_seq'),
-            ('SELECT, INSERT, UPDATE, DELETE ON objects'),
-            ('SELECT, UPDATE ON filling'),
-            ('SELECT, INSERT, DELETE ON superseded'),
-            ('SELECT, INSERT, DELETE ON allocations'),
-            ('SELECT, UPDATE ON compaction'),
-            ('SELECT, INSERT ON epochs'),
-            ('SELECT ON log_bounds'),
-            ('SELECT ON schema_migrations'),
-            ('SELECT, INSERT, UPDATE, DELETE ON server_leases'),
-            ('SELECT, INSERT, UPDATE ON cluster_keys'),
-            ('SELECT, INSERT, DELETE ON signing_keys'),
-            ('EXECUTE ON FUNCTION make_partition(bigint)'),
-            ('EXECUTE ON FUNCTION leave_partition()'),
-            ('EXECUTE ON FUNCTION drop_partition(interval)')
-        ) g (rights)
-        UNION ALL
-        SELECT format('EXECUTE ON FUNCTION %s', f.function) FROM functions_of_owner() f WHERE NOT f.is_definer
-    LOOP
-        EXECUTE format('GRANT %s TO %I', of.rights, to_role);
-    END LOOP;
-    RETURN format('%s may serve', to_role);
+    EXECUTE replace(before, last, last || $more$
+            ('SELECT, UPDATE ON filling'),$more$);
 END $$;
 
 COMMENT ON TABLE objects IS 'The live objects, one row each. For the bytes of all of them read current_objects.';

@@ -148,6 +148,7 @@ test('a database is upgraded while servers of the version before write and read,
     'roles',
     'objects_without_bytes',
     'commits_without_bytes',
+    'custom_resource_views',
   ]);
   const last = await database.query<{ name: string; revision: string }>(
     'SELECT name, revision FROM objects LIMIT 2',
