@@ -46,6 +46,9 @@ const hasCode = (error: unknown, code: string): boolean =>
 /** Whether a lock was not to be had in time. */
 export const isLockTimeout = (error: unknown): boolean => hasCode(error, '55P03');
 
+/** Whether the schema has no function of that name. */
+export const isUnknownFunction = (error: unknown): boolean => hasCode(error, '42883');
+
 /** Whether the host takes no writes: it is a standby, or its transactions are read-only. Nothing was done. */
 export const isReadOnly = (error: unknown): boolean => hasCode(error, '25006');
 

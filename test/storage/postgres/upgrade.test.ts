@@ -146,6 +146,8 @@ test('a database is upgraded while servers of the version before write and read,
     'without_heads',
     'views_without_secrets',
     'roles',
+    'objects_without_bytes',
+    'commits_without_bytes',
     'custom_resource_views',
   ]);
   const last = await database.query<{ name: string; revision: string }>(
