@@ -26,7 +26,7 @@ import {
 import type { ReadServers } from './read-servers.ts';
 import { type ChangeRow, type LoggedChange, toChange, toChangeWithPrevious, toStoredObject } from './rows.ts';
 import type { Wanted } from './standby.ts';
-import { isConnectionFailure, isTransient } from './statements.ts';
+import { rethrow } from './statements.ts';
 
 /** A page of the log as the tail reads it, with what tells whether the log still is the one that was read before. */
 export interface TailPage {
@@ -255,12 +255,6 @@ export class PostgresReader implements RevisionReader {
 
 const invisible = (revision: Revision): StorageError =>
   new StorageError({ kind: 'unavailable', reason: `revision ${revision} is not visible in the database` });
-
-function rethrow(error: unknown): never {
-  if (!isConnectionFailure(error) && !isTransient(error)) throw error;
-  const reason = error instanceof Error ? error.message : String(error);
-  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
-}
 
 const toValues = ({ namespace, name }: Scope): { namespace: string | null; name: string | null } => ({
   namespace: namespace ?? null,
