@@ -20,6 +20,8 @@ import {
   CURRENT_REVISION,
   GET,
   LIST_AT,
+  LOG_SNAPSHOT,
+  MAY_LOG_SNAPSHOT,
   TAIL_PAGE,
   WAITS_FOR_STANDBYS,
 } from './queries.ts';
@@ -109,6 +111,17 @@ export class PostgresReader implements RevisionReader {
   async waitsForStandbys(): Promise<boolean> {
     const [row] = await this.#run(WAITS_FOR_STANDBYS, {}, this.#sources.tail);
     return row?.waits === 't';
+  }
+
+  /**
+   * Has the primary log which transactions run, which its standbys need to begin logical decoding. Answers false where that is not
+   * allowed: it is for superusers, unless it was granted.
+   */
+  async tellStandbys(): Promise<boolean> {
+    const [right] = await this.#run(MAY_LOG_SNAPSHOT, {}, this.#sources.tail);
+    if (right?.may !== 't') return false;
+    await this.#run(LOG_SNAPSHOT, {}, this.#sources.tail);
+    return true;
   }
 
   async compactedRevision(): Promise<Revision> {

@@ -36,6 +36,12 @@ export function isConnectionFailure(error: unknown): boolean {
   return code === '' && /connection|timeout|not queryable|socket|client was closed/i.test(error.message);
 }
 
+/** Whether PostgreSQL, or a pooler before it, said no: rather than that it ends, or was not there to say anything. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error) || !('severity' in error) || !('code' in error)) return false;
+  return typeof error.code === 'string' && !/^(57P0|08006)/.test(error.code);
+}
+
 /** Whether the statement never left this process, because the connection was gone before. */
 export function wasNotSent(error: unknown): boolean {
   return error instanceof Error && /not queryable|client was closed/i.test(error.message);
