@@ -194,6 +194,30 @@ test(
 );
 
 test(
+  'what a standby writes after its promotion is not shown, although it follows what was shown last',
+  async (context) => {
+    await needsVersion(16, context);
+    await using follower = follow();
+    await follower.comesFrom(hostOf(standby));
+    const writer = openLog(primary.url);
+    const kept = await writer.committer.commit(write('create', 'kept'));
+    await follower.recorder.reached(kept);
+    const replayed = `SELECT FROM revisions WHERE revision = ${kept}`;
+    await vi.waitFor(async () => expect(await onStandby(replayed)).toHaveLength(1), PATIENCE);
+    await standby.promote();
+    const other = openLog(standby.url);
+    await vi.waitFor(() => other.committer.commit(write('create', 'elsewhere')), PATIENCE);
+    await other.close();
+    await vi.waitFor(() => expect(follower.log.feed.state.held).toBe(1), PATIENCE);
+    const next = await writer.committer.commit(write('create', 'next'));
+    await follower.recorder.reached(next);
+    expect(follower.names()).toEqual(['kept', 'next']);
+    await writer.close();
+  },
+  LONG_MS,
+);
+
+test(
   'a standby that streams and lags holds up nothing that the primary shows',
   async (context) => {
     await needsVersion(16, context);
