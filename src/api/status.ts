@@ -177,11 +177,13 @@ export function invalid(
 export const badRequest = (message: string): StatusError =>
   new StatusError({ code: 400, reason: 'BadRequest', message });
 
-export const methodNotAllowed = (): StatusError =>
+export const methodNotAllowed = (
+  message = 'the server does not allow this method on the requested resource',
+): StatusError =>
   new StatusError({
     code: 405,
     reason: 'MethodNotAllowed',
-    message: 'the server does not allow this method on the requested resource',
+    message,
     details: {},
   });
 

@@ -28,6 +28,9 @@ export function spend(cost: number): void {
 /** For work that grows with a size. To be called before the work is done. @throws OutOfBudget */
 export const spendOnSize = (size: number): void => spend(Math.ceil(size / SIZE_PER_COST));
 
+/** What the innermost run with this limit has cost so far. */
+export const spent = (limit: number): number => limit - left;
+
 export interface Spent<Result> {
   readonly result: Result;
   readonly cost: number;

@@ -1,7 +1,7 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
-import { spendOnSize } from './budget.ts';
+import { spend, spendOnSize } from './budget.ts';
 import { registerAddresses } from './libraries/addresses.ts';
 import { AUTHORIZER, registerAuthorizer } from './libraries/authorizer.ts';
 import { registerFormats, registerUrls } from './libraries/formats.ts';
@@ -75,18 +75,35 @@ function compile(pattern: string): RE2JS {
   return compiled;
 }
 
-function matches(text: string, pattern: string): boolean {
+/**
+ * Most patterns take some nanoseconds for a character. One of a few characters can stand for a thousand states, all of which
+ * every character may visit; what such a pattern costs is known only afterwards, and a long text is charged before.
+ */
+function match<Found>(text: string, pattern: string, find: (compiled: RE2JS) => Found): Found {
   spendOnSize(text.length * Math.ceil(pattern.length / 4));
-  return compile(pattern).matcher(text).find();
-}
-
-function findAll(text: string, pattern: string, most: number): string[] {
-  spendOnSize(text.length * Math.ceil(pattern.length / 4));
-  const matcher = compile(pattern).matcher(text);
-  const found: string[] = [];
-  while ((most < 0 || found.length < most) && matcher.find()) found.push(matcher.group() ?? '');
+  const compiled = compile(pattern);
+  const visits = text.length * compiled.programSize();
+  if (visits > FREE_VISITS) spendOnSize(visits);
+  const begin = performance.now();
+  const found = find(compiled);
+  spend(Math.floor((performance.now() - begin) * COST_OF_MS));
   return found;
 }
+
+const FREE_VISITS = 100_000;
+/** A tenth of what other steps cost in the same time, so that a busy machine fails no expression. */
+const COST_OF_MS = 5_000;
+
+const matches = (text: string, pattern: string): boolean =>
+  match(text, pattern, (compiled) => compiled.matcher(text).find());
+
+const findAll = (text: string, pattern: string, most: number): string[] =>
+  match(text, pattern, (compiled) => {
+    const matcher = compiled.matcher(text);
+    const found: string[] = [];
+    while ((most < 0 || found.length < most) && matcher.find()) found.push(matcher.group() ?? '');
+    return found;
+  });
 
 function replaceFirst(text: string, from: string, to: string, count: bigint): string {
   const parts = text.split(from);

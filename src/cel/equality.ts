@@ -1,5 +1,5 @@
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
-import { spend } from './budget.ts';
+import { spend, spendOnSize } from './budget.ts';
 
 /** A value of a type that is defined here and compares itself. */
 interface Comparable {
@@ -13,12 +13,13 @@ interface Comparable {
  */
 export function celEqual(a: unknown, b: unknown): boolean {
   spend(1);
+  if (typeof a === 'string' && typeof b === 'string') return equalTexts(a, b);
   if (a === b) return true;
   if (isNumber(a)) return isNumber(b) && numericallyEqual(a, b);
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a)) return Array.isArray(b) && equalLists(a, b);
   if (a instanceof Date) return b instanceof Date && a.getTime() === b.getTime();
-  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalLists([...a], [...b]);
+  if (a instanceof Uint8Array) return b instanceof Uint8Array && equalBytes(a, b);
   if (a instanceof Duration) return b instanceof Duration && a.seconds === b.seconds && a.nanos === b.nanos;
   if (isComparable(a)) return a.equals(b);
   if (isOptional(a)) return isOptional(b) && equalOptionals(a, b);
@@ -36,8 +37,44 @@ function numericallyEqual(a: bigint | number | UnsignedInt, b: bigint | number |
   return plain(a) == plain(b);
 }
 
-const equalLists = (a: readonly unknown[], b: readonly unknown[]): boolean =>
-  a.length === b.length && a.every((item, at) => celEqual(item, b[at]));
+/** Texts of different lengths differ at a look. */
+function equalTexts(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  spendOnSize(a.length);
+  return a === b;
+}
+
+function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  spendOnSize(a.length);
+  return Buffer.compare(a, b) === 0;
+}
+
+function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {
+  const order = orders.get(a);
+  if (order !== undefined) return order.equals(a, b);
+  return a.length === b.length && a.every((item, at) => celEqual(item, b[at]));
+}
+
+/** What a list means to which the order of its items means nothing: a set, or items with keys. */
+export interface ListOrder {
+  equals(a: readonly unknown[], b: readonly unknown[]): boolean;
+  /** `a + b` */
+  join(a: readonly unknown[], b: readonly unknown[]): unknown[];
+}
+
+const orders = new WeakMap<readonly unknown[], ListOrder>();
+
+export function setListOrder<List extends readonly unknown[]>(list: List, order: ListOrder): List {
+  orders.set(list, order);
+  return list;
+}
+
+export function joinLists(a: readonly unknown[], b: readonly unknown[]): unknown[] {
+  spendOnSize(a.length + b.length);
+  const order = orders.get(a);
+  return order === undefined ? [...a, ...b] : setListOrder(order.join(a, b), order);
+}
 
 const isComparable = (value: object): value is Comparable =>
   'equals' in value && typeof value.equals === 'function';

@@ -1,5 +1,7 @@
+import { Optional } from '@marcbachmann/cel-js';
 import { spend, spendOnSize } from './budget.ts';
-import { celContains, celEqual, isMap, sizeOfMap } from './equality.ts';
+import { celContains, celEqual, isMap, joinLists, sizeOfMap } from './equality.ts';
+import { CelObject } from './objects.ts';
 
 type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;
 type Handle = (left: unknown, right: unknown, node: unknown, evaluator: unknown) => unknown;
@@ -93,12 +95,29 @@ const sized =
   };
 
 function sizeOf(value: unknown): number {
-  if (typeof value === 'string' || Array.isArray(value)) return value.length;
+  if (typeof value === 'string' || Array.isArray(value) || value instanceof Uint8Array) return value.length;
   return isMap(value) ? sizeOfMap(value) : 0;
 }
 
-function handleOf({ op, handle }: SyntaxNode): Handle | undefined {
+function handleOf({ op, args: parts, handle }: SyntaxNode): Handle | undefined {
   switch (op) {
+    case 'call':
+    case 'rcall': {
+      const name = Array.isArray(parts) ? String(parts[0]) : '';
+      return (args, second, third, evaluator) => {
+        if (Array.isArray(args)) spendOnArguments(name, args);
+        return handle?.(args, second, third, evaluator);
+      };
+    }
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return (left, right, node, evaluator) => {
+        if (typeof left === 'string' && typeof right === 'string')
+          spendOnSize(Math.min(left.length, right.length));
+        return handle?.(left, right, node, evaluator);
+      };
     case '==':
       return (left, right) => celEqual(left, right);
     case '!=':
@@ -108,14 +127,77 @@ function handleOf({ op, handle }: SyntaxNode): Handle | undefined {
     case '+':
       return (left, right, node, evaluator) =>
         Array.isArray(left) && Array.isArray(right)
-          ? concat(left, right)
+          ? joinLists(left, right)
           : handle?.(left, right, node, evaluator);
+    case '.':
+      return (left, right, node, evaluator) => {
+        if (left instanceof CelObject) return left.select(String(right));
+        return optionalField(left, right) ?? handle?.(left, right, node, evaluator);
+      };
+    case '.?':
+      return (left, right, node, evaluator) => {
+        if (left instanceof CelObject) return Optional.of(left.get(String(right)));
+        return optionalField(left, right) ?? handle?.(left, right, node, evaluator);
+      };
+    case '[]':
+      return (left, right, node, evaluator) =>
+        Array.isArray(left) && typeof right === 'bigint'
+          ? itemAt(left, right)
+          : handle?.(left, right, node, evaluator);
+    case '[?]':
+      return (left, right, node, evaluator) => {
+        const list = left instanceof Optional ? left.orValue(undefined) : left;
+        return Array.isArray(list) && typeof right === 'bigint'
+          ? Optional.of(list[Number(right)])
+          : handle?.(left, right, node, evaluator);
+      };
     default:
       return undefined;
   }
 }
 
-function concat(left: readonly unknown[], right: readonly unknown[]): unknown[] {
-  spendOnSize(left.length + right.length);
-  return [...left, ...right];
+/** Functions that look at the beginning or the end of a text alone: the text itself costs nothing. */
+const AT_ENDS: ReadonlySet<string> = new Set(['startsWith', 'endsWith']);
+/** Functions that take much longer for a character than others do. */
+const PER_CHARACTER: ReadonlyMap<string, number> = new Map([
+  ['charAt', 10],
+  ['double', 4],
+  ['format', 30],
+  ['isURL', 7],
+  ['size', 5],
+  ['url', 7],
+  ['validate', 30],
+]);
+/** Reading a clock in another time zone. */
+const ZONE_COST = 1000;
+/** The library takes quadratic time for a duration. */
+const MAX_DURATION_LENGTH = 256;
+
+/** Charges for the texts that a function reads, before it does. @throws OutOfBudget, Error */
+function spendOnArguments(name: string, args: readonly unknown[]): void {
+  for (let at = AT_ENDS.has(name) ? 1 : 0; at < args.length; at += 1) {
+    const value = args[at];
+    if (typeof value !== 'string' || value.length < SIZE_OF_NOTHING) continue;
+    spendOnSize(value.length * (PER_CHARACTER.get(name) ?? 1));
+    if (name === 'duration' && value.length > MAX_DURATION_LENGTH)
+      throw new Error(`time: invalid duration ${JSON.stringify(value.slice(0, MAX_DURATION_LENGTH))}`);
+  }
+  if (args.length === 2 && args[0] instanceof Date && typeof args[1] === 'string') spend(ZONE_COST);
+}
+
+/** Shorter texts are free: nearly all are. */
+const SIZE_OF_NOTHING = 10;
+
+/** @throws Error when the list is shorter */
+function itemAt(list: readonly unknown[], index: bigint): unknown {
+  const item = list[Number(index)];
+  if (item === undefined) throw new Error(`index out of bounds: ${index}`);
+  return item;
+}
+
+/** The field of an object that may be absent. Undefined: it is something else. */
+function optionalField(left: unknown, name: unknown): Optional | undefined {
+  if (!(left instanceof Optional)) return undefined;
+  const object: unknown = left.orValue(undefined);
+  return object instanceof CelObject ? Optional.of(object.get(String(name))) : undefined;
 }

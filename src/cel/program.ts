@@ -47,9 +47,8 @@ export function compileCel(expression: string, variables: CelVariables): CelProg
 
 /** @throws CelError when the expression cannot be read or its types do not fit */
 export function compileIn(environment: Environment, expression: string): CelProgram {
-  const source = mapCode(expression, rename);
   try {
-    const parsed = environment.parse(source);
+    const parsed = environment.parse(toSource(expression));
     const checked = parsed.check();
     if (!checked.valid) throw checked.error ?? new Error('the types do not fit');
     const tree = parsed.ast as unknown as SyntaxNode;
@@ -78,6 +77,9 @@ const CALLS = new RegExp(`\\b(${RENAMED.map(([name]) => name).join('|')})(?=\\s*
 const NAMES: ReadonlyMap<string, string> = new Map(RENAMED);
 const rename = (code: string): string => code.replace(CALLS, (name) => NAMES.get(name) ?? name);
 
+/** The expression as the library is to read it. */
+export const toSource = (expression: string): string => mapCode(expression, rename);
+
 function environmentOf(variables: CelVariables): Environment {
   const environment = createEnvironment();
   for (const [name, type] of Object.entries(variables)) {
@@ -88,7 +90,7 @@ function environmentOf(variables: CelVariables): Environment {
 }
 
 /** The first line of the library's message is the error; the others draw the place. */
-function toCelError(error: unknown): CelError {
+export function toCelError(error: unknown): CelError {
   if (error instanceof CelError) return error;
   const text = error instanceof Error ? error.message : String(error);
   const [first = ''] = text.split('\n');
@@ -118,7 +120,7 @@ function signOf(node: unknown): number | undefined {
   const before = op === 'rcall' ? args[1] : op === 'call' ? undefined : args[0];
   const from = before === undefined ? fieldOf(node, 'start') : fieldOf(before, 'end');
   if (typeof from !== 'number') return undefined;
-  const at = input.indexOf(isCall ? '(' : op, from);
+  const at = input.indexOf(isCall ? '(' : op === '[]' ? '[' : op, from);
   return at < 0 ? undefined : at;
 }
 

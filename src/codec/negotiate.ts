@@ -21,20 +21,21 @@ const PROTOBUF: Readonly<Record<string, string>> = table({
   'application/vnd.kubernetes.protobuf': 'application/vnd.kubernetes.protobuf',
   'application/vnd.cluster.protobuf': 'application/vnd.cluster.protobuf',
 });
-const ACCEPTED = ['application/json', 'application/yaml', ...Object.keys(PROTOBUF)];
+const TEXTS = ['application/json', 'application/yaml'];
+const ACCEPTED = [...TEXTS, ...Object.keys(PROTOBUF)];
 
 /** Clients repeat a handful of headers, and parsing one costs as much as serving a small object. */
 const MAX_REMEMBERED = 500;
 const remembered = new Map<string, readonly Representation[]>();
 
 /**
- * `protobuf: false` for documents without a protobuf form, `tables: false` for those without a table: the client's next choice
- * is taken.
+ * `protobuf: false` for documents without a protobuf form, 'metadata' for those whose metadata alone has one, `tables: false`
+ * for those without a table: the client's next choice is taken.
  * @throws StatusError 406
  */
 export function negotiate(
   accept: string | undefined,
-  { pretty, protobuf, tables = true }: { pretty: boolean; protobuf: boolean; tables?: boolean },
+  { pretty, protobuf, tables = true }: { pretty: boolean; protobuf: boolean | 'metadata'; tables?: boolean },
 ): Representation {
   const header = accept ?? '*/*';
   let candidates = remembered.get(header);
@@ -44,7 +45,9 @@ export function negotiate(
     remembered.set(header, candidates);
   }
   const first = candidates.find(
-    ({ format, as }) => (protobuf || format !== 'protobuf') && (tables || as !== 'table'),
+    ({ format, as }) =>
+      (format !== 'protobuf' || protobuf === true || (protobuf === 'metadata' && as === 'partial')) &&
+      (tables || as !== 'table'),
   );
   if (first === undefined) throw notAcceptable();
   return pretty && !first.pretty ? { ...first, pretty: true } : first;
@@ -129,8 +132,8 @@ export function wantsPretty(query: URLSearchParams, userAgent: string): boolean 
   return /^(curl|Wget|Mozilla\/5\.0)/.test(userAgent);
 }
 
-/** The format of a body, from its Content-Type. @throws StatusError 415 */
-export function bodyFormat(contentType: string | undefined): Format {
+/** The format of a body, from its Content-Type. `protobuf: false` for types without a protobuf form. @throws StatusError 415 */
+export function bodyFormat(contentType: string | undefined, { protobuf } = { protobuf: true }): Format {
   const [type = ''] = (contentType ?? '').split(';', 1);
   switch (type.trim().toLowerCase()) {
     case '':
@@ -141,9 +144,10 @@ export function bodyFormat(contentType: string | undefined): Format {
       return 'yaml';
     case 'application/vnd.kubernetes.protobuf':
     case 'application/vnd.cluster.protobuf':
-      return 'protobuf';
+      if (protobuf) return 'protobuf';
+      throw unsupportedMediaType(TEXTS);
     default:
-      throw unsupportedMediaType(ACCEPTED);
+      throw unsupportedMediaType(protobuf ? ACCEPTED : TEXTS);
   }
 }
 

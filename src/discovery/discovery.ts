@@ -5,16 +5,18 @@ import type { JsonObject } from '../api/object-meta.ts';
 import { methodNotAllowed, pathNotFound } from '../api/status.ts';
 import { encodeValue } from '../codec/formats.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
-import { createPages, isUnknown, type Pages } from '../pages/pages.ts';
+import { createPages, inPieces, isUnknown, type Pages } from '../pages/pages.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ApiRequest } from '../request/api-request.ts';
-import { type Document, type DocumentForm, type DocumentKey, OpenApi, toDocument } from './openapi.ts';
+import { AggregatedDiscovery } from './aggregated.ts';
+import { OpenApi } from './openapi.ts';
+import type { DocumentKey } from './openapi-document.ts';
 import type { OpenApiVersion } from './openapi-schema.ts';
+import type { DocumentForm } from './openapi-v2.ts';
 import {
   groupVersionOf,
   type ListedGroup,
   listGroups,
-  toAggregated,
   toApiVersions,
   toGroup,
   toGroupList,
@@ -69,11 +71,16 @@ const CORE = { group: '', dialect: 'k8s.io', name: '', versions: ['v1'], primary
 class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #openApi: OpenApi;
-  readonly #documents = new Map<string, Document>();
+  readonly #aggregated: AggregatedDiscovery;
+  /** What is listed, until the registry changes. */
+  #listed: Listed | undefined;
 
   constructor(options: DiscoveryOptions) {
     this.#options = options;
-    options.registry.onChange(() => this.#documents.clear());
+    options.registry.onChange(() => {
+      this.#listed = undefined;
+    });
+    this.#aggregated = new AggregatedDiscovery(options.registry);
     this.#openApi = new OpenApi({ ...options, gitVersion: options.version.gitVersion });
   }
 
@@ -89,8 +96,8 @@ class Discovery {
   }
 
   paths(request: ApiRequest): Response {
-    const keys = this.#documentKeys().map(({ path }) => `/${path}`);
-    const groups = this.#groups().map(({ name }) => `/apis/${name}`);
+    const keys = [...this.#list().keys.keys()].map((path) => `/${path}`);
+    const groups = [...this.#list().groups.keys()].map((name) => `/apis/${name}`);
     const paths = [
       '/.well-known/openid-configuration',
       '/api',
@@ -109,12 +116,18 @@ class Discovery {
     return this.#plain(request, { paths: paths.sort() });
   }
 
+  #list(): Listed {
+    this.#listed ??= toListed(listGroups(this.#options.registry, this.#options.domains));
+    return this.#listed;
+  }
+
   #groups(): ListedGroup[] {
-    return listGroups(this.#options.registry, this.#options.domains);
+    return [...this.#list().groups.values()];
   }
 
   coreVersions(request: ApiRequest): Response {
-    return this.#aggregatedOr(request, [CORE], () => toApiVersions(this.#options.serverAddress));
+    const core = { name: 'core', groups: () => [CORE] };
+    return this.#aggregatedOr(request, core, () => toApiVersions(this.#options.serverAddress));
   }
 
   coreResources(request: ApiRequest): Response {
@@ -123,7 +136,8 @@ class Discovery {
   }
 
   groups(request: ApiRequest): Response {
-    return this.#aggregatedOr(request, this.#groups(), () => toGroupList(this.#groups()));
+    const named = { name: 'named', groups: () => this.#groups() };
+    return this.#aggregatedOr(request, named, () => toGroupList(this.#groups()));
   }
 
   group(request: ApiRequest, name: string): Response {
@@ -139,15 +153,20 @@ class Discovery {
 
   /** A group that --api-domains leaves out of the list is served nevertheless. */
   #findGroup(name: string): ListedGroup {
+    const listed = this.#list().groups.get(name);
+    if (listed !== undefined) return listed;
     const { group, dialect = 'k8s.io' } = canonicalGroup(name);
-    const served = this.#options.registry.groups().find((one) => one.group === group);
-    if (served === undefined || group === '') throw pathNotFound();
-    const listed = this.#groups().find((one) => one.name === name);
-    return listed ?? { ...served, dialect, name, primary: false };
+    const versions = this.#options.registry.versions(group);
+    if (versions.length === 0 || group === '') throw pathNotFound();
+    return { group, versions, dialect, name, primary: false };
   }
 
   /** Clients ask for the aggregated form first, and accept the plain one instead. */
-  #aggregatedOr(request: ApiRequest, groups: readonly ListedGroup[], other: () => JsonObject): Response {
+  #aggregatedOr(
+    request: ApiRequest,
+    { name, groups }: { readonly name: string; readonly groups: () => readonly ListedGroup[] },
+    other: () => JsonObject,
+  ): Response {
     const match =
       /application\/json;(?=[^,]*as=APIGroupDiscoveryList)(?=[^,]*g=apidiscovery\.(k8s\.io|cluster\.io))(?=[^,]*v=(v2beta1|v2)\b)/.exec(
         request.headers.accept ?? '',
@@ -155,23 +174,9 @@ class Discovery {
     if (match === null) return this.#plain(request, other());
     const [, domain, version = 'v2'] = match;
     const group = dialectGroup('apidiscovery.k8s.io', domain === 'cluster.io' ? 'cluster.io' : 'k8s.io');
-    const apiVersion = `${group}/${version}`;
-    const document = this.#aggregated(apiVersion, groups);
-    const contentType = `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
-    return withEtag(request, document, contentType);
-  }
-
-  /** Every kubectl requests this document when it starts, so it is made once for each state of the registry. */
-  #aggregated(apiVersion: string, groups: readonly ListedGroup[]): Document {
-    const name = [apiVersion, ...groups.map((group) => group.name)].join(' ');
-    let document = this.#documents.get(name);
-    if (document === undefined) {
-      document = toDocument(
-        Buffer.from(JSON.stringify(toAggregated({ registry: this.#options.registry, groups, apiVersion }))),
-      );
-      this.#documents.set(name, document);
-    }
-    return document;
+    const { bytes, etag } = this.#aggregated.document(`${group}/${version}`, name, groups);
+    const head = toHead(etag, `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`);
+    return isKnown(request, etag) ? notModified(head) : new Response(bytes, { headers: head });
   }
 
   /** Documents with a kind in meta/v1 have a protobuf form too. */
@@ -185,42 +190,58 @@ class Discovery {
     });
   }
 
-  #documentKeys(): DocumentKey[] {
-    const groups = this.#groups().flatMap(({ group, dialect, name, versions }) =>
-      versions.map((version) => ({ path: `apis/${name}/${version}`, group, version, dialect })),
-    );
-    return [{ path: 'api/v1', group: '', version: 'v1', dialect: 'k8s.io' }, ...groups];
-  }
-
   async openApiV2(request: ApiRequest): Promise<Response> {
     const { form, contentType } = chooseForm(request, 'v2');
-    return withEtag(request, await this.#openApi.whole(this.#documentKeys(), form), contentType);
+    const { etag, pieces } = await this.#openApi.whole([...this.#list().keys.values()], form);
+    const head = toHead(etag, contentType);
+    return isKnown(request, etag) ? notModified(head) : inPieces(pieces(), head);
   }
 
   /** The URL names the content, so clients may keep what they got for as long as the name stays. */
   async openApiIndex(request: ApiRequest): Promise<Response> {
     const paths: JsonObject = {};
-    for (const key of this.#documentKeys()) {
+    for (const [path, key] of this.#list().keys) {
       const { etag } = await this.#openApi.groupVersion(key);
-      paths[key.path] = { serverRelativeURL: `/openapi/v3/${key.path}?hash=${etag}` };
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${etag}` };
     }
     return this.#plain(request, { paths });
   }
 
   async openApiV3(request: ApiRequest, path: string): Promise<Response> {
-    const key = this.#documentKeys().find((one) => one.path === path);
+    const key = this.#list().keys.get(path);
     if (key === undefined) throw pathNotFound();
-    const document = await this.#openApi.groupVersion(key);
+    const { form, contentType } = chooseForm(request, 'v3');
+    const { etag, name, make } = await this.#openApi.groupVersion(key, form);
     const asked = request.query.get('hash');
-    if (asked !== null && asked !== document.etag) {
-      const location = `/openapi/v3/${key.path}?hash=${document.etag}`;
+    if (asked !== null && asked !== name) {
+      const location = `/openapi/v3/${path}?hash=${name}`;
       return new Response(null, { status: 301, headers: { 'content-type': 'text/plain', location } });
     }
-    const { form, contentType } = chooseForm(request, 'v3');
-    const response = withEtag(request, await this.#openApi.groupVersion(key, form), contentType);
-    if (asked !== null) response.headers.set('cache-control', 'public, immutable');
-    return response;
+    const isLasting = asked !== null;
+    const head = {
+      ...toHead(etag, contentType),
+      ...(isLasting ? { 'cache-control': 'public, immutable' } : {}),
+    };
+    return isKnown(request, etag) ? notModified(head) : new Response(await make(), { headers: head });
   }
+}
+
+interface Listed {
+  /** By name. */
+  readonly groups: ReadonlyMap<string, ListedGroup>;
+  /** Group versions by path. */
+  readonly keys: ReadonlyMap<string, DocumentKey>;
+}
+
+function toListed(groups: readonly ListedGroup[]): Listed {
+  const named = groups.flatMap(({ group, dialect, name, versions }) =>
+    versions.map((version) => ({ path: `apis/${name}/${version}`, group, version, dialect })),
+  );
+  const keys: DocumentKey[] = [{ path: 'api/v1', group: '', version: 'v1', dialect: 'k8s.io' }, ...named];
+  return {
+    groups: new Map(groups.map((group) => [group.name, group])),
+    keys: new Map(keys.map((key) => [key.path, key])),
+  };
 }
 
 /** Clients of the Go library accept only protobuf from /openapi/v2. */
@@ -236,12 +257,19 @@ function chooseForm(
     : { form: 'protobuf', contentType: `${subtype}.v1.0+protobuf` };
 }
 
-function withEtag(request: ApiRequest, { bytes, etag }: Document, contentType: string): Response {
-  const quoted = `"${etag}"`;
-  const headers = { 'content-type': contentType, etag: quoted, vary: 'Accept' };
-  const isKnown = request.headers['if-none-match'] === quoted;
-  return new Response(isKnown ? null : bytes, { status: isKnown ? 304 : 200, headers });
-}
+const quoted = (etag: string): string => `"${etag}"`;
+
+const toHead = (etag: string, contentType: string): Record<string, string> => ({
+  'content-type': contentType,
+  etag: quoted(etag),
+  vary: 'Accept',
+});
+
+const isKnown = (request: ApiRequest, etag: string): boolean =>
+  request.headers['if-none-match'] === quoted(etag);
+
+const notModified = (headers: Record<string, string>): Response =>
+  new Response(null, { status: 304, headers });
 
 /** How long clients may cache the documents. A client that meets an unknown key fetches them again (RFC 7517, section 4.5). */
 const MAX_AGE_SECONDS = 3600;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../api/object-meta.ts';
 import type { ValueSchema } from '../api/schema.ts';
 import type { ConnectSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
-import type { OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
+import type { OpenApiVersion } from './openapi-schema.ts';
 
 /** Paths of connect subresources: their options are in the query, their answers are text. */
 export function writeConnectPaths(
@@ -97,7 +97,7 @@ const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text
 /** Context for writing the paths of one group version. */
 export interface PathWriter {
   readonly version: OpenApiVersion;
-  readonly schemas: SchemaWriter;
+  readonly schemas: { refer(type: string): JsonObject };
   /** `/api/v1` or `/apis/apps/v1`. */
   readonly root: string;
   /** Part of operation ids: `CoreV1`, `AppsV1`. */

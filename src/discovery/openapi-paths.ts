@@ -1,8 +1,9 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
-import type { Subresource } from '../registry/definition.ts';
+import type { ResourceDefinition, Subresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
+import { publishedType } from './custom-types.ts';
 import { type ParameterType, type PathWriter, parameter, writeConnectPaths } from './openapi-operations.ts';
 
 /** Paths and operations of one resource, in both OpenAPI versions. */
@@ -35,6 +36,15 @@ const PATCH_TYPES = [
   'application/strategic-merge-patch+json',
   'application/apply-patch+yaml',
 ];
+const STRATEGIC = 'application/strategic-merge-patch+json';
+/** Objects of custom resources have no protobuf form. */
+const CUSTOM_TYPES = ['application/json', 'application/yaml'];
+
+/** Media types of a request's body. */
+function bodyTypes({ custom }: ResourceDefinition, operation: Operation): readonly string[] {
+  if (operation !== 'patch') return custom === undefined ? ['*/*'] : CUSTOM_TYPES;
+  return custom === undefined ? PATCH_TYPES : PATCH_TYPES.filter((type) => type !== STRATEGIC);
+}
 
 type Parameter = readonly [name: string, type: ParameterType];
 
@@ -82,9 +92,9 @@ export function writePaths(
   const base = namespaced
     ? `${writer.root}/namespaces/{namespace}/${resource}`
     : `${writer.root}/${resource}`;
-  const self = { group: definition.group, version: served.version.version, kind: definition.kind };
+  const self = kindOf(served);
   const describe = (operations: readonly Operation[], scope: Scope): JsonObject =>
-    pathItem(writer, served, { operations, type: served.version.type, kind: self, ...scope });
+    pathItem(writer, served, { operations, type: publishedType(served), kind: self, ...scope });
   const has = (operations: readonly Operation[]): Operation[] =>
     operations.filter((operation) => definition.verbs.some((verb) => verb === operation));
   const paths: Record<string, JsonObject> = {
@@ -108,6 +118,12 @@ export function writePaths(
   return paths;
 }
 
+const kindOf = ({ definition, version }: ServedResource): GroupVersionKind => ({
+  group: definition.group,
+  version: version.version,
+  kind: definition.kind,
+});
+
 interface Scope {
   readonly named: boolean;
   readonly namespaced: boolean;
@@ -128,7 +144,12 @@ function subresourceItem(
   const operations = verbs.filter((verb): verb is Operation => verb in ACTIONS);
   const suffix = name.charAt(0).toUpperCase() + name.slice(1);
   const { namespaced } = served.definition;
-  return pathItem(writer, served, { operations, type, kind, named: true, namespaced, suffix });
+  return pathItem(writer, served, {
+    ...{ operations, named: true, namespaced, suffix },
+    type: publishedType(served, type),
+    // As in Kubernetes: operations on custom resources are of the custom kind, whatever their bodies are.
+    kind: served.definition.custom === undefined ? kind : kindOf(served),
+  });
 }
 
 function pathItem(writer: PathWriter, served: ServedResource, item: Item): JsonObject {
@@ -166,6 +187,7 @@ function toOperation(
       ? 'meta/v1.Status'
       : type;
   const body = bodyOf(operation, type);
+  const types = bodyTypes(definition, operation);
   const parameters = PARAMETERS[operation].map(([name, of]) => parameter(writer, name, of, 'query'));
   return {
     operationId: `${verb}${writer.tag}${namespaced ? 'Namespaced' : ''}${definition.kind}${suffix}`,
@@ -173,9 +195,10 @@ function toOperation(
     tags: [writer.tag],
     'x-kubernetes-action': ACTIONS[operation],
     'x-kubernetes-group-version-kind': { ...writer.kind(kind) },
+    ...(definition.custom?.deprecation === undefined ? {} : { deprecated: true }),
     ...(writer.version === 'v2'
-      ? v2Body(writer, body, operation, parameters)
-      : v3Body(writer, body, operation, parameters)),
+      ? v2Body(writer, { body, types, operation, parameters })
+      : v3Body(writer, { body, types, operation, parameters })),
     responses: responses(writer, answered, operation),
   };
 }
@@ -195,18 +218,21 @@ function bodyOf(operation: Operation, type: string): string | undefined {
   }
 }
 
-function v2Body(
-  { schemas }: PathWriter,
-  body: string | undefined,
-  operation: Operation,
-  parameters: JsonObject[],
-): JsonObject {
-  const consumes = operation === 'patch' ? PATCH_TYPES : ['*/*'];
+interface RequestBody {
+  /** The type of the body; undefined for none. */
+  readonly body: string | undefined;
+  /** Media types. */
+  readonly types: readonly string[];
+  readonly operation: Operation;
+  readonly parameters: JsonObject[];
+}
+
+function v2Body({ schemas }: PathWriter, { body, types, operation, parameters }: RequestBody): JsonObject {
   const schema = body === undefined ? undefined : schemas.refer(body);
   const bodies =
     schema === undefined ? [] : [{ name: 'body', in: 'body', ...requiredFor(operation), schema }];
   return {
-    consumes,
+    consumes: [...types],
     produces: ['application/json', 'application/yaml'],
     schemes: ['https'],
     ...withParameters([...parameters, ...bodies]),
@@ -219,14 +245,8 @@ const withParameters = (parameters: JsonObject[]): JsonObject =>
 const requiredFor = (operation: Operation): JsonObject =>
   operation === 'create' || operation === 'update' || operation === 'patch' ? { required: true } : {};
 
-function v3Body(
-  { schemas }: PathWriter,
-  body: string | undefined,
-  operation: Operation,
-  parameters: JsonObject[],
-): JsonObject {
+function v3Body({ schemas }: PathWriter, { body, types, operation, parameters }: RequestBody): JsonObject {
   if (body === undefined) return withParameters(parameters);
-  const types = operation === 'patch' ? PATCH_TYPES : ['*/*'];
   const schema = schemas.refer(body);
   return {
     ...withParameters(parameters),

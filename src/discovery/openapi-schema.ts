@@ -14,7 +14,18 @@ import type {
 /** Types of the IDL as OpenAPI schemas. `v2` and `v3` differ in the place of definitions and in references to them. */
 export type OpenApiVersion = 'v2' | 'v3';
 
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+export const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+
+/** A reference to a definition of the same document. */
+export const definitionRef = (version: OpenApiVersion, name: string): JsonObject => ({
+  $ref: `#/${version === 'v2' ? 'definitions' : 'components/schemas'}/${name}`,
+});
+
+/** A type that the IDL does not have. */
+export interface ForeignType {
+  readonly definition: string;
+  make(): JsonObject;
+}
 
 /** Scalars that are definitions of their own, because clients know them by name. */
 const NAMED_SCALARS: Readonly<
@@ -72,6 +83,7 @@ const SCHEMA_UNIONS: Readonly<Record<SchemaUnionKind, string>> = {
 /** Collects definitions as references need them, each once, with the definitions that it refers to. */
 export class SchemaWriter {
   readonly definitions: Record<string, JsonObject> = {};
+  readonly #foreign = new Map<string, ForeignType>();
   readonly #types: TypeLibrary;
   readonly #version: OpenApiVersion;
   readonly #kindsOf: (type: string) => readonly GroupVersionKind[];
@@ -86,8 +98,18 @@ export class SchemaWriter {
     this.#kindsOf = kindsOf;
   }
 
+  /** Lets a type that the IDL does not have be referred to. */
+  introduce(name: string, type: ForeignType): void {
+    this.#foreign.set(name, type);
+  }
+
   /** A reference to a type. Adds its definition if it is missing. */
   refer(type: string): JsonObject {
+    const foreign = this.#foreign.get(type);
+    if (foreign !== undefined) {
+      this.definitions[foreign.definition] ??= foreign.make();
+      return this.#ref(foreign.definition);
+    }
     const schema = this.#types.message(type);
     if (this.definitions[schema.definition] === undefined) {
       this.definitions[schema.definition] = {};
@@ -97,7 +119,7 @@ export class SchemaWriter {
   }
 
   #ref(name: string): JsonObject {
-    return { $ref: `#/${this.#version === 'v2' ? 'definitions' : 'components/schemas'}/${name}` };
+    return definitionRef(this.#version, name);
   }
 
   #definition(schema: MessageSchema): JsonObject {
@@ -181,11 +203,11 @@ const INT_OR_STRING_V3: JsonObject = {
   oneOf: [{ type: 'integer' }, { type: 'string' }],
 };
 
-const API_VERSION: JsonObject = {
+export const API_VERSION: JsonObject = {
   type: 'string',
   description: 'Group and version of the type, such as apps/v1.',
 };
-const KIND: JsonObject = { type: 'string', description: 'Name of the type, such as Deployment.' };
+export const KIND: JsonObject = { type: 'string', description: 'Name of the type, such as Deployment.' };
 
 function toUnion({ discriminator, fields }: MessageSchema['unions'][number]): JsonObject {
   return {

@@ -1,22 +1,16 @@
-import { createHash } from 'node:crypto';
-import { type Dialect, dialectGroup } from '../api/dialect.ts';
+import { LRUCache } from 'lru-cache';
 import type { TypeLibrary } from '../api/idl/types.ts';
-import type { GroupVersionKind } from '../api/names.ts';
-import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
-import { Pace } from '../util/concurrency.ts';
-import { writePaths } from './openapi-paths.ts';
-import { encodeOpenApiV2 } from './openapi-protobuf/v2.ts';
+import { hash } from './hash.ts';
+import {
+  buildDocument,
+  type Described,
+  type DocumentKey,
+  type DocumentSource,
+  toJsonInTurns,
+} from './openapi-document.ts';
 import { encodeOpenApiV3 } from './openapi-protobuf/v3.ts';
-import { type OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
-
-/** A group version, which has a document of its own: `api/v1`, `apis/apps/v1`. */
-export interface DocumentKey {
-  readonly path: string;
-  readonly group: string;
-  readonly version: string;
-  readonly dialect: Dialect;
-}
+import { type BuiltInPart, customParts, type DocumentForm, makeBuiltInPart, piecesOf } from './openapi-v2.ts';
 
 /** The bytes of a document and their hash. */
 export interface Document {
@@ -24,143 +18,167 @@ export interface Document {
   readonly etag: string;
 }
 
-export type DocumentForm = 'json' | 'protobuf';
-
-/** The resources of a document, as they were when its making began. */
-interface Described {
-  readonly key: DocumentKey;
-  readonly resources: readonly ServedResource[];
+/** A document that is made while it is sent. */
+export interface DocumentInPieces {
+  readonly etag: string;
+  /** An empty piece ends a turn. */
+  pieces(): Iterable<Buffer>;
 }
 
+/** The document of a group version, whose hash is known before it is made. */
+export interface PromisedDocument {
+  readonly etag: string;
+  /** That of the JSON form, by which URLs name the document. */
+  readonly name: string;
+  make(): Promise<Buffer>;
+}
+
+/** Documents with custom resources that are kept, all together. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+/** To be raised when the same definition is published in another way than before: clients keep documents by their hash. */
+const PUBLICATION = 1;
+
 /**
- * Makes OpenAPI documents on demand, and caches their bytes until the registry changes. The document of all groups takes 150 ms,
- * so its making yields the event loop.
+ * Makes OpenAPI documents when they are asked for. Those of built-in resources take 150 ms together, so that their making yields
+ * the event loop, and are kept. Of custom resources there may be a hundred megabytes: the hash of a document comes from the
+ * digests of its definitions, without making it, and only the documents used last are kept.
  */
 export class OpenApi {
   readonly #registry: Registry;
-  readonly #types: TypeLibrary;
-  readonly #gitVersion: string;
-  readonly #documents = new Map<string, Promise<Document>>();
+  readonly #source: DocumentSource;
+  /** Hashes by path and form, until the group changes. */
+  readonly #etags = new Map<string, { readonly group: string; readonly etag: Promise<string> }>();
+  readonly #builtIn = new Map<string, Promise<Document>>();
+  readonly #builtInParts = new Map<string, Promise<BuiltInPart>>();
+  readonly #custom = new LRUCache<string, Buffer>({
+    maxSize: MAX_KEPT_BYTES,
+    sizeCalculation: ({ length }) => Math.max(1, length),
+  });
+  readonly #making = new Map<string, Promise<Buffer>>();
 
   constructor(options: { registry: Registry; types: TypeLibrary; gitVersion: string }) {
     this.#registry = options.registry;
-    this.#types = options.types;
-    this.#gitVersion = options.gitVersion;
-    this.#registry.onChange(() => this.#documents.clear());
+    this.#source = options;
+    this.#registry.onChange(({ groups }) => {
+      for (const [name, { group }] of this.#etags) if (groups.has(group)) this.#etags.delete(name);
+    });
   }
 
-  groupVersion(key: DocumentKey, form: DocumentForm = 'json'): Promise<Document> {
-    return this.#once(`${key.path} ${form}`, async () => {
-      const document = await this.#build('v3', [key]);
-      return form === 'json' ? toJsonInTurns(document) : encodeOpenApiV3(document);
-    });
+  async groupVersion(key: DocumentKey, form: DocumentForm = 'json'): Promise<PromisedDocument> {
+    const described = this.#describe(key);
+    const [etag, name] = await Promise.all([this.#etag(described, form), this.#etag(described, 'json')]);
+    return { etag, name, make: () => this.#bytes(described, form, etag) };
   }
 
   /** One document for all groups. */
-  whole(keys: readonly DocumentKey[], form: DocumentForm = 'json'): Promise<Document> {
-    return this.#once(`v2 ${form}`, async () => {
-      const document = await this.#build('v2', keys);
-      return form === 'json' ? toJsonInTurns(document) : encodeOpenApiV2(document);
+  async whole(keys: readonly DocumentKey[], form: DocumentForm = 'json'): Promise<DocumentInPieces> {
+    const described = keys.map((key) => this.#describe(key));
+    const { builtIn, custom } = split(described);
+    const part = await this.#builtInPart(builtIn, form);
+    const etag = hash([part.etag, digestsOf(custom)]);
+    return { etag, pieces: () => piecesOf(part, () => customParts(this.#source, custom), form) };
+  }
+
+  #describe(key: DocumentKey): Described {
+    return { key, resources: this.#registry.resources(key.group, key.version) };
+  }
+
+  #etag(described: Described, form: DocumentForm): Promise<string> {
+    const { path, group } = described.key;
+    const name = `${path} ${form}`;
+    let known = this.#etags.get(name);
+    if (known === undefined) {
+      known = { group, etag: this.#hash(described, form) };
+      this.#etags.set(name, known);
+      // A failure must not stay.
+      known.etag.catch(() => this.#etags.delete(name));
+    }
+    return known.etag;
+  }
+
+  /** The hash of what is built in is that of its bytes. */
+  async #hash(described: Described, form: DocumentForm): Promise<string> {
+    if (!hasCustom(described)) return (await this.#builtInDocument(described, form)).etag;
+    return hash([form, described.key.path, this.#source.gitVersion, digestsOf([described])]);
+  }
+
+  async #bytes(described: Described, form: DocumentForm, etag: string): Promise<Buffer> {
+    if (!hasCustom(described)) return (await this.#builtInDocument(described, form)).bytes;
+    const kept = this.#custom.get(etag);
+    if (kept !== undefined) return kept;
+    const made = await shared(this.#making, etag, () => this.#encode(described, form));
+    this.#custom.set(etag, made);
+    return made;
+  }
+
+  #builtInDocument(described: Described, form: DocumentForm): Promise<Document> {
+    const name = [described.key.path, form, ...described.resources.map(nameOf)].join(' ');
+    return kept(this.#builtIn, name, async () => {
+      const bytes = await this.#encode(described, form);
+      return { bytes, etag: hash([bytes]) };
     });
   }
 
-  #once(name: string, encode: () => Promise<Uint8Array>): Promise<Document> {
-    let document = this.#documents.get(name);
-    if (document === undefined) {
-      document = encode().then(toDocument);
-      this.#documents.set(name, document);
-      // A failure must not stay in the cache.
-      document.catch(() => this.#documents.delete(name));
-    }
-    return document;
+  async #encode(described: Described, form: DocumentForm): Promise<Buffer> {
+    const document = await buildDocument(this.#source, 'v3', [described]);
+    return form === 'json' ? toJsonInTurns(document) : Buffer.from(await encodeOpenApiV3(document));
   }
 
-  async #build(version: OpenApiVersion, keys: readonly DocumentKey[]): Promise<JsonObject> {
-    const described = keys.map((key) => ({
-      key,
-      resources: [...this.#registry.resources(key.group, key.version)],
-    }));
-    const kinds = kindsByType(described);
-    const schemas = new SchemaWriter(this.#types, version, (type) => kinds.get(type) ?? []);
-    const paths: JsonObject = {};
-    const pace = new Pace(1);
-    for (const { key, resources } of described) {
-      const kind = (of: GroupVersionKind): GroupVersionKind => ({
-        ...of,
-        group: dialectGroup(of.group, key.dialect),
-      });
-      const writer = { version, schemas, root: `/${key.path}`, tag: tagOf(key), kind };
-      for (const served of resources) {
-        if (pace.isOver()) await pace.rest();
-        Object.assign(paths, writePaths(writer, this.#types, served));
-      }
-    }
-    const info = { title: 'pg-apiserver', version: this.#gitVersion };
-    return version === 'v2'
-      ? { swagger: '2.0', info, paths, definitions: schemas.definitions }
-      : { openapi: '3.0.0', info, paths, components: { schemas: schemas.definitions } };
+  #builtInPart(described: readonly Described[], form: DocumentForm): Promise<BuiltInPart> {
+    const resources = described.flatMap(({ key, resources }) => [key.path, ...resources.map(nameOf)]);
+    const name = [form, ...resources].join(' ');
+    return kept(this.#builtInParts, name, () => makeBuiltInPart(this.#source, described, form));
   }
 }
 
-export function toDocument(encoded: Uint8Array): Document {
-  const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.length);
-  return { bytes, etag: createHash('sha512').update(bytes).digest('hex').toUpperCase() };
+const nameOf = ({ definition }: ServedResource): string => definition.resource;
+
+const hasCustom = ({ resources }: Described): boolean =>
+  resources.some(({ definition }) => definition.custom !== undefined);
+
+/** Without group versions that have nothing of the one or the other. */
+function split(described: readonly Described[]): { builtIn: Described[]; custom: Described[] } {
+  const choose = (isCustom: boolean): Described[] =>
+    described.flatMap(({ key, resources }) => {
+      const chosen = resources.filter(({ definition }) => (definition.custom !== undefined) === isCustom);
+      return chosen.length === 0 ? [] : [{ key, resources: chosen }];
+    });
+  return { builtIn: choose(false), custom: choose(true) };
 }
 
-/** The kinds under which types are served, in the dialects of the document. */
-function kindsByType(described: readonly Described[]): ReadonlyMap<string, readonly GroupVersionKind[]> {
-  const kinds = new Map<string, Map<string, GroupVersionKind>>();
-  const add = (type: string, { group, version, kind }: GroupVersionKind): void => {
-    const known = kinds.get(type) ?? new Map<string, GroupVersionKind>();
-    known.set(`${group}/${version}/${kind}`, { group, version, kind });
-    kinds.set(type, known);
-  };
-  for (const { key, resources } of described) {
-    for (const { definition, version: served } of resources) {
-      const { kind, listKind, subresources } = definition;
-      const own = { group: dialectGroup(definition.group, key.dialect), version: key.version };
-      add(served.type, { ...own, kind });
-      add(`${served.type}List`, { ...own, kind: listKind });
-      for (const subresource of subresources) {
-        const { served: shown } = subresource;
-        add(subresource.type, { ...shown, group: dialectGroup(shown.group, key.dialect) });
-      }
-    }
+/** All that changes how definitions are published. */
+const digestsOf = (described: readonly Described[]): string =>
+  JSON.stringify([
+    PUBLICATION,
+    ...described.flatMap(({ key, resources }) =>
+      resources.map(({ definition: { resource, custom } }) => [key.path, resource, custom?.digest ?? '']),
+    ),
+  ]);
+
+/** What is made once and stays. A failure does not. */
+function kept<Value>(
+  values: Map<string, Promise<Value>>,
+  name: string,
+  make: () => Promise<Value>,
+): Promise<Value> {
+  let value = values.get(name);
+  if (value === undefined) {
+    value = make();
+    values.set(name, value);
+    value.catch(() => values.delete(name));
   }
-  return new Map([...kinds].map(([type, known]) => [type, [...known.values()]]));
+  return value;
 }
 
-/** `apis/rbac.authorization.k8s.io/v1` → `RbacAuthorizationV1`. */
-function tagOf({ group, version }: DocumentKey): string {
-  const stem = group === '' ? 'core' : group.replace(/\.(k8s|cluster)\.io$/, '');
-  return [...stem.split('.'), version].map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join('');
-}
-
-/** Objects are split this deep: down to single paths and definitions. */
-const DEPTH = 3;
-
-/** JSON of a document of some megabytes; yields the event loop between its parts. */
-async function toJsonInTurns(document: JsonObject): Promise<Buffer> {
-  const pace = new Pace(1);
-  const pieces: Buffer[] = [];
-  for (const part of partsOf(document, DEPTH)) {
-    if (pace.isOver()) await pace.rest();
-    pieces.push(Buffer.from(part));
+/** What is made once for all who wait for it. */
+async function shared<Value>(
+  making: Map<string, Promise<Value>>,
+  name: string,
+  make: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await kept(making, name, make);
+  } finally {
+    making.delete(name);
   }
-  return Buffer.concat(pieces);
-}
-
-function* partsOf(value: JsonValue, depth: number): Iterable<string> {
-  if (depth === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) {
-    yield JSON.stringify(value);
-    return;
-  }
-  let open = '{';
-  for (const [name, item] of Object.entries(value)) {
-    if (item === undefined) continue;
-    yield `${open}${JSON.stringify(name)}:`;
-    yield* partsOf(item, depth - 1);
-    open = ',';
-  }
-  yield open === '{' ? '{}' : '}';
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Dialect, dialectGroup } from '../api/dialect.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
-import type { Subresource } from '../registry/definition.ts';
+import type { DefinedVerb, ResourceDefinition, Subresource } from '../registry/definition.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 
 /** The plain discovery documents: APIVersions, APIGroupList, APIGroup, APIResourceList. */
@@ -25,16 +25,17 @@ export interface ListedGroup {
 /** Without the core group. The first dialect comes first, so clients that take the first match show its names. */
 export function listGroups(registry: Registry, dialects: readonly Dialect[]): ListedGroup[] {
   const groups = registry.groups().filter(({ group }) => group !== '');
-  const listed: ListedGroup[] = [];
+  const listed = new Map<string, ListedGroup>();
+  const seen = new Set<string>();
   for (const dialect of dialects) {
     for (const { group, versions } of groups) {
       const name = dialectGroup(group, dialect);
-      if (listed.some((other) => other.name === name)) continue;
-      const primary = !listed.some((other) => other.group === group);
-      listed.push({ group, dialect, name, versions, primary });
+      if (listed.has(name)) continue;
+      listed.set(name, { group, dialect, name, versions, primary: !seen.has(group) });
+      seen.add(group);
     }
   }
-  return listed;
+  return [...listed.values()];
 }
 
 export function toApiVersions(serverAddress: string): JsonObject {
@@ -75,19 +76,27 @@ export function toResourceList(
 }
 
 function toResource({ definition }: ServedResource, primary: boolean): JsonObject {
-  const { resource, singular, namespaced, kind, verbs } = definition;
+  const { resource, singular, namespaced, kind } = definition;
+  const verbs = verbsOf(definition);
   return {
     name: resource,
     singularName: singular,
     namespaced,
     kind,
-    verbs: [...verbs],
+    verbs,
     ...(primary ? nicknamesOf(definition) : {}),
-    ...(verbs.includes('list') ? { storageVersionHash: storageVersionHash(definition) } : {}),
+    ...storageVersionHash(definition),
   };
 }
 
-function nicknamesOf({ shortNames, categories }: ServedResource['definition']): JsonObject {
+/** While a definition ends, its objects are only read and deleted. */
+export function verbsOf({ verbs, custom }: ResourceDefinition): DefinedVerb[] {
+  return custom?.isEnding === true ? verbs.filter((verb) => !WRITES.has(verb)) : [...verbs];
+}
+
+const WRITES: ReadonlySet<DefinedVerb> = new Set(['create', 'patch', 'update']);
+
+export function nicknamesOf({ shortNames, categories }: ServedResource['definition']): JsonObject {
   return {
     ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
     ...(categories.length === 0 ? {} : { categories: [...categories] }),
@@ -112,58 +121,11 @@ function toSubresource(
 }
 
 /** Lets clients notice that the stored version changed (Kubernetes: discovery.StorageVersionHash). */
-function storageVersionHash({ storage, kind }: ServedResource['definition']): string {
-  const digest = createHash('sha256').update(`${storage.group}/${storage.version}/${kind}`).digest();
-  return digest.subarray(0, 8).toString('base64');
-}
-
-/** apidiscovery.k8s.io: everything in one document. */
-export function toAggregated(options: {
-  registry: Registry;
-  groups: readonly ListedGroup[];
-  apiVersion: string;
-}): JsonObject {
-  const { registry, groups, apiVersion } = options;
-  return {
-    kind: 'APIGroupDiscoveryList',
-    apiVersion,
-    metadata: {},
-    items: groups.map(({ group, dialect, name, versions, primary }) => ({
-      metadata: { ...(name === '' ? {} : { name }), creationTimestamp: null },
-      versions: versions.map((version) => ({
-        version,
-        resources: registry
-          .resources(group, version)
-          .map((served) => toResourceDiscovery(served, version, { dialect, primary })),
-        freshness: 'Current',
-      })),
-    })),
-  };
-}
-
-function toResourceDiscovery(
-  { definition }: ServedResource,
-  version: string,
-  { dialect, primary }: Pick<ListedGroup, 'dialect' | 'primary'>,
-): JsonObject {
-  const { resource, singular, namespaced, kind, verbs, subresources } = definition;
-  return {
-    resource,
-    responseKind: { group: dialectGroup(definition.group, dialect), version, kind },
-    scope: namespaced ? 'Namespaced' : 'Cluster',
-    singularResource: singular,
-    verbs: [...verbs],
-    ...(primary ? nicknamesOf(definition) : {}),
-    ...(subresources.length === 0
-      ? {}
-      : {
-          subresources: subresources.map(({ name, served, verbs: allowed }) => ({
-            subresource: name,
-            responseKind: { ...served, group: dialectGroup(served.group, dialect) },
-            verbs: [...allowed],
-          })),
-        }),
-  };
+function storageVersionHash({ storage, kind, verbs, custom }: ResourceDefinition): JsonObject {
+  const version = custom === undefined ? storage.version : custom.storedVersion;
+  if (version === '' || !verbs.includes('list')) return {};
+  const digest = createHash('sha256').update(`${storage.group}/${version}/${kind}`).digest();
+  return { storageVersionHash: digest.subarray(0, 8).toString('base64') };
 }
 
 export const groupVersionOf = (name: string, version: string): string =>

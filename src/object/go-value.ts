@@ -101,13 +101,18 @@ function toNumber(char: string): string {
   return code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`;
 }
 
-/** Exponents from 1e+21 on and below 1e-04, of two digits at least. */
-function goNumber(value: number): string {
-  if (Number.isInteger(value) && Math.abs(value) < 1e21) return String(value);
-  const small = value !== 0 && Math.abs(value) < 1e-4;
-  const text = small ? value.toExponential() : String(value);
-  return text.replace(/e([+-])(\d)$/, 'e$10$2');
+/** A number without a Go type: an int64 where it is an integer, else a float64, with an exponent from 1e+06 on and below 1e-04. */
+export function goNumber(value: number): string {
+  if (Number.isSafeInteger(value)) return String(value);
+  const [digits = '', exponent = ''] = value.toExponential().split('e');
+  const power = Number(exponent);
+  if (power >= LEAST_SMALL_POWER && power < LEAST_LARGE_POWER) return String(value);
+  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }
+
+/** Of strconv.FormatFloat with 'g' and the fewest digits. */
+const LEAST_SMALL_POWER = -4;
+const LEAST_LARGE_POWER = 6;
 
 /**
  * A value as Go prints it without quotes (fmt, %v): `map[metadata:map[labels:invalid]]`, `[a b]`, `<nil>`. Keys are sorted.

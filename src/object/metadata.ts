@@ -29,3 +29,12 @@ export function nextGeneration({ generation }: ObjectMeta): number | bigint {
   }
   return (generation ?? 0) + 1;
 }
+
+/** The metadata of a written view that belongs to the write: its preconditions, and the owners of fields after it. */
+export function statedBy({ resourceVersion, uid, managedFields }: ObjectMeta): ObjectMeta {
+  return {
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(managedFields === undefined ? {} : { managedFields }),
+  };
+}

@@ -19,6 +19,11 @@ export const ownFlags = {
     meaning:
       'how far back history is kept: how old a watch may start, and what SQL can look back on; days or months are fine; kept in the database for all servers, and left as it is there by one that is started without it',
   }),
+  customResourceViews: bool('custom-resource-views', {
+    default: false,
+    meaning:
+      'a view in SQL for each custom resource, with its printer columns: SELECT * FROM crd.widgets; made and dropped with its definition',
+  }),
 };
 
 export const storageFlags = {

@@ -68,7 +68,17 @@ function later(receive: () => Promise<Buffer>): ReadableStream {
   return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
 
-/** A response with `transfer-encoding: chunked` is streamed; any other is sent when it is complete. */
+/** Bodies that are made while they are sent, by their responses. */
+const PIECES = new WeakMap<Response, Iterable<Buffer>>();
+
+/** An answer that is too large to be made as a whole: see BytesResponse.rest. */
+export function inPieces(pieces: Iterable<Buffer>, headers: Readonly<Record<string, string>>): Response {
+  const response = new Response(null, { headers });
+  PIECES.set(response, pieces);
+  return response;
+}
+
+/** A response with `transfer-encoding: chunked` is streamed; any other but those in pieces is sent when it is complete. */
 async function toApiResponse(response: Response): Promise<ApiResponse> {
   const { status: code, body } = response;
   const {
@@ -79,13 +89,13 @@ async function toApiResponse(response: Response): Promise<ApiResponse> {
   if (coding === 'chunked' && body !== null) {
     return { kind: 'stream', code, contentType, headers, run: (sink) => pour(body, sink) };
   }
-  const chunks = [Buffer.from(await response.arrayBuffer())];
+  const rest = PIECES.get(response);
   return {
     kind: 'bytes',
     code,
     contentType,
     headers,
-    chunks,
+    ...(rest === undefined ? { chunks: [Buffer.from(await response.arrayBuffer())] } : { chunks: [], rest }),
     compressible: !contentType.startsWith('text/'),
   };
 }

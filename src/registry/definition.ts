@@ -4,6 +4,7 @@ import type { FieldError } from '../api/status.ts';
 import type { PodSpec } from '../api/types/core/v1.ts';
 import type { ResourceVerb } from '../request/api-request.ts';
 import type { Backend } from '../request/backend.ts';
+import type { CustomVersion } from './custom.ts';
 import type { Strategy } from './strategy.ts';
 import type { TokenIssuing } from './token-issuing.ts';
 
@@ -36,6 +37,8 @@ export interface ResourceDefinition extends GroupResource, ResourceTraits {
   cells(object: ApiObject, now: number): readonly Cell[];
   readonly fields: SelectableFields;
   readonly strategy: Strategy;
+  /** Of a version of a custom resource. */
+  readonly custom?: CustomVersion;
 }
 
 /** Traits of a few resources, with objects of type `T`, that concern more than the verbs. */
@@ -67,7 +70,7 @@ export type DefinedVerb = Exclude<ResourceVerb, 'connect'>;
 
 export interface ServedVersion {
   readonly version: string;
-  /** IDL name of the type, for example `apps/v1.Deployment`. */
+  /** IDL name of the type, for example `apps/v1.Deployment`; CUSTOM_TYPE where `custom` stands for it. */
   readonly type: string;
   /** Served without being asked for by --runtime-config. */
   readonly enabledByDefault: boolean;
@@ -80,8 +83,8 @@ export interface Conversion {
   fromStorage(object: ApiObject): ApiObject;
 }
 
-/** A cell is what kubectl prints; undefined prints as `<none>` does in the default table: an empty string. */
-export type Cell = string | number | bigint | boolean;
+/** A cell is what kubectl prints; null prints as nothing. */
+export type Cell = string | number | bigint | boolean | null;
 
 /** metav1.TableColumnDefinition. */
 export interface Column {
@@ -127,6 +130,8 @@ export interface ViewSubresource<T extends ApiObject = ApiObject, View extends A
   readonly access: 'view';
   /** The answer to GET, from the stored form of the parent. Identity for `status`. */
   read(parent: T): View;
+  /** What a patch or an applied configuration changes, where that is not the answer to GET. */
+  readForChange?(parent: T): View;
   /**
    * The parent after a write of `view`. Takes only what this subresource may change from `view`; the result goes through
    * `validate` and is stored. `old` must not be changed.
@@ -138,6 +143,10 @@ export interface ViewSubresource<T extends ApiObject = ApiObject, View extends A
   readonly resetFields?: readonly (readonly string[])[];
   validate?(object: T, old: T): FieldError[];
 }
+
+/** What a change of the view begins with. */
+export const readForChange = (view: ViewSubresource, parent: ApiObject): ApiObject =>
+  (view.readForChange ?? view.read)(parent);
 
 /** Access of an action to the cluster. Implemented by the verbs, so that actions pass validation and conflicts like any write. */
 export interface ActionContext<Parent extends ApiObject = ApiObject> {

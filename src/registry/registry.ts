@@ -13,35 +13,75 @@ export interface ServedGroup {
   readonly versions: readonly string[];
 }
 
-/** The resources this server serves. Lookups are by canonical group. */
-export class Registry {
-  readonly #byPath = new Map<string, ServedResource>();
-  readonly #byStorage = new Map<string, ResourceDefinition>();
-  readonly #groups: string[] = [];
-  readonly #versions = new Map<string, string[]>();
-  readonly #listeners = new Set<() => void>();
+/** What changed in the registry: whatever was made of these groups is out of date. */
+export interface RegistryChange {
+  readonly groups: ReadonlySet<string>;
+}
 
-  /** Versions are served in the order given; `enabled` decides which of them (--runtime-config). */
+type Versions = ReadonlyMap<string, Map<string, ServedResource>>;
+
+const NOTHING: Versions = new Map();
+
+/**
+ * The resources this server serves. Built-in ones are added when it starts; those of definitions come and go, and a request keeps
+ * what it found. Lookups are by canonical group.
+ */
+export class Registry {
+  /** The versions of a group, in order of preference, with their resources. */
+  readonly #groups = new Map<string, Versions>();
+  /** In the order they were added. */
+  readonly #builtIn = new Set<string>();
+  readonly #byStorage = new Map<string, ResourceDefinition>();
+  /** What was put under each name. */
+  readonly #put = new Map<string, readonly ResourceDefinition[]>();
+  readonly #listeners = new Set<(change: RegistryChange) => void>();
+  #generation = 0;
+
+  /** Rises with every change. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** `enabled` decides which versions are served (--runtime-config). */
   add(
     definition: ResourceDefinition,
     enabled: (version: GroupVersion, served: ServedVersion) => boolean,
   ): void {
-    for (const version of definition.versions) {
-      const groupVersion = {
-        group: definition.group,
-        version: version.version,
-      };
-      if (enabled(groupVersion, version)) this.#serve(definition, version);
-    }
-    const { storage } = definition;
-    if (storage.group === definition.group && storage.resource === definition.resource) {
-      this.#byStorage.set(`${storage.group}/${storage.resource}`, definition);
-    }
-    this.#changed();
+    const { group, versions } = definition;
+    const served = versions.filter((one) => enabled({ group, version: one.version }, one));
+    this.#serve(definition, served);
+    if (served.length > 0) this.#builtIn.add(group);
+    this.#changed([group]);
+  }
+
+  /**
+   * Serves these definitions, the versions of one resource, in place of what was put under the name before. A path that another
+   * resource has stays with it.
+   */
+  put(name: string, definitions: readonly ResourceDefinition[]): void {
+    const before = this.#put.get(name) ?? [];
+    for (const definition of before) this.#withdraw(definition);
+    this.#put.set(name, definitions);
+    for (const definition of definitions) this.#serve(definition, definition.versions);
+    this.#changed([...before, ...definitions].map(({ group }) => group));
+  }
+
+  /** Ends what was put under the name. */
+  remove(name: string): void {
+    const before = this.#put.get(name);
+    if (before === undefined) return;
+    this.#put.delete(name);
+    for (const definition of before) this.#withdraw(definition);
+    this.#changed(before.map(({ group }) => group));
+  }
+
+  /** What was put under the name is listed in another way, and is otherwise as it was. */
+  relist(name: string): void {
+    this.#changed((this.#put.get(name) ?? []).map(({ group }) => group));
   }
 
   find(group: string, version: string, resource: string): ServedResource | undefined {
-    return this.#byPath.get(`${group}/${version}/${resource}`);
+    return this.#groups.get(group)?.get(version)?.get(resource);
   }
 
   /** The definition that owns a storage; what the watch cache and the garbage collector ask for. */
@@ -54,42 +94,68 @@ export class Registry {
     return this.#byStorage.values();
   }
 
-  /** In the order they were added. */
+  /** Built-in groups in the order they were added, then the others by name. */
   groups(): ServedGroup[] {
-    return this.#groups.map((group) => ({
-      group,
-      versions: this.#versions.get(group) ?? [],
-    }));
+    const others = [...this.#groups.keys()].filter((group) => !this.#builtIn.has(group)).sort();
+    return [...this.#builtIn, ...others].map((group) => ({ group, versions: this.versions(group) }));
+  }
+
+  /** The versions of a group in order of preference; none where the group is not served. */
+  versions(group: string): string[] {
+    return [...(this.#groups.get(group) ?? NOTHING).keys()];
   }
 
   /** The resources of one group version, sorted by name. */
   resources(group: string, version: string): ServedResource[] {
-    const prefix = `${group}/${version}/`;
-    const found = [...this.#byPath].filter(([path]) => path.startsWith(prefix)).map(([, served]) => served);
+    const found = [...(this.#groups.get(group)?.get(version)?.values() ?? [])];
     return found.sort((a, b) => (a.definition.resource < b.definition.resource ? -1 : 1));
   }
 
   /** Calls back after each change, for discovery and OpenAPI to renew what they prepared. Returns the way to stop. */
-  onChange(listener: () => void): () => void {
+  onChange(listener: (change: RegistryChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  #serve(definition: ResourceDefinition, version: ServedVersion): void {
-    const { group, resource } = definition;
-    const served = { definition, version };
-    this.#byPath.set(`${group}/${version.version}/${resource}`, served);
-    if (!this.#versions.has(group)) {
-      this.#groups.push(group);
-      this.#versions.set(group, []);
+  #serve(definition: ResourceDefinition, versions: readonly ServedVersion[]): void {
+    const { group, resource, storage } = definition;
+    for (const version of versions) {
+      const resources = this.#resourcesOf(group, version.version);
+      if (!resources.has(resource)) resources.set(resource, { definition, version });
     }
-    const versions = this.#versions.get(group) ?? [];
-    if (!versions.includes(version.version)) versions.push(version.version);
-    versions.sort(compareVersions);
+    const key = `${storage.group}/${storage.resource}`;
+    const isOwner = storage.group === group && storage.resource === resource;
+    if (isOwner && !this.#byStorage.has(key)) this.#byStorage.set(key, definition);
   }
 
-  #changed(): void {
-    for (const listener of this.#listeners) listener();
+  #resourcesOf(group: string, version: string): Map<string, ServedResource> {
+    const versions = this.#groups.get(group) ?? NOTHING;
+    const known = versions.get(version);
+    if (known !== undefined) return known;
+    const resources = new Map<string, ServedResource>();
+    const all = [...versions, [version, resources] as const];
+    this.#groups.set(group, new Map(all.sort(([a], [b]) => compareVersions(a, b))));
+    return resources;
+  }
+
+  #withdraw(definition: ResourceDefinition): void {
+    const { group, resource, storage } = definition;
+    const versions = new Map(this.#groups.get(group));
+    for (const { version } of definition.versions) {
+      const resources = versions.get(version);
+      if (resources?.get(resource)?.definition === definition) resources.delete(resource);
+      if (resources?.size === 0) versions.delete(version);
+    }
+    if (versions.size > 0 || this.#builtIn.has(group)) this.#groups.set(group, versions);
+    else this.#groups.delete(group);
+    const key = `${storage.group}/${storage.resource}`;
+    if (this.#byStorage.get(key) === definition) this.#byStorage.delete(key);
+  }
+
+  #changed(groups: readonly string[]): void {
+    this.#generation += 1;
+    const change = { groups: new Set(groups) };
+    for (const listener of this.#listeners) listener(change);
   }
 }
 

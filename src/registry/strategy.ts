@@ -2,6 +2,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { NameRule } from '../object/formats.ts';
 import type { UserInfo } from '../request/api-request.ts';
+import type { Steps } from '../util/concurrency.ts';
 import type { AssignedValues } from './assigned-values.ts';
 
 /**
@@ -35,12 +36,19 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   validateCreate?(object: T): FieldError[];
   /** Rules of the change from `old` to `object`. Runs after {@link Strategy.validate}. */
   validateUpdate?(object: T, old: T): FieldError[];
+  /**
+   * Rules that take too long to be checked at once. They are checked in turns with other work, and after all others: the object
+   * is valid but for them. Not for writes of a subresource.
+   */
+  validateInSteps?(object: T, old?: T): Steps<FieldError[]>;
   /** Fields that a write of the object cannot change (its status), so that such a write never owns them. */
   readonly resetFields?: readonly (readonly string[])[];
   /** Texts for Warning headers. */
   warnings?(object: T, old: T | undefined): string[];
   /** metadata.generation starts at 1 and rises with every change outside metadata and status. */
   readonly tracksGeneration: boolean;
+  /** A change of the status is one like any other: it has no subresource of its own. */
+  readonly statusCountsForGeneration?: boolean;
   /** PUT on a name that does not exist creates it. */
   readonly allowCreateOnUpdate: boolean;
   /** PUT without resourceVersion replaces the stored object in any version. */
@@ -52,6 +60,11 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   gracePeriodSeconds?(object: T, requested: number | undefined): number;
   /** Finalizers outside metadata (namespaces keep theirs in spec): the object stays while this is true. */
   heldBack?(object: T): boolean;
+  /**
+   * Begins the deletion of an object that always stays for a while, in place of all that usually marks it: it puts a finalizer on
+   * that something else takes off.
+   */
+  beginDeletion?(object: T, time: string): void;
   /** Called when deletion begins and the object stays (namespace phase becomes Terminating). */
   prepareForDelete?(object: T): void;
   /** DELETE answers the object as it was last, rather than a Status. */

@@ -1,4 +1,4 @@
-import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { copyJson } from '../object/equality.ts';
 import { valueAt } from '../object/json-values.ts';
@@ -13,6 +13,7 @@ import type {
   Subresource,
   ViewSubresource,
 } from '../registry/definition.ts';
+import { RESET_BY_STATUS, writeStatus } from '../registry/status-view.ts';
 import type { Strategy } from '../registry/strategy.ts';
 import { type Ratchet, ratcheted } from './rules/checked.ts';
 
@@ -146,8 +147,6 @@ export function column(name: string, priority: 0 | 1 = 0, type: Column['type'] =
   return { name, type, format: '', priority, description: name };
 }
 
-const RESET_BY_STATUS = [['spec']] as const;
-
 /** The status as a view of its parent: reading it reads the object, writing it changes nothing but the status. */
 function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): ViewSubresource {
   const { group, kind, prepareStatus, validateStatus, statusResets: resets = RESET_BY_STATUS } = outline;
@@ -166,27 +165,6 @@ function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): 
     },
     ...(validateStatus === undefined ? {} : { validate: validateStatus }),
   };
-}
-
-/** Metadata comes along, as Kubernetes lets it, because status writers set annotations and labels with it. */
-export function writeStatus<T extends ApiObject>(
-  view: T,
-  old: T,
-  resets: readonly (readonly string[])[] = RESET_BY_STATUS,
-): T {
-  const metadata: ObjectMeta = resets.some(([part, field]) => part === 'metadata' && field === undefined)
-    ? { ...old.metadata, ...statedBy(view.metadata) }
-    : { ...view.metadata };
-  const given: JsonObject = metadata;
-  const stored: JsonObject = old.metadata;
-  for (const [part, field] of resets) {
-    if (part !== 'metadata' || field === undefined) continue;
-    if (stored[field] === undefined) delete given[field];
-    else given[field] = stored[field];
-  }
-  const written: T = { ...old, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
-  if (view.status === undefined) delete written.status;
-  return written;
 }
 
 /** A caller who writes the object cannot write its status; a new object has the empty one. */
@@ -243,13 +221,4 @@ function firstValue(object: JsonObject, sources: readonly (readonly string[])[])
     if (value !== undefined && value !== null && value !== '') return String(value);
   }
   return '';
-}
-
-/** The metadata of a written view that belongs to the write: its preconditions, and the owners of fields after it. */
-export function statedBy({ resourceVersion, uid, managedFields }: ObjectMeta): ObjectMeta {
-  return {
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(managedFields === undefined ? {} : { managedFields }),
-  };
 }

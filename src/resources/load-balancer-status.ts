@@ -5,7 +5,7 @@ import type { FieldPath } from '../object/field-path.ts';
 import { checkIp, checkName } from '../object/formats.ts';
 import { parseIp } from '../object/ip.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
-import { writeStatus } from './define.ts';
+import { writeStatus } from '../registry/status-view.ts';
 
 /** The status that services and ingresses share: the addresses at which a load balancer takes traffic. */
 

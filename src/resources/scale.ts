@@ -1,8 +1,8 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import { numberOf, objectAt } from '../object/json-values.ts';
+import { statedBy } from '../object/metadata.ts';
 import { formatLabelRequirements, fromLabelSelector } from '../object/selectors.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
-import { statedBy } from './define.ts';
 
 /**
  * The Scale view of everything that has replicas: what is wanted, what is there, and which pods count. How many may be

@@ -33,7 +33,7 @@ function checkTolerations(tolerations: readonly JsonObject[], path: string): Fie
 }
 
 /** @throws Error that names the flags */
-function readProxyClient({
+export function readProxyClient({
   certFile,
   keyFile,
 }: AdmissionOptions['proxyClient']): ReturnType<WebhookNeeds['readProxyClient']> {

@@ -1,8 +1,13 @@
 import { repairAllocations } from '../controllers/allocation-repair.ts';
 import { bootstrapNamespaces, bootstrapPriorities, bootstrapRoles } from '../controllers/bootstrap.ts';
+import { CustomResourceAcceptance } from '../controllers/custom-resource-acceptance.ts';
+import { CustomResourceEnd } from '../controllers/custom-resource-end.ts';
+import { CustomResourceViews } from '../controllers/custom-resource-views.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
+import { structuralViolations } from '../resources/apiextensions/schema/violations.ts';
+import { builtInNames, isBuiltIn } from './built-in-names.ts';
 import type { Foundation } from './foundation.ts';
 import { createNamespaceObjects } from './namespace-objects.ts';
 import { createPhase, type Phase } from './phase.ts';
@@ -27,6 +32,7 @@ export function createControllers(foundation: Foundation, parts: ControllerParts
       const { upkeep } = parts.storage;
       for (const { name, run } of upkeep) services.start(name, 'upkeep', run);
       startControllers(foundation, parts, services);
+      startCustomResources(foundation, parts, services);
       await startNamespaceObjects(foundation, parts, services);
     },
   });
@@ -72,6 +78,29 @@ function startControllers(
   services.start('quotas', 'essential', (signal, works) => quotaUsage.run(signal, works));
   const roles = new RoleAggregation({ client, onError: logAs('role aggregation') });
   services.start('role-aggregation', 'upkeep', (signal) => roles.run(signal));
+}
+
+function startCustomResources(
+  { now, logger }: Foundation,
+  { writing: { client }, storage: { views } }: ControllerParts,
+  services: Services,
+): void {
+  const onError = (error: unknown): void => logger.error('custom resource definitions', error);
+  const common = { client, now, onError };
+  const acceptance = new CustomResourceAcceptance({
+    ...common,
+    reserved: builtInNames,
+    violations: structuralViolations,
+  });
+  services.start('custom-resource-acceptance', 'upkeep', (signal) => acceptance.run(signal));
+  const end = new CustomResourceEnd({ ...common, isBuiltIn });
+  services.start('custom-resource-end', 'upkeep', (signal) => end.run(signal));
+  if (views === undefined) return;
+  const kept = new CustomResourceViews({
+    ...{ client, views },
+    onError: (error) => logger.error('views of custom resources', error),
+  });
+  services.start('custom-resource-views', 'upkeep', (signal) => kept.run(signal));
 }
 
 async function startNamespaceObjects(

@@ -10,6 +10,8 @@ export type StartupStep =
   | 'priorities'
   /** The records of assigned addresses and ports agree with the services. */
   | 'allocations'
+  /** The resources of all definitions are served. */
+  | 'custom-resources'
   | 'admission'
   /** Authorities of client certificates are published in kube-system. */
   | 'authentication'
@@ -26,7 +28,7 @@ const hook = (name: string, step: StartupStep): Check => ({ name: `poststarthook
 
 /**
  * The checks that kube-apiserver 1.31 has for its start, in its order, each with the step of ours that does the same work. One
- * watch cache takes the place of several sets of informers. Custom resources and API services need no controllers here. Running
+ * watch cache takes the place of several sets of informers. API services need no controllers here. Running
  * servers are known by their leases in PostgreSQL.
  */
 export function startupChecks({ priorityAndFairness }: LimitOptions): readonly Check[] {
@@ -44,7 +46,7 @@ export function startupChecks({ priorityAndFairness }: LimitOptions): readonly C
     hook('storage-object-count-tracker-hook', 'watch-cache'),
     hook('start-apiextensions-informers', 'watch-cache'),
     hook('start-apiextensions-controllers', 'serving'),
-    hook('crd-informer-synced', 'watch-cache'),
+    hook('crd-informer-synced', 'custom-resources'),
     hook('start-system-namespaces-controller', 'namespaces'),
     hook('start-cluster-authentication-info-controller', 'authentication'),
     hook('start-kube-apiserver-identity-lease-controller', 'kubernetes-service'),

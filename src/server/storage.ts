@@ -3,6 +3,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { ownFlags, type StorageOptions } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
+import type { ObjectViews } from '../storage/object-views.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
 import { parseTarget } from '../storage/postgres/target.ts';
 import type { Committer, RevisionLog } from '../storage/revision-log.ts';
@@ -50,6 +51,8 @@ export interface StoragePhase extends Phase {
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
   readonly signingKeys: SigningKeyStore;
+  /** Undefined: people have none (--custom-resource-views). */
+  readonly views: ObjectViews | undefined;
   /** Started by the controllers, after the first objects of the cluster exist. */
   readonly upkeep: readonly Service[];
   /** Undefined for a resource that never had an object. */
@@ -73,7 +76,12 @@ export function createStorage(
   };
   const cache = new WatchCache({
     ...log,
-    fieldsOf: (resource) => registry.findStorage(resource)?.fields.read ?? (() => ({})),
+    fieldsOf: (resource) => {
+      const definition = registry.findStorage(resource);
+      return definition === undefined || definition.custom !== undefined
+        ? () => ({})
+        : definition.fields.read;
+    },
   });
   const phase = createPhase({
     services,
@@ -87,6 +95,7 @@ export function createStorage(
   return {
     ...phase,
     ...{ store: cache, allocations, leases, signingKeys },
+    views: options.customResourceViews ? database.views : undefined,
     upkeep: [
       ...keepDatabase(database, options),
       ...createStorageMetrics({ ...foundation, ...options, database, cache }),

@@ -1,14 +1,23 @@
 import { AdmissionChain } from '../admission/admission.ts';
+import { StoredClusterObjects } from '../admission/cluster-objects.ts';
+import { WebhookClients } from '../admission/webhooks/clients.ts';
 import { createNamespace } from '../controllers/bootstrap.ts';
 import { StoredQuotas } from '../controllers/quota-usage.ts';
+import { ConversionMetrics } from '../custom-resources/conversion/metrics.ts';
+import type { ConversionParts } from '../custom-resources/conversion/webhook-converter.ts';
+import { ServedDefinitions } from '../custom-resources/served-definitions.ts';
+import type { AdmissionOptions } from '../options/admission.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { GatedFields } from '../registry/gated-fields.ts';
 import { createAddressPool, createPortPool, type ValuePool } from '../registry/value-pool.ts';
+import { customresourcedefinitions } from '../resources/apiextensions/custom-resource-definition.ts';
+import { Follower } from '../storage/follower.ts';
+import type { Store } from '../storage/store.ts';
 import { Client } from '../verbs/client/client.ts';
 import { ValueAllocator } from '../verbs/writing/allocation.ts';
 import { Ownership } from '../verbs/writing/ownership.ts';
 import { ObjectWriter } from '../verbs/writing/writer.ts';
-import { createAdmission } from './admission.ts';
+import { createAdmission, readProxyClient } from './admission.ts';
 import type { Foundation } from './foundation.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { PolicyPhase } from './policy.ts';
@@ -56,15 +65,42 @@ export function createWriting(
     createNamespace: (name) => createNamespace(client, name),
   });
   admission.use(plugins.all);
+  const definitions = new Follower({
+    store,
+    sources: [
+      {
+        resource: customresourcedefinitions,
+        index: new ServedDefinitions({
+          ...{ registry, types },
+          ratchets: foundation.isFeatureOn('CRDValidationRatcheting'),
+          conversion: createConversion(foundation, store, options.admission),
+        }),
+      },
+    ],
+  });
   const phase = createPhase({
     services,
     begin: async () => {
+      services.start('custom-resources', 'essential', (signal, works) => definitions.run(signal, works));
+      await services.until(definitions.ready());
+      foundation.startup.finished('custom-resources');
       services.start('admission', 'essential', plugins.run);
       await services.until(plugins.ready());
       foundation.startup.finished('admission');
     },
   });
   return { ...phase, ...{ writer, client, admission, quotas, pools }, serve: plugins.serve };
+}
+
+/** Conversion webhooks get the same certificate as those of admission. */
+function createConversion(
+  { types, tracing, metrics }: Foundation,
+  store: Store,
+  { proxyClient }: AdmissionOptions,
+): ConversionParts {
+  const credentials = { users: undefined, pair: readProxyClient(proxyClient) };
+  const clients = new WebhookClients(new StoredClusterObjects(store), credentials);
+  return { ...{ clients, types, tracing }, metrics: new ConversionMetrics(metrics) };
 }
 
 function createPools({ services }: Pick<ServerOptions, 'services'>): ValuePool[] {

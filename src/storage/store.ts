@@ -47,6 +47,8 @@ export interface Entry {
   /** Values of the resource's selectable fields, by field name, as its definition gives them. */
   readonly fields: Readonly<Record<string, string>>;
   readonly ownerUids: readonly string[];
+  /** The object would be stored in other bytes today, so that an update that changes nothing is a change all the same. */
+  readonly isOutdated?: boolean;
 }
 
 /** A field, and the value that everything asked for has in it; not ''. */

@@ -20,7 +20,7 @@ import { checkConfig } from '../object/managed-fields/check-config.ts';
 import { formatPath } from '../object/managed-fields/field-set.ts';
 import { emptyObject } from '../object/managed-fields/shape.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';
-import type { ViewSubresource } from '../registry/definition.ts';
+import { readForChange, type ViewSubresource } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { atOnce, inTurns } from '../util/concurrency.ts';
@@ -84,7 +84,7 @@ function applyChange(applying: ApplyCall): Change {
 
 /** What the view's write takes: the parent for a status, its own kind for a scale. Ownership comes along. */
 function viewOf(parent: ApiObject, view: ViewSubresource): ApiObject {
-  return view.toParent === undefined ? parent : { ...view.read(parent), metadata: parent.metadata };
+  return view.toParent === undefined ? parent : { ...readForChange(view, parent), metadata: parent.metadata };
 }
 
 function blank({ expected, call: { served } }: ApplyCall): ApiObject {

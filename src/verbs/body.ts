@@ -58,7 +58,7 @@ export async function readObject(
   expected: Expected,
   validation: FieldValidation,
 ): Promise<ApiObject> {
-  const format = bodyFormat(request.headers['content-type']);
+  const format = formatOf(request, expected);
   const bytes = await readBytes(request);
   const document = readDocument(bytes, format, expected);
   await endTurnIf(isLarge(bytes.length));
@@ -77,7 +77,7 @@ export async function readReplacement(
   expected: Expected,
   validation: FieldValidation,
 ): Promise<Replacement> {
-  const format = bodyFormat(request.headers['content-type']);
+  const format = formatOf(request, expected);
   const bytes = await readBytes(request);
   const decode = (): ApiObject =>
     toObject(request, readDocument(bytes, format, expected), expected, validation);
@@ -99,6 +99,9 @@ export interface Replacement {
   /** The caller's own. */
   take(): ApiObject;
 }
+
+const formatOf = ({ headers }: ApiRequest, { custom }: Expected): Format =>
+  bodyFormat(headers['content-type'], { protobuf: custom === undefined });
 
 /** @throws StatusError 400 */
 function readDocument(bytes: Buffer, format: Format, expected: Expected): DocumentToDecode {
@@ -155,6 +158,7 @@ function checkType(given: JsonValue, expected: Expected, refusal: Refusal): Json
 /** @throws StatusError */
 function decodeAs(value: JsonObject, expected: Expected, document: DocumentToDecode): Decoded {
   try {
+    if (expected.custom !== undefined) return expected.custom.decode(value, document.fresh === true);
     const decoded = decodeObject(value, expected.schema, document);
     const error = document.fractions && fractionError(document.fractions(), expected.schema);
     if (error !== undefined) throw new DecodeError(error);

@@ -4,6 +4,7 @@ import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { notFound } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
+import { messageOf, storeOf } from '../registry/custom.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
@@ -31,9 +32,13 @@ export const hasOwnType = ({ served, view }: VerbCall): boolean =>
 
 /** A served resource's own kind. */
 export function ownType({ context: { types }, served: { definition, version } }: VerbCall): Expected {
-  const { group, kind } = definition;
-  return { group, version: version.version, kind, schema: types.message(version.type), types };
+  const { group, kind, custom } = definition;
+  const schema = messageOf(definition, version.type, types);
+  return { group, version: version.version, kind, schema, types, custom };
 }
+
+/** The objects of the resource, as its version shows them. */
+export const storeFor = ({ context, served }: VerbCall): Store => storeOf(served.definition, context.store);
 
 /** What a body must be. */
 export function bodyType(call: VerbCall): Expected {

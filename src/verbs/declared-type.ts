@@ -8,6 +8,7 @@ import { badRequest, type StatusError } from '../api/status.ts';
 import { cannotUnmarshal, cannotUnmarshalField } from '../codec/decode-error.ts';
 import { cutAfter, MAX_NAME_LETTERS } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
+import type { CustomVersion } from '../registry/custom.ts';
 
 /** What an object says it is, and what is wrong with that, in Kubernetes' words. */
 
@@ -18,6 +19,8 @@ export interface Expected {
   readonly kind: string;
   readonly schema: MessageSchema;
   readonly types: TypeLibrary;
+  /** Where the type is one of a custom resource. */
+  readonly custom?: CustomVersion | undefined;
 }
 
 const HEAD = `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;

@@ -13,6 +13,7 @@ import { isObject } from '../object/json-values.ts';
 import { applyMergePatch, applyStrategicMerge } from '../object/merge-patch.ts';
 import { mergedJson, operatedJson, PatchError } from '../object/patch-error.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';
+import { readForChange } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { table } from '../util/table.ts';
@@ -34,7 +35,7 @@ export async function patch(call: VerbCall): Promise<ApiResponse> {
   const { context, request } = call;
   if (contentTypeOf(request) === APPLY_PATCH) return apply(call);
   const form = formFor(call);
-  const kind = chooseKind(request);
+  const kind = chooseKind(call);
   const options = readMutationOptions(request, 'PatchOptions');
   const read = kind.read(await request.body(MAX_BODY_BYTES), options.fieldValidation);
   request.audit?.requestBody(read.value);
@@ -44,9 +45,10 @@ export async function patch(call: VerbCall): Promise<ApiResponse> {
 }
 
 /** @throws StatusError 415 */
-function chooseKind(request: AuthorizedResourceRequest): PatchKind {
-  const kind = PATCH_KINDS[contentTypeOf(request)];
-  if (kind === undefined) throw unsupportedMediaType([...Object.keys(PATCH_KINDS), APPLY_PATCH]);
+function chooseKind({ request, served }: VerbCall): PatchKind {
+  const kinds = served.definition.custom === undefined ? PATCH_KINDS : CUSTOM_PATCH_KINDS;
+  const kind = kinds[contentTypeOf(request)];
+  if (kind === undefined) throw unsupportedMediaType([...Object.keys(kinds), APPLY_PATCH]);
   return kind;
 }
 
@@ -68,7 +70,7 @@ function patchChange(patching: PatchCall): Change {
   const { served, view, request } = patching.call;
   const own = hasOwnType(patching.call);
   const apply = async (copy: ApiObject): Promise<ApiObject> => {
-    const before = own ? toSeen(copy, served) : (view?.read(copy) ?? copy);
+    const before = own ? toSeen(copy, served) : view === undefined ? copy : readForChange(view, copy);
     // A view of another kind, or another version, is made up: it has no parts that are stored as they are.
     const known = own && served.version.conversion === undefined ? { known: before } : {};
     const value = applyTo(before, patching);
@@ -285,4 +287,10 @@ export const PATCH_KINDS: Readonly<Record<string, PatchKind>> = table({
   'application/json-patch+json': operations,
   'application/merge-patch+json': merge,
   'application/strategic-merge-patch+json': strategic,
+});
+
+/** Definitions do not say how strategic patches would merge. */
+const CUSTOM_PATCH_KINDS: Readonly<Record<string, PatchKind>> = table({
+  'application/json-patch+json': operations,
+  'application/merge-patch+json': merge,
 });

@@ -7,7 +7,7 @@ import { encodeContinueToken } from '../storage/continue-token.ts';
 import { StorageError } from '../storage/errors.ts';
 import { toResourceVersion } from '../storage/revision.ts';
 import type { ListPage } from '../storage/store.ts';
-import type { VerbCall } from './call.ts';
+import { storeFor, type VerbCall } from './call.ts';
 import { createForm } from './forms/create-form.ts';
 import type { Form, Stored } from './forms/form.ts';
 import {
@@ -24,16 +24,16 @@ import { expired, toStatusError } from './writing/storage-status.ts';
 /** get and list. */
 
 /** `tables: false` where none can be shown. @throws StatusError 406 */
-export const representationFor = (
-  { headers, query, userAgent }: AuthorizedResourceRequest,
+export function representationFor(
+  { request: { headers, query, userAgent }, served }: Pick<VerbCall, 'request' | 'served'>,
   { tables } = { tables: true },
-): Representation =>
-  negotiate(headers.accept, { pretty: wantsPretty(query, userAgent), protobuf: true, tables });
+): Representation {
+  const protobuf = served.definition.custom === undefined ? true : 'metadata';
+  return negotiate(headers.accept, { pretty: wantsPretty(query, userAgent), protobuf, tables });
+}
 
-export function formFor(
-  { context, request, served, view }: VerbCall,
-  representation = representationFor(request),
-): Form {
+export function formFor(call: VerbCall, representation = representationFor(call)): Form {
+  const { context, request, served, view } = call;
   return createForm({
     served,
     types: context.types,
@@ -65,14 +65,14 @@ export function objectResponse(form: Form, code: number, stored: Stored): BytesR
 }
 
 export async function get(call: VerbCall): Promise<ApiResponse> {
-  const { context, request } = call;
+  const { request } = call;
   const { namespace, name } = request.target;
   const { definition } = call.served;
   const form = formFor(call);
   const freshness = toFreshness(request.query.get('resourceVersion') ?? '');
   const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
   try {
-    const entry = await context.store.get(key, freshness, request);
+    const entry = await storeFor(call).get(key, freshness, request);
     if (entry === undefined) throw notFound(definition, name);
     return { ...objectResponse(form, 200, entry), compressible: true };
   } catch (error) {
@@ -96,15 +96,13 @@ export async function list(call: VerbCall): Promise<ApiResponse> {
 }
 
 /** One chunk, for list and deletecollection. @throws StatusError */
-export async function readPage(
-  { context, request, served }: VerbCall,
-  options: ListOptions,
-): Promise<ListPage> {
+export async function readPage(call: VerbCall, options: ListOptions): Promise<ListPage> {
+  const { request, served } = call;
   const { definition } = served;
   const selection = toSelection(options, request.target, served);
   const start = toListStart(options, definition.namespaced);
   try {
-    return await context.store.list({
+    return await storeFor(call).list({
       resource: definition.storage,
       scope: selection.scope,
       freshness: start.freshness,

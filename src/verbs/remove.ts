@@ -89,8 +89,9 @@ const SUCCESS: Pick<Status, 'kind' | 'apiVersion' | 'metadata' | 'status' | 'cod
   code: 200,
 };
 
-function statusResponse({ context: { types }, request }: VerbCall, status: Status): ApiResponse {
-  const representation = representationFor(request);
+function statusResponse(call: VerbCall, status: Status): ApiResponse {
+  const { types } = call.context;
+  const representation = representationFor(call);
   return {
     kind: 'bytes',
     code: status.code,

@@ -23,6 +23,8 @@ export type ResourceHandler = (request: AuthorizedResourceRequest) => Promise<Ap
 export function createResourceHandler(context: VerbContext): ResourceHandler {
   return async (request) => {
     const target = resolveTarget(context.registry, request);
+    const { custom } = target.served.definition;
+    if (custom?.deprecation !== undefined) request.warn(custom.deprecation);
     switch (target.kind) {
       case 'resource':
         return handle({ context, request, served: target.served }, target.verb);
@@ -63,11 +65,14 @@ function handle(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> | ApiRe
 
 /** Objects of some resources are never stored: what is posted is done, or answered. */
 function handleCreate(call: VerbCall): Promise<ApiResponse> {
-  const { group, resource, actsOn } = call.served.definition;
+  const { group, resource, actsOn, custom } = call.served.definition;
+  if (custom?.isEnding === true) throw methodNotAllowed(AT_END);
   if (actsOn !== undefined) return actOnNamed(call);
   const handler = call.context.virtual.get(`${group}/${resource}`);
   return handler === undefined ? create(call) : answerVirtual(call, handler);
 }
+
+const AT_END = 'create not allowed while custom resource definition is terminating';
 
 function handleView(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> {
   switch (verb) {

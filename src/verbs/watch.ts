@@ -6,7 +6,7 @@ import type { Caller } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { WatchQuery } from '../storage/store.ts';
-import type { VerbCall, VerbContext } from './call.ts';
+import { storeFor, type VerbCall, type VerbContext } from './call.ts';
 import { Framing } from './forms/framing.ts';
 import {
   checkWatchOptions,
@@ -29,7 +29,7 @@ export function watch(call: VerbCall): ApiResponse {
   const selection = toSelection(options, request.target, served);
   const isList = options.sendInitialEvents === true && options.allowWatchBookmarks;
   // The rows of a table are no items of a list, so clients could not put the list together from them.
-  const representation = representationFor(request, { tables: !isList });
+  const representation = representationFor(call, { tables: !isList });
   const form = formFor(call, representation);
   const start = toWatchStart(options);
   const timeoutMs = chooseTimeout(context, options);
@@ -50,7 +50,7 @@ export function watch(call: VerbCall): ApiResponse {
           ...(selection.matches === undefined ? {} : { matches: selection.matches }),
           ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
         };
-        const events = await context.store.watch(query, signal);
+        const events = await storeFor(call).watch(query, signal);
         sink.open();
         const delivered = events.deliver(framing.take);
         // A state has an end of its own. Of changes, those that are in memory have been delivered by now.

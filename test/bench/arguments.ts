@@ -5,6 +5,8 @@ import type { ScaleSize } from './scale/shape.ts';
 export interface Settings {
   /** A million objects and their history, instead of all the rest. */
   readonly scale: ScaleSettings | undefined;
+  /** Custom resources, instead of all the rest. */
+  readonly custom: boolean;
   /** Names of scenarios, or what they begin with. Empty: all. */
   readonly only: readonly string[];
   /** A server that runs already. Undefined: one of our own. */
@@ -27,7 +29,7 @@ export interface ScaleSettings extends ScaleSize {
   readonly dataDir: string | undefined;
 }
 
-export const USAGE = `npm run bench -- [scale] [flags]
+export const USAGE = `npm run bench -- [scale | custom] [flags]
   --only=get,list/10000-pods   scenarios whose names begin so
   --list                       their names
   --quick                      a tenth of the time and of the objects
@@ -42,6 +44,8 @@ scale: with a history of ten days, which is made first. It takes 1.1 kB of disk 
   --revisions=100000000        of that history
   --objects=1000000            that are left in the end
   --data-dir=folder            where it is kept for other runs; without, it goes. Each run compacts a day of it
+
+custom: custom resources beside built-in ones, and a thousand definitions
 `;
 
 /** @throws TypeError for unknown flags and wrong values */
@@ -69,6 +73,7 @@ export function parseArguments(args: readonly string[]): Settings {
   });
   return {
     scale: parseScale(positionals, values),
+    custom: positionals.includes('custom'),
     only: split(values.only),
     kubeconfig: values.kubeconfig,
     serverPids: split(values['server-pid']).map(Number),
@@ -89,11 +94,13 @@ interface ScaleFlags {
 }
 
 function parseScale(positionals: readonly string[], flags: ScaleFlags): ScaleSettings | undefined {
-  const unknown = positionals.find((one) => one !== 'scale');
-  if (unknown !== undefined)
-    throw new TypeError(`${unknown}: there is only \`scale\`; scenarios are chosen by --only`);
+  const unknown = positionals.find((one) => one !== 'scale' && one !== 'custom');
+  if (unknown !== undefined || positionals.length > 1)
+    throw new TypeError(
+      `${positionals.join(' ')}: there is \`scale\` or \`custom\`; scenarios are chosen by --only`,
+    );
   const { revisions = '100000000', objects = '1000000', 'data-dir': dataDir } = flags;
-  if (positionals.length > 0) {
+  if (positionals.includes('scale')) {
     return { revisions: toCount('--revisions', revisions), objects: toCount('--objects', objects), dataDir };
   }
   const [given] = (['revisions', 'objects', 'data-dir'] as const).filter((name) => flags[name] !== undefined);

@@ -5,6 +5,7 @@ import type { Row } from './report/row.ts';
 import { formatTable } from './report/table.ts';
 import { runGroups } from './run.ts';
 import { GROUPS } from './scenarios/all.ts';
+import { CUSTOM_GROUPS } from './scenarios/custom.ts';
 import { scale } from './scenarios/scale.ts';
 
 /** `npm run bench`. Exit code 1 when a scenario failed. */
@@ -13,7 +14,7 @@ async function main(settings: Settings): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const groups = settings.scale === undefined ? GROUPS : [scale];
+  const groups = settings.custom ? CUSTOM_GROUPS : settings.scale === undefined ? GROUPS : [scale];
   if (settings.list) {
     for (const { name } of groups.flatMap(({ scenarios }) => [...scenarios]))
       process.stdout.write(`${name}\n`);

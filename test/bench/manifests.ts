@@ -201,3 +201,9 @@ function event(namespace: string, name: string): object {
     count: 1,
   };
 }
+
+/** `object` with the version it was last seen at. */
+export function atVersion(object: object): object {
+  const { metadata } = { metadata: {}, ...object };
+  return { ...object, metadata: { ...metadata, resourceVersion: '$V' } };
+}

@@ -4,8 +4,8 @@ import type { GroupResource, ResourceOf } from '../../src/api/names.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { CachedEntry } from '../../src/storage/cached-entry.ts';
 import { toRevision } from '../../src/storage/revision.ts';
-import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
 
 /** A manifest as a plugin finds it: with an object for metadata, whatever the test left out. */
 export const toObject = (manifest: JsonObject): ApiObject => ({

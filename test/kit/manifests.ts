@@ -1,9 +1,9 @@
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
+import { validateObjectMetaUpdate } from '../../src/object/validate-metadata.ts';
 import type { ResourceDefinition } from '../../src/registry/definition.ts';
 import { GatedFields } from '../../src/registry/gated-fields.ts';
-import { validateObjectMetaUpdate } from '../../src/registry/validate-metadata.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
 import { validateObject, validateUpdate } from '../../src/verbs/writing/preparation.ts';
 

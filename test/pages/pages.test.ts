@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPages, isUnknown, type Pages, toPageHandler } from '../../src/pages/pages.ts';
+import { createPages, inPieces, isUnknown, type Pages, toPageHandler } from '../../src/pages/pages.ts';
 import type { ApiRequest } from '../../src/request/api-request.ts';
 import type { ApiResponse, ResponseSink } from '../../src/request/api-response.ts';
 
@@ -130,4 +130,23 @@ test('what one application does not know can be told from an answer that says 40
   const pages = createPages().get('/gone', ({ text }) => text('gone', 404));
   expect(await ask(pages, { path: '/gone' })).toMatchObject({ code: 404 });
   expect(isUnknown(await pages.request('/other'))).toBe(true);
+});
+
+test('a body in pieces is made when it is sent, and not when it is asked for', async () => {
+  let made = 0;
+  function* pieces(): Iterable<Buffer> {
+    made += 1;
+    yield Buffer.from('{');
+    yield Buffer.from('}');
+  }
+  const headers = { 'content-type': 'application/json', etag: '"1"' };
+  const response = await ask(
+    createPages().get('/large', () => inPieces(pieces(), headers)),
+    { path: '/large' },
+  );
+  expect(response).toMatchObject({ kind: 'bytes', code: 200, headers: { etag: '"1"' }, compressible: true });
+  expect(made).toBe(0);
+  expect(textOf(response)).toBe('');
+  if (response?.kind !== 'bytes') throw new Error('it is no answer of bytes');
+  expect(Buffer.concat([...(response.rest ?? [])]).toString()).toBe('{}');
 });

@@ -300,7 +300,6 @@ describe('definitions', () => {
       [
         'status.acceptedNames.kind: Invalid value: "9": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character',
         'status.acceptedNames.plural: Invalid value: "A": a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character',
-        'status.storedVersions: Invalid value: []string{}: must have at least one stored version',
       ],
     ],
     [

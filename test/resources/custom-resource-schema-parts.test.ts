@@ -149,6 +149,7 @@ describe('lists, rules and defaults', () => {
       { 'spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.color.default': 5 },
       [
         'spec.validation.openAPIV3Schema.properties[spec].properties[color].default: Invalid value: "integer":  in body must be of type string: "integer"',
+        'spec.validation.openAPIV3Schema.properties[spec].properties[color].default: Unsupported value: 5: supported values: "red", "blue"',
       ],
     ],
     [

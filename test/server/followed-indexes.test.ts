@@ -5,9 +5,9 @@ import { RbacAuthorizer } from '../../src/authz/rbac/rbac.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import { ObjectIndex, parseFlowSchema, parsePriorityLevel } from '../../src/flow-control/config.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { CachedEntry } from '../../src/storage/cached-entry.ts';
 import type { Followed } from '../../src/storage/follower.ts';
 import { toRevision } from '../../src/storage/revision.ts';
-import { CachedEntry } from '../../src/storage/watch-cache/cached-entry.ts';
 import { RandomObjects } from '../codec/random-object.ts';
 
 /** An index that throws takes its service down, and an essential one the server: what a client may store must not do that. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StatusError, type StatusReason } from '../../api/status.ts';
-import { type Bindings, describeFailure, PolicyVariables } from '../../cel/policies/compiler.ts';
+import { describeFailure } from '../../cel/issues.ts';
+import { type Bindings, PolicyVariables } from '../../cel/policies/compiler.ts';
 import type { Compiled } from '../../cel/program.ts';
 import { table } from '../../util/table.ts';
 import type { AdmissionAttributes } from '../admission.ts';

@@ -106,7 +106,8 @@ async function post(
   return failing(webhook, 'failed to call webhook', () => decodeReview(answer.body, version, types));
 }
 
-function transportText(error: unknown, url: string): string {
+/** Why no answer came, as Go's client says it. */
+export function transportText(error: unknown, url: string): string {
   if (error instanceof AnswerTimeout) return 'context deadline exceeded';
   if (!(error instanceof Error)) return String(error);
   const { hostname, host, port } = new URL(url);

@@ -30,14 +30,14 @@ const MAX_CLIENTS = 200;
 
 /** Connections to webhooks, which stay open between calls. Webhooks with the same clientConfig share them. */
 export class WebhookClients {
-  readonly #objects: ClusterObjects;
+  readonly #objects: Pick<ClusterObjects, 'find'>;
   readonly #credentials: WebhookCredentials;
   readonly #clients = new LRUCache<string, WebhookClient>({
     max: MAX_CLIENTS,
     dispose: (client) => client.retire(),
   });
 
-  constructor(objects: ClusterObjects, credentials: WebhookCredentials) {
+  constructor(objects: Pick<ClusterObjects, 'find'>, credentials: WebhookCredentials) {
     this.#objects = objects;
     this.#credentials = credentials;
   }

@@ -94,7 +94,7 @@ function toWebhook(
   };
 }
 
-function toClientConfig({ url = '', service, caBundle = '' }: WebhookClientConfig): ClientConfig {
+export function toClientConfig({ url = '', service, caBundle = '' }: WebhookClientConfig): ClientConfig {
   const { namespace = '', name = '', path = '', port } = service ?? {};
   return {
     url,

@@ -183,7 +183,7 @@ const DEFINITION_PREFIXES: Readonly<Record<string, string>> = {
 };
 
 /** `core/v1.Pod` → `io.k8s.api.core.v1.Pod`. */
-function toDefinitionName(name: string): string {
+export function toDefinitionName(name: string): string {
   const [folder = '', rest = ''] = name.split('/');
   return `${DEFINITION_PREFIXES[folder] ?? `io.k8s.api.${folder}`}.${rest}`;
 }

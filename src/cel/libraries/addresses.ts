@@ -122,7 +122,12 @@ function succeeds(read: () => unknown): boolean {
   }
 }
 
+/** No address is longer, and a long text takes long to read. */
+const MAX_LENGTH = 128;
+
 function readIp(text: string): CelIp {
+  if (text.length > MAX_LENGTH)
+    throw new Error('IP Address parse error during conversion from string: unable to parse IP');
   const strict = readStrictIp(text);
   if (strict.kind === 'bad')
     throw new Error(

@@ -2,6 +2,7 @@ import type { Environment } from '@marcbachmann/cel-js';
 import { OutOfBudget } from '../budget.ts';
 import { createEnvironment } from '../environment.ts';
 import type { SyntaxNode } from '../instrument.ts';
+import { describeFailure, describeIssue } from '../issues.ts';
 import { AUTHORIZER } from '../libraries/authorizer.ts';
 import type { Fields } from '../libraries/optionals.ts';
 import { CelError, type CelProgram, type Compiled, compileIn } from '../program.ts';
@@ -153,95 +154,5 @@ export class PolicyVariables extends Map<string, unknown> implements Fields {
       const why = describeFailure(error);
       throw new Error(`composited variable ${JSON.stringify(name)} fails to evaluate: ${why}`);
     }
-  }
-}
-
-/** Errors in the words of Kubernetes' CEL (cel-go), which users know and search for. */
-
-/**
- * Why an expression does not compile, and where:
- *
- *   ERROR: <input>:1:1: undeclared reference to 'foo' (in container '')
- *    | foo == 1
- *    | ^
- */
-export function describeIssue(error: CelError, expression: string, knows: (name: string) => boolean): string {
-  const offset = Math.min(error.offset ?? 0, expression.length);
-  const before = expression.slice(0, offset).split('\n');
-  const column = before.at(-1)?.length ?? 0;
-  const line = expression.split('\n')[before.length - 1] ?? '';
-  const place = `<input>:${before.length}:${column + 1}`;
-  return `ERROR: ${place}: ${issueText(error, knows)}\n | ${line}\n | ${'.'.repeat(column)}^`;
-}
-
-const SYNTAX: ReadonlySet<string> = new Set([
-  'unexpected_token',
-  'expected_token',
-  'unexpected_character',
-  'unterminated_string',
-  'newline_in_string',
-  'parse_error',
-  'invalid_escape_sequence',
-]);
-
-function issueText({ code, message }: CelError, knows: (name: string) => boolean): string {
-  const after = (prefix: string): string => message.slice(prefix.length);
-  if (SYNTAX.has(code)) return `Syntax error: ${message}`;
-  switch (code) {
-    case 'unknown_variable':
-      return undeclared(after('Unknown variable: '));
-    case 'reserved_identifier':
-      return `reserved identifier: ${after('Reserved identifier: ')}`;
-    case 'no_such_key':
-      return `undefined field '${after('No such key: ')}'`;
-    case 'no_such_overload':
-      return noOverload(after('no such overload: '));
-    case 'no_matching_overload':
-      return noFunction(message, knows);
-    default:
-      return message;
-  }
-}
-
-const undeclared = (name: string): string => `undeclared reference to '${name}' (in container '')`;
-
-/** `int + string` → `found no matching overload for '_+_' applied to '(int, string)'`. */
-function noOverload(applied: string): string {
-  const [, left, operator, right] = /^(.+) (\S+|in) (.+)$/.exec(applied) ?? [];
-  if (left === undefined) return `no such overload: ${applied}`;
-  const name = operator === 'in' ? '@in' : `_${operator}_`;
-  return `found no matching overload for '${name}' applied to '(${left}, ${right})'`;
-}
-
-/** `found no matching overload for 'string.find(int)'`. */
-function noFunction(message: string, knows: (name: string) => boolean): string {
-  const [, receiver, name = '', types] = /'(?:(.+)\.)?(\w+)\((.*)\)'$/.exec(message) ?? [];
-  if (name === '') return message;
-  if (!knows(name)) return undeclared(name);
-  return `found no matching overload for '${name}' applied to '${receiver === undefined ? '' : `${receiver}.`}(${types})'`;
-}
-
-/** Describes the failure of an expression while it ran. */
-export function describeFailure(error: unknown): string {
-  if (!(error instanceof CelError)) return error instanceof Error ? error.message : String(error);
-  switch (error.code) {
-    case 'no_such_key':
-      return `no such key: ${error.message.replace('No such key: ', '')}`;
-    case 'index_out_of_bounds':
-      return `index out of bounds: ${/index (-?\d+)/.exec(error.message)?.[1] ?? ''}`;
-    case 'modulo_by_zero':
-      return 'modulus by zero';
-    case 'numeric_overflow':
-      return 'integer overflow';
-    case 'no_such_overload':
-    case 'no_matching_overload':
-    case 'invalid_condition_type':
-    case 'invalid_logical_operand':
-    case 'unsupported_type':
-      return 'no such overload';
-    case 'optional_value_missing':
-      return 'optional.none() dereference';
-    default:
-      return error.message;
   }
 }

@@ -1,6 +1,22 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { asObject } from '../../object/field-errors.ts';
-import { any, type Body, either, flag, many, map, mapInTurns, message, one, text, texts } from './message.ts';
+import {
+  any,
+  type Body,
+  double,
+  either,
+  encode,
+  encoded,
+  flag,
+  integer,
+  many,
+  map,
+  mapInTurns,
+  message,
+  one,
+  text,
+  texts,
+} from './message.ts';
 
 /** OpenAPI v2 documents as protobuf (package openapi.v2), with the fields that this server's documents have. */
 export async function encodeOpenApiV2(document: JsonObject): Promise<Uint8Array> {
@@ -10,15 +26,22 @@ export async function encodeOpenApiV2(document: JsonObject): Promise<Uint8Array>
     {
       swagger: text(1),
       info: one(2, message({ title: text(1), version: text(2), description: text(3) }, 7)),
-      paths: one(8, () => paths),
-      definitions: one(9, () => definitions),
+      paths: encoded(8, paths),
+      definitions: encoded(9, definitions),
     },
     16,
   );
-  return body(document);
+  return encode(body, document);
 }
 
-const schema: Body = (value) => schemaBody(value);
+/**
+ * Paths and definitions to stand behind a document. Readers of protobuf join the occurrences of a message (protobuf.dev, "Last
+ * One Wins"), so that a document can be sent in pieces.
+ */
+export const encodeOpenApiV2Part = (part: JsonObject): Buffer =>
+  encode((out, value) => partBody(out, value), part);
+
+const schema: Body = (out, value) => schemaBody(out, value);
 
 const schemaBody = message(
   {
@@ -27,17 +50,30 @@ const schemaBody = message(
     title: text(3),
     description: text(4),
     default: one(5, any),
+    multipleOf: double(6),
+    maximum: double(7),
+    exclusiveMaximum: flag(8),
+    minimum: double(9),
+    exclusiveMinimum: flag(10),
+    maxLength: integer(11),
+    minLength: integer(12),
+    pattern: text(13),
+    maxItems: integer(14),
+    minItems: integer(15),
     uniqueItems: flag(16),
+    maxProperties: integer(17),
+    minProperties: integer(18),
     required: texts(19),
     enum: many(20, any),
-    additionalProperties: one(
-      21,
-      either(() => one(1, schema)),
+    additionalProperties: one(21, (out, value) =>
+      typeof value === 'boolean' ? flag(2)(out, value) : one(1, schema)(out, value),
     ),
-    type: one(22, (value) => message({ value: texts(1) })({ value })),
-    items: one(23, (value) => message({ schema: one(1, schema) })({ schema: value })),
+    type: one(22, texts(1)),
+    items: one(23, one(1, schema)),
     allOf: many(24, schema),
     properties: one(25, map(1, schema)),
+    externalDocs: one(29, message({ description: text(1), url: text(2) }, 3)),
+    example: one(30, any),
   },
   31,
 );
@@ -121,3 +157,5 @@ const path = message(
   },
   10,
 );
+
+const partBody = message({ paths: one(8, map(2, path)), definitions: one(9, map(1, schema)) });

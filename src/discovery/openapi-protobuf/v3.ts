@@ -1,11 +1,14 @@
-import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { JsonObject } from '../../api/object-meta.ts';
 import { asObject } from '../../object/field-errors.ts';
 import {
   any,
   type Body,
   double,
   either,
+  encode,
+  encoded,
   flag,
+  integer,
   many,
   map,
   mapInTurns,
@@ -23,37 +26,52 @@ export async function encodeOpenApiV3(document: JsonObject): Promise<Uint8Array>
     {
       openapi: text(1),
       info: one(2, message({ title: text(1), description: text(2), version: text(6) }, 7)),
-      paths: one(4, () => paths),
-      components: one(5, message({ schemas: one(1, () => schemas) }, 10)),
+      paths: encoded(4, paths),
+      components: one(5, message({ schemas: encoded(1, schemas) }, 10)),
     },
     9,
   );
-  return body(document);
+  return encode(body, document);
 }
 
 const reference = message({ $ref: text(1), summary: text(2), description: text(3) });
 const orReference = (other: Body): Body =>
   either(({ $ref }) => ($ref === undefined ? one(1, other) : one(2, reference)));
 
-const schema: Body = (value) => orReference(schemaBody)(value);
+const schema: Body = (out, value) => orReference(schemaBody)(out, value);
 
 const schemaBody: Body = message(
   {
     nullable: flag(1),
+    externalDocs: one(6, message({ description: text(1), url: text(2) }, 3)),
+    example: one(7, any),
+    title: text(9),
+    multipleOf: double(10),
+    maximum: double(11),
+    exclusiveMaximum: flag(12),
+    minimum: double(13),
+    exclusiveMinimum: flag(14),
+    maxLength: integer(15),
+    minLength: integer(16),
+    pattern: text(17),
+    maxItems: integer(18),
+    minItems: integer(19),
     uniqueItems: flag(20),
+    maxProperties: integer(21),
+    minProperties: integer(22),
     required: texts(23),
     enum: many(24, any),
     type: text(25),
     allOf: many(26, schema),
     oneOf: many(27, schema),
     anyOf: many(28, schema),
-    items: one(30, (value) => message({ item: one(1, schema) })({ item: value })),
+    not: one(29, (out, value) => schemaBody(out, value)),
+    items: one(30, one(1, schema)),
     properties: one(31, map(1, schema)),
-    additionalProperties: one(
-      32,
-      either(() => one(1, schema)),
+    additionalProperties: one(32, (out, value) =>
+      typeof value === 'boolean' ? flag(2)(out, value) : one(1, schema)(out, value),
     ),
-    default: one(33, (value) => defaultValue(value)),
+    default: (out, value) => scalarDefault(out, value),
     description: text(34),
     format: text(35),
   },
@@ -61,9 +79,11 @@ const schemaBody: Body = message(
 );
 
 /** Only scalar defaults have a protobuf form; others are in the JSON document alone. */
-const defaultValue: Body = (value: JsonValue) =>
-  message({ number: double(1), boolean: flag(2), string: text(3) })(byType(value));
-const byType = (value: JsonValue): JsonObject => (typeof value === 'object' ? {} : { [typeof value]: value });
+const scalarDefault: Body = (out, value) => {
+  if (typeof value === 'string') one(33, text(3))(out, value);
+  else if (typeof value === 'boolean') one(33, flag(2))(out, value);
+  else if (typeof value !== 'object') one(33, double(1))(out, value);
+};
 
 const parameter = orReference(
   message(

@@ -1,11 +1,14 @@
+import { CUSTOM_RESOURCE_CLEANUP } from '../../api/finalizers.ts';
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionStatus,
 } from '../../api/types/apiextensions/v1.ts';
+import { type Finding, withCondition } from '../../object/conditions.ts';
 import { copyJson } from '../../object/equality.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { validate, validateUpdate } from './validation/definition.ts';
+import { validateRules } from './validation/rules.ts';
 
 const EMPTY_STATUS: CustomResourceDefinitionStatus = {
   conditions: null,
@@ -23,6 +26,11 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
   versions: [{ version: 'v1', type: 'apiextensions/v1.CustomResourceDefinition' }],
   emptyStatus: EMPTY_STATUS,
   statusResets: [['spec'], ['metadata']],
+  prepareStatus: (definition) => {
+    const { status = {} } = definition;
+    if ((status.storedVersions ?? []).length === 0)
+      definition.status = withStorageVersion(status, definition);
+  },
   strategy: {
     tracksGeneration: true,
     allowUnconditionalUpdate: false,
@@ -33,10 +41,29 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
     prepareForUpdate: (definition) => {
       definition.status = withStorageVersion(definition.status ?? {}, definition);
     },
+    beginDeletion,
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
+    validateInSteps: validateRules,
   },
 });
+
+const DELETION_PENDING: Finding = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionPending',
+  message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+};
+
+function beginDeletion(definition: CustomResourceDefinition, time: string): void {
+  const { metadata, status = {} } = definition;
+  const { finalizers = [] } = metadata;
+  metadata.deletionTimestamp = time;
+  if (!finalizers.includes(CUSTOM_RESOURCE_CLEANUP))
+    metadata.finalizers = [...finalizers, CUSTOM_RESOURCE_CLEANUP];
+  const conditions = withCondition(status.conditions ?? [], DELETION_PENDING, time);
+  definition.status = { ...status, conditions: [...conditions] };
+}
 
 function setDefaults({ spec = {} }: CustomResourceDefinition): void {
   const { names = {} } = spec;

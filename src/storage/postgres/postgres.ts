@@ -9,6 +9,7 @@ import { PostgresFeed } from './feed.ts';
 import { Hosts } from './hosts.ts';
 import { KnownHistory } from './known-history.ts';
 import { connectToLoad } from './load.ts';
+import { PostgresObjectViews } from './object-views.ts';
 import { type PoolState, Pools } from './pools.ts';
 import { ReadServers, type ReadServersState } from './read-servers.ts';
 import { PostgresReader } from './reader.ts';
@@ -42,6 +43,7 @@ export interface PostgresLog {
   readonly expirer: Expirer;
   readonly leases: PostgresServerLeases;
   readonly signingKeys: PostgresSigningKeys;
+  readonly views: PostgresObjectViews;
   /** Connections for all but commits and the stream, now. */
   pool(): PoolState;
   readServers(): ReadServersState;
@@ -97,6 +99,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     expirer: new Expirer({ database: upkeep, condition: new Condition('expiry', onTrouble) }),
     leases: new PostgresServerLeases(upkeep),
     signingKeys: new PostgresSigningKeys(upkeep),
+    views: new PostgresObjectViews(upkeep),
     pool: () => pools.state(),
     readServers: () => readServers.state,
     sizeBytes: async () => {

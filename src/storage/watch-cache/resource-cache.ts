@@ -1,10 +1,10 @@
 import type { GroupResource } from '../../api/names.ts';
+import { CachedEntry, type FieldReader } from '../cached-entry.ts';
 import { type Scope, toPosition } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
 import type { Entry } from '../store.ts';
 import { AppliedChange } from './applied-change.ts';
-import { CachedEntry, type FieldReader } from './cached-entry.ts';
 import { CountedTree } from './counted-tree.ts';
 import { FieldIndex } from './field-index.ts';
 import { RecentChanges } from './recent-changes.ts';

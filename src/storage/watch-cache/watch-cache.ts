@@ -1,12 +1,12 @@
 import type { GroupResource } from '../../api/names.ts';
 import type { Caller } from '../../request/api-request.ts';
+import type { FieldReader } from '../cached-entry.ts';
 import { DeliveredEvents } from '../delivered-events.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
-import type { FieldReader } from './cached-entry.ts';
 import { SharedCurrentRevision } from './current-revision.ts';
 import { Generation } from './generation.ts';
 import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ResourceOf } from '../../api/names.ts';
+import type { GroupResource, ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
@@ -8,7 +8,7 @@ import type { UserInfo } from '../../request/api-request.ts';
 import { type ListScope, type ObjectName, ObjectReader, type Trust } from '../../storage/object-reader.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Entry, ObjectEvent, Store } from '../../storage/store.ts';
-import { orExists, orFact, orNotFound, type WriteCall, type Written } from '../writing/call.ts';
+import { orExists, orFact, orNotFound, type Removed, type WriteCall, type Written } from '../writing/call.ts';
 import type { DeleteOptions } from '../writing/deletion.ts';
 import type { ObjectWriter } from '../writing/writer.ts';
 
@@ -172,12 +172,31 @@ export class Client {
       preconditions,
     });
     const outcome = await orNotFound(uid === undefined ? removed : orFact(removed, 'Conflict', 'conflict'));
-    if (typeof outcome === 'string') return outcome;
-    return outcome.gone ? 'gone' : 'ending';
+    return toOutcome(outcome);
   }
 
-  #callFor(resource: ResourceOf<ApiObject>, { namespace = '' }: { readonly namespace?: string }): WriteCall {
-    const definition = this.#definitionOf(resource);
+  /**
+   * Removes an object of a resource that need not be served, as it is stored: nothing is converted and no plugin is asked. Only
+   * the object with this uid.
+   */
+  async removeStored(
+    resource: StoredResource,
+    name: ObjectName & { readonly uid: string },
+  ): Promise<RemoveOutcome> {
+    const call: WriteCall = {
+      ...this.#callTo(toDefinition(resource), name),
+      isAdmitted: true,
+    };
+    const options = { ...DELETE_NOW, preconditions: { uid: name.uid } };
+    const removed = orFact(this.#parts.writer.remove(call, name.name, options), 'Conflict', 'conflict');
+    return toOutcome(await orNotFound(removed));
+  }
+
+  #callFor(resource: ResourceOf<ApiObject>, name: { readonly namespace?: string }): WriteCall {
+    return this.#callTo(this.#definitionOf(resource), name);
+  }
+
+  #callTo(definition: ResourceDefinition, { namespace = '' }: { readonly namespace?: string }): WriteCall {
     return {
       definition,
       version: definition.storage.version,
@@ -195,6 +214,33 @@ export class Client {
     return definition;
   }
 }
+
+/** A resource of which nothing is known but where its objects are. */
+export interface StoredResource extends GroupResource {
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+/** Good for removals alone. */
+function toDefinition({ group, resource, kind, namespaced }: StoredResource): ResourceDefinition {
+  return {
+    ...{ group, resource, kind, namespaced },
+    ...{ singular: '', listKind: '', shortNames: [], categories: [], verbs: [], versions: [], columns: [] },
+    storage: { group, resource, version: '', type: '' },
+    subresources: [],
+    cells: () => [],
+    fields: { names: [], aliases: {}, read: () => ({}) },
+    strategy: {
+      nameRule: 'dns-subdomain',
+      tracksGeneration: true,
+      allowCreateOnUpdate: false,
+      allowUnconditionalUpdate: true,
+    },
+  };
+}
+
+const toOutcome = (removed: Removed | 'not-found' | 'conflict'): RemoveOutcome =>
+  typeof removed === 'string' ? removed : removed.gone ? 'gone' : 'ending';
 
 const DELETE_NOW: DeleteOptions = {
   gracePeriodSeconds: undefined,

@@ -60,14 +60,16 @@ function spliced(options: FormOptions): Form {
 
 function outputTypeOf(options: FormOptions): OutputType {
   const { served, representation, dialect } = options;
-  const { kind, listKind } = served.definition;
+  const { kind, listKind, custom } = served.definition;
   if (representation.as === 'object') {
-    return { kind, listKind, apiVersion: servedApiVersion(served, dialect), metadataOnly: false };
+    const apiVersion = servedApiVersion(served, dialect);
+    return { kind, listKind, apiVersion, metadataOnly: false, typedItems: custom !== undefined };
   }
   return {
     kind: 'PartialObjectMetadata',
     listKind: 'PartialObjectMetadataList',
     apiVersion: metaApiVersion(options),
     metadataOnly: true,
+    typedItems: true,
   };
 }

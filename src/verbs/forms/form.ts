@@ -24,6 +24,8 @@ export interface OutputType {
   readonly listKind: string;
   readonly apiVersion: string;
   readonly metadataOnly: boolean;
+  /** Each item of a list says what it is, as those of custom resources do; typed lists say it once. */
+  readonly typedItems: boolean;
 }
 
 export interface ListHead {

@@ -34,7 +34,7 @@ export class SplicedForm implements Form {
   readonly contentType: string;
   readonly frames: Frames;
   readonly #splicer: HeadSplicer;
-  /** Of items: a list of whole objects says once what they are, as Kubernetes' typed lists do. */
+  /** Of items. */
   readonly #itemSplicer: HeadSplicer;
   readonly #output: OutputType;
   /** What follows the stored bytes. */
@@ -46,7 +46,7 @@ export class SplicedForm implements Form {
     this.#output = output;
     const stored = { kind, apiVersion: toApiVersion(storage) };
     this.#splicer = new HeadSplicer(stored, output);
-    this.#itemSplicer = output.metadataOnly ? this.#splicer : new HeadSplicer(stored, undefined);
+    this.#itemSplicer = output.typedItems ? this.#splicer : new HeadSplicer(stored, undefined);
     this.#end = output.metadataOnly ? '}' : '';
     this.frames = {
       id: `json ${output.kind} ${output.apiVersion}`,

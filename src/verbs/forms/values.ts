@@ -77,12 +77,12 @@ export class ObjectValues implements Values {
     const rest = parseStoredRest(stored.json, end);
     yield;
     const { kind, apiVersion } = this.#output;
-    return as === 'object' ? { kind, apiVersion, metadata, ...rest } : { metadata, ...rest };
+    const object = { kind, apiVersion, metadata, ...rest };
+    return as === 'object' ? object : this.#asItem(object);
   }
 
-  /** A list of whole objects says once what they are, as Kubernetes' typed lists do. */
   #asItem(object: JsonObject): JsonObject {
-    if (this.#output.metadataOnly) return object;
+    if (this.#output.typedItems) return object;
     const { kind: _kind, apiVersion: _apiVersion, ...item } = object;
     return item;
   }
@@ -108,7 +108,8 @@ export class TableValues implements Values {
     const { dialect, includeObject, served } = options;
     this.#options = options;
     this.#apiVersion = metaApiVersion(options);
-    this.id = `table ${this.#apiVersion} ${includeObject} ${servedApiVersion(served, dialect)}`;
+    const columns = served.definition.custom?.digest ?? '';
+    this.id = `table ${this.#apiVersion} ${includeObject} ${servedApiVersion(served, dialect)} ${columns}`;
   }
 
   object(stored: Stored): JsonObject {

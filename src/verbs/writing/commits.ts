@@ -3,6 +3,7 @@ import { StatusError } from '../../api/status.ts';
 import { toStoredJson } from '../../codec/stored-object.ts';
 import { copyJson, equalExcept } from '../../object/equality.ts';
 import { sameOwners } from '../../object/managed-fields/owners.ts';
+import { storeOf } from '../../registry/custom.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
@@ -44,7 +45,7 @@ export class Commits {
 
   async #assertAbsent(call: WriteCall, name: string): Promise<void> {
     const key = toKey(call, name);
-    const entry = await this.#store.get(key, { kind: 'latest' }, call.caller);
+    const entry = await this.#storeOf(call).get(key, { kind: 'latest' }, call.caller);
     if (entry !== undefined) throw new StorageError({ kind: 'exists', key, current: entry.revision });
   }
 
@@ -54,9 +55,9 @@ export class Commits {
     read: Read,
     { object, old }: { object: ApiObject; old: ApiObject },
   ): Promise<Written & { readonly gone: boolean }> {
-    const { json: oldJson, revision: expected } = read.entry;
+    const { json: oldJson, revision: expected, isOutdated = false } = read.entry;
     const gone = endsWithUpdate(call.definition, object, old);
-    const unchanged = !gone && isUnchanged(object, old);
+    const unchanged = !gone && !isOutdated && isUnchanged(object, old);
     if (unchanged || call.dryRun) assertFresh(read);
     if (unchanged) return { json: oldJson, revision: expected, created: false, gone };
     const json = toStoredJson(object);
@@ -89,11 +90,15 @@ export class Commits {
     return { json, revision, gone };
   }
 
+  #storeOf({ definition }: WriteCall): Store {
+    return storeOf(definition, this.#store);
+  }
+
   #commit(call: WriteCall, { verb, object, json, old, expected }: Revised): Promise<Revision> {
     const { definition, caller, author } = call;
     const { name = '', uid = '' } = object.metadata;
     const holds = allocatedBy(definition, verb, object, old);
-    return this.#store.commit({
+    return this.#storeOf(call).commit({
       verb,
       key: toKey(call, name),
       uid,

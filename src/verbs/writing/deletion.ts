@@ -81,6 +81,11 @@ export function planDeletion(
   options: DeleteOptions,
   { now, collects }: { now: Date; collects: boolean },
 ): Deletion {
+  const { beginDeletion } = definition.strategy;
+  if (beginDeletion !== undefined && object.metadata.deletionTimestamp === undefined) {
+    beginDeletion(object, toTimestamp(now));
+    return { kind: 'mark', object };
+  }
   const graceful = planGrace(definition, object, options, now);
   if (graceful === 'pending') return { kind: 'pending' };
   if (collects) setCollectorFinalizers(definition, object, options);

@@ -4,8 +4,9 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { setOf } from '../../object/managed-fields/field-set.ts';
 import { shapeOfMessage } from '../../object/managed-fields/shape.ts';
 import { type OwnedVersion, trackInSteps, type Writing } from '../../object/managed-fields/track.ts';
+import { messageOf } from '../../registry/custom.ts';
 import type { ServedVersion } from '../../registry/definition.ts';
-import type { Registry } from '../../registry/registry.ts';
+import type { Registry, ServedResource } from '../../registry/registry.ts';
 import type { Steps } from '../../util/concurrency.ts';
 import type { WriteCall } from './call.ts';
 import { toTimestamp } from './object-metadata.ts';
@@ -47,16 +48,23 @@ export class Ownership {
     const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
     const served = this.#registry.find(group, version, resource);
     if (served === undefined) return undefined;
+    // What is made of a custom resource's schema is let go with the schema.
+    if (served.definition.custom !== undefined) return this.#toOwned(apiVersion, served);
     let owned = this.#versions.get(served.version);
     if (owned === undefined) {
-      owned = this.#toOwned(apiVersion, served.version, toApiVersion(served.definition.storage));
+      owned = this.#toOwned(apiVersion, served);
       this.#versions.set(served.version, owned);
     }
     return owned;
   }
 
-  #toOwned(apiVersion: string, { type, conversion }: ServedVersion, storedApiVersion: string): OwnedVersion {
-    const shape = shapeOfMessage(this.#types.message(type));
+  #toOwned(apiVersion: string, { definition, version: { type, conversion } }: ServedResource): OwnedVersion {
+    const shape = shapeOfMessage(messageOf(definition, type, this.#types));
+    const storedApiVersion = toApiVersion(definition.storage);
+    if (definition.custom !== undefined) {
+      const convert = (object: JsonObject): JsonObject => ({ ...object, apiVersion });
+      return { apiVersion, shape, convert, convertBack: same };
+    }
     if (conversion === undefined) return { apiVersion, shape, convert: same, convertBack: same };
     return {
       apiVersion,

@@ -4,10 +4,12 @@ import { type FieldError, invalid } from '../../api/status.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
 import { boundedProblems } from '../../object/field-errors.ts';
 import { nextGeneration } from '../../object/metadata.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../../object/validate-metadata.ts';
 import { validateAgainstSchema, validateImmutable } from '../../object/validate-schema.ts';
+import type { CustomVersion } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { GatedFields } from '../../registry/gated-fields.ts';
-import { validateObjectMeta, validateObjectMetaUpdate } from '../../registry/validate-metadata.ts';
+import { inTurns } from '../../util/concurrency.ts';
 import type { WriteCall } from './call.ts';
 import type { UpdateRules } from './change.ts';
 
@@ -22,24 +24,36 @@ export class Preparation {
   }
 
   /** Changes `object`. @throws StatusError 422 */
-  forCreate({ definition, author }: WriteCall, object: ApiObject): void {
-    const { strategy } = definition;
-    this.#gatedFields.drop(definition, object);
+  forCreate(call: WriteCall, object: ApiObject): Promise<void> | undefined {
+    const { definition, author } = call;
+    const { strategy, custom } = definition;
+    if (custom === undefined) this.#gatedFields.drop(definition, object);
     strategy.prepareForCreate?.(object, author.user);
+    if (custom !== undefined) return refuseCustom(call, object, custom);
     refuse(definition, object, () => [
       ...validateObject(definition, object, this.#types),
       ...(strategy.validateCreate?.(object) ?? []),
     ]);
+    return refuseInSteps(definition, object);
   }
 
   /** Changes `object`. @throws StatusError 422 */
-  forUpdate({ definition }: WriteCall, rules: UpdateRules, object: ApiObject, old: ApiObject): void {
-    this.#gatedFields.drop(definition, object, old);
+  forUpdate(
+    call: WriteCall,
+    rules: UpdateRules,
+    object: ApiObject,
+    old: ApiObject,
+  ): Promise<void> | undefined {
+    const { definition } = call;
+    const { strategy, custom } = definition;
+    if (custom === undefined) this.#gatedFields.drop(definition, object, old);
     rules.prepareForUpdate?.(object, old);
     shareUnchanged(object, old);
-    if (definition.strategy.tracksGeneration && !equalExcept(object, old, ['metadata', 'status'])) {
+    const besides = strategy.statusCountsForGeneration === true ? METADATA : METADATA_AND_STATUS;
+    if (strategy.tracksGeneration && !equalExcept(object, old, besides)) {
       object.metadata.generation = nextGeneration(old.metadata);
     }
+    if (custom !== undefined) return refuseCustom(call, object, custom, old);
     refuse(definition, object, () => [
       ...validateObject(definition, object, this.#types, old),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
@@ -48,7 +62,38 @@ export class Preparation {
         ? validateUpdate(definition, object, old, this.#types)
         : (rules.validateUpdate?.(object, old) ?? [])),
     ]);
+    return rules === definition.strategy ? refuseInSteps(definition, object, old) : undefined;
   }
+}
+
+const METADATA = ['metadata'];
+const METADATA_AND_STATUS = ['metadata', 'status'];
+
+/** Schemas and rules of a definition may be anybody's: judging by them is done in turns with other work. @throws StatusError 422 */
+async function refuseCustom(
+  { definition, request }: WriteCall,
+  object: ApiObject,
+  custom: CustomVersion,
+  old?: ApiObject,
+): Promise<void> {
+  const found = await inTurns(custom.validate(object, old, (text) => request?.warn(text)));
+  refuse(definition, object, () => [
+    ...validateObjectMeta(object.metadata, definition).filter(({ field }) => !isKept(field, old)),
+    ...(old === undefined ? [] : validateObjectMetaUpdate(object.metadata, old.metadata)),
+    ...found,
+  ]);
+}
+
+/** @throws StatusError 422 */
+function refuseInSteps(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  old?: ApiObject,
+): Promise<void> | undefined {
+  const steps = definition.strategy.validateInSteps?.(object, old);
+  return steps === undefined
+    ? undefined
+    : inTurns(steps).then((found) => refuse(definition, object, () => found));
 }
 
 /** Parts that did not change become the old ones, so that later comparisons see it at once. */

@@ -4,6 +4,7 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import { notFound } from '../../api/status.ts';
 import { copyStored, parseStored } from '../../codec/stored-object.ts';
 import type { AssignedValues } from '../../registry/assigned-values.ts';
+import { storeOf } from '../../registry/custom.ts';
 import type { GatedFields } from '../../registry/gated-fields.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Store } from '../../storage/store.ts';
@@ -93,14 +94,14 @@ export class ObjectWriter {
 
   /** @throws StatusError */
   update(call: WriteCall, name: string, change: Change): Promise<Written> {
-    return tryStates(this.#options.store, call, name, (read) =>
+    return tryStates(storeOf(call.definition, this.#options.store), call, name, (read) =>
       read === undefined ? this.#createInstead(call, name, change) : this.#updateOnce(call, read, change),
     );
   }
 
   /** @throws StatusError */
   remove(call: WriteCall, name: string, options: DeleteOptions): Promise<Removed> {
-    return tryStates(this.#options.store, call, name, (read) => {
+    return tryStates(storeOf(call.definition, this.#options.store), call, name, (read) => {
       if (read === undefined) throw notFound(call.definition, name);
       return this.#removeOnce(call, read, options);
     });
@@ -120,7 +121,7 @@ export class ObjectWriter {
     initializeMetadata(object, strategy.tracksGeneration, this.#options.now());
     return this.#allocate(call, strategy.assigned, { object, old: undefined }, async (complete) => {
       await endTurnIf(large);
-      this.#preparation.forCreate(call, complete);
+      await this.#preparation.forCreate(call, complete);
       await endTurnIf(large);
       await this.#validate(call, { object: complete, old: undefined });
       warnOf(call, complete, undefined);
@@ -157,7 +158,7 @@ export class ObjectWriter {
     keepSystemMetadata(object, old);
     return this.#allocate(call, rules.assigned, { object, old }, async (complete) => {
       await endTurnIf(large);
-      this.#preparation.forUpdate(call, rules, complete, old);
+      await this.#preparation.forUpdate(call, rules, complete, old);
       await endTurnIf(large);
       await this.#validate(call, { object: complete, old });
       warnOf(call, complete, old);

@@ -60,31 +60,47 @@ export class OwnServer implements AsyncDisposable {
   /** Resolves when the server says that it serves. */
   async start(): Promise<Target> {
     await this.startDatabase();
-    const port = await freePort();
-    const args = [
-      `--data-dir=${this.#folder}`,
-      '--bind-address=127.0.0.1',
-      `--secure-port=${port}`,
-      `--kvstore-servers=${this.#postgres.url}`,
-      ...this.#options.serverFlags,
-    ];
-    const child = spawn(process.execPath, [...this.#options.nodeFlags, MAIN, ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = await this.#spawn(this.#folder);
     this.#child = child;
     await untilServing(child);
     return readKubeconfig(join(this.#folder, 'admin.kubeconfig'));
   }
 
+  /** Another server of the same database, until it is disposed of. */
+  async startBeside(): Promise<AsyncDisposable & { readonly target: Target }> {
+    const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-bench-'));
+    const child = await this.#spawn(folder);
+    const end = async (): Promise<void> => {
+      await stop(child);
+      rmSync(folder, { recursive: true, force: true });
+    };
+    try {
+      await untilServing(child);
+      return { target: readKubeconfig(join(folder, 'admin.kubeconfig')), [Symbol.asyncDispose]: end };
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  }
+
+  async #spawn(folder: string): Promise<ChildProcess> {
+    const port = await freePort();
+    const args = [
+      `--data-dir=${folder}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${port}`,
+      `--kvstore-servers=${this.#postgres.url}`,
+      ...this.#options.serverFlags,
+    ];
+    return spawn(process.execPath, [...this.#options.nodeFlags, MAIN, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+
   async stop(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
-    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
-    await ended;
-    clearTimeout(timer);
+    if (child !== undefined) await stop(child);
   }
 
   async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -102,6 +118,15 @@ export class OwnServer implements AsyncDisposable {
     await this.#postgres.stop();
     if (this.#options.keptIn === undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+  await ended;
+  clearTimeout(timer);
 }
 
 function untilServing(child: ChildProcess): Promise<void> {

@@ -1,8 +1,7 @@
 import type { Bench, Figures, Group } from '../bench.ts';
 import { loadObjects } from '../environment/load-objects.ts';
-import { KINDS } from '../manifests.ts';
+import { atVersion, KINDS } from '../manifests.ts';
 import { measure, toFigures } from '../measure-requests.ts';
-import { atVersion } from './write.ts';
 
 const PERIOD_SECONDS = 10;
 

@@ -1,11 +1,10 @@
 import type { Bench, Figures, Group } from '../bench.ts';
 import { loadObjects } from '../environment/load-objects.ts';
 import type { GeneratorCalls, Plan, PlanResult } from '../load/jobs.ts';
-import { KINDS, nodeStatus, podStatus } from '../manifests.ts';
+import { atVersion, KINDS, nodeStatus, podStatus } from '../manifests.ts';
 import { startUsage } from '../measure/usage.ts';
 import { costOf, failureOf, loadOf } from '../measure-requests.ts';
 import { Worker } from '../process/worker.ts';
-import { atVersion } from './write.ts';
 
 const NODES = 1000;
 const PODS = 10_000;

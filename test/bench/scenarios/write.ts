@@ -1,7 +1,7 @@
 import type { Bench, Figures, Group, Scenario } from '../bench.ts';
 import { loadObjects, sampleRow } from '../environment/load-objects.ts';
 import type { Plan } from '../load/jobs.ts';
-import { KINDS, type KindName, podStatus } from '../manifests.ts';
+import { atVersion, KINDS, type KindName, podStatus } from '../manifests.ts';
 import { connectionsFor, measure, toFigures } from '../measure-requests.ts';
 import { withRowsLimit } from './rows-limit.ts';
 
@@ -97,12 +97,6 @@ const json = (body: object, type = 'application/json') => ({
 });
 
 const turn = () => ({ metadata: { annotations: { 'bench.example.com/turn': '$S' } } });
-
-/** `object` with the version it was last seen at. */
-export function atVersion(object: object): object {
-  const { metadata } = { metadata: {}, ...object };
-  return { ...object, metadata: { ...metadata, resourceVersion: '$V' } };
-}
 
 /** What a controller that owns an annotation applies. */
 function applied(object: object, name: string): object {

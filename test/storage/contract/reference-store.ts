@@ -1,6 +1,7 @@
 import type { GroupResource } from '../../../src/api/names.ts';
 import type { Caller } from '../../../src/request/api-request.ts';
 import type { PoolValue } from '../../../src/storage/allocations.ts';
+import { CachedEntry, type FieldReader } from '../../../src/storage/cached-entry.ts';
 import { DeliveredEvents } from '../../../src/storage/delivered-events.ts';
 import { StorageError, type StorageFailure } from '../../../src/storage/errors.ts';
 import { type ObjectKey, type Scope, toPosition } from '../../../src/storage/key.ts';
@@ -18,7 +19,6 @@ import type {
   WatchQuery,
 } from '../../../src/storage/store.ts';
 import { StateEvent } from '../../../src/storage/watch-cache/applied-change.ts';
-import { CachedEntry, type FieldReader } from '../../../src/storage/watch-cache/cached-entry.ts';
 
 /** How long a read waits for a revision that does not exist yet. */
 const PATIENCE_MS = 100;

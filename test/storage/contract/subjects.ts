@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { GroupResource } from '../../../src/api/names.ts';
+import type { FieldReader } from '../../../src/storage/cached-entry.ts';
 import { toPosition } from '../../../src/storage/key.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { Write, WriteVerb } from '../../../src/storage/revision-log.ts';
 import type { Entry, Store } from '../../../src/storage/store.ts';
-import type { FieldReader } from '../../../src/storage/watch-cache/cached-entry.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog } from '../postgres/kit.ts';

@@ -146,7 +146,12 @@ test('a database is upgraded while servers of the version before write and read,
   ).toEqual([]);
 
   // With the last server of the version before, what was kept for them goes, and then the log of before.
-  expect(await upgrade(database)).toEqual(['without_heads', 'views_without_secrets', 'roles']);
+  expect(await upgrade(database)).toEqual([
+    'without_heads',
+    'views_without_secrets',
+    'roles',
+    'custom_resource_views',
+  ]);
   const last = await database.query<{ name: string; revision: string }>(
     'SELECT name, revision FROM objects LIMIT 2',
   );

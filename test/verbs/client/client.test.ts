@@ -4,12 +4,12 @@ import type { ResourceOf } from '../../../src/api/names.ts';
 import type { ConfigMap } from '../../../src/api/types/core/v1.ts';
 import { configmaps } from '../../../src/resources/core/config-map.ts';
 import { namespaces } from '../../../src/resources/core/namespace.ts';
+import { CachedEntry } from '../../../src/storage/cached-entry.ts';
 import { DeliveredEvents } from '../../../src/storage/delivered-events.ts';
 import { ObjectReader } from '../../../src/storage/object-reader.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import type { Entry, WatchQuery } from '../../../src/storage/store.ts';
 import { AppliedChange, StateEvent } from '../../../src/storage/watch-cache/applied-change.ts';
-import { CachedEntry } from '../../../src/storage/watch-cache/cached-entry.ts';
 import { orNamespaceGone } from '../../../src/verbs/writing/call.ts';
 import { createTestClient } from '../../kit/client.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ResponseSink } from '../../../src/request/api-response.ts';
+import { CachedEntry } from '../../../src/storage/cached-entry.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import { StateEvent } from '../../../src/storage/watch-cache/applied-change.ts';
-import { CachedEntry } from '../../../src/storage/watch-cache/cached-entry.ts';
 import type { Form } from '../../../src/verbs/forms/form.ts';
 import { Framing } from '../../../src/verbs/forms/framing.ts';
 

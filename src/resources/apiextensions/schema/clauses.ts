@@ -1,5 +1,4 @@
 import type { FieldPath } from '../../../object/field-path.ts';
-import { compilePattern, PatternError } from '../../../object/json-schema.ts';
 import {
   clausesOf,
   hasAdditional,
@@ -9,7 +8,8 @@ import {
   propertiesOf,
   propertyOf,
   type Schema,
-} from './node.ts';
+} from '../../../structural/node.ts';
+import { compilePattern, PatternError } from '../../../structural/patterns.ts';
 
 /** Value rules of a structural schema, and those that may stand under allOf, anyOf, oneOf and not. */
 

@@ -1,7 +1,6 @@
 import type { JsonValue } from '../../../api/json.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goAny } from '../../../object/go-value.ts';
-import { validateValue } from '../../../object/json-schema.ts';
 import { isObject } from '../../../object/json-values.ts';
 import {
   additionalSchemaOf,
@@ -13,7 +12,8 @@ import {
   propertiesOf,
   propertyOf,
   type Schema,
-} from './node.ts';
+} from '../../../structural/node.ts';
+import { validateValue } from '../../../structural/validate.ts';
 
 /**
  * Defaults are values of the fields they are for, and hold nothing that would be pruned. Runs on structural schemas only.
@@ -47,7 +47,7 @@ function validateDefault(at: FieldPath, schema: Schema, { isResource, isInMeta }
   if (!isInMeta && holdsUnknown(value, schema, isResource))
     at.invalid(goAny(value), 'must not have unknown fields');
   if (isResource && !isInMeta) validateTypeMeta(at, value);
-  at.add(validateValue(value, schema, { root: at.toString(), path: '' }));
+  at.add(validateValue(value, schema, at.toString()));
 }
 
 /** An object inside an object is an object only with its kind. */

@@ -1,6 +1,6 @@
 import type { FieldPath } from '../../../object/field-path.ts';
+import { hasDefault, itemsOf, propertyOf, type Schema } from '../../../structural/node.ts';
 import { mustBeOneOf } from '../../rules/names.ts';
-import { hasDefault, itemsOf, propertyOf, type Schema } from './node.ts';
 
 /** How lists and maps are merged by server-side apply: as one value, as sets, or by keys. */
 

@@ -1,5 +1,4 @@
 import type { FieldPath } from '../../../object/field-path.ts';
-import { validateListAndMapTypes } from './list-types.ts';
 import {
   additionalSchemaOf,
   clausesOf,
@@ -12,7 +11,8 @@ import {
   propertiesOf,
   type Schema,
   tupleOf,
-} from './node.ts';
+} from '../../../structural/node.ts';
+import { validateListAndMapTypes } from './list-types.ts';
 import { validateRules } from './rules.ts';
 
 /** Which parts of OpenAPI v3 a schema may use at all, wherever in it (apiextensions, validation/validation.go). */

@@ -1,9 +1,9 @@
 import type { ValidationRule } from '../../../api/types/apiextensions/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
+import { additionalSchemaOf, hasProperties, propertyOf, type Schema } from '../../../structural/node.ts';
 import { mustBeOneOf } from '../../rules/names.ts';
-import { additionalSchemaOf, hasProperties, propertyOf, type Schema } from './node.ts';
 
-/** Validation rules in CEL. Whether they compile, and what they cost, is not checked here. */
+/** Validation rules in CEL, but for what takes longer: whether they compile, and what they cost (validation/rules.ts). */
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 

@@ -1,6 +1,5 @@
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { validateCompleteness, validateValues } from './clauses.ts';
 import {
   additionalSchemaOf,
   hasAdditional,
@@ -16,7 +15,8 @@ import {
   type Schema,
   structuralBelow,
   tupleOf,
-} from './node.ts';
+} from '../../../structural/node.ts';
+import { validateCompleteness, validateValues } from './clauses.ts';
 
 /**
  * A structural schema says of every field what it is, outside of allOf, anyOf, oneOf and not, which may only narrow it down

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
@@ -6,17 +5,32 @@ import type {
   CustomResourceDefinitionStatus,
   WebhookConversion,
 } from '../../../api/types/apiextensions/v1.ts';
+import { APPROVAL_ANNOTATION, approvalOf, isProtectedGroup } from '../../../object/api-approval.ts';
+import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/formats.ts';
-import { certificatesIn } from '../../../x509/pem.ts';
+import { hasDefault, someSchema } from '../../../structural/node.ts';
+import { bundleProblem } from '../../../x509/authority-bundle.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeNameInOneError, mustBeOneOf, mustHaveTexts } from '../../rules/names.ts';
 import { mustBeReviewVersions, validateWebhookClient } from '../../rules/webhook-client.ts';
-import { hasDefault, someSchema } from '../schema/node.ts';
 import { validateVersions } from './version.ts';
 
-export function validate(root: FieldPath, definition: CustomResourceDefinition): void {
-  const { metadata, spec = {}, status = {} } = definition;
+/**
+ * A spec that is as it was stored is good: a status is written more often, and a schema takes long to look at. So what was stored
+ * under older rules does not keep its status from being written.
+ */
+export function validate(
+  root: FieldPath,
+  definition: CustomResourceDefinition,
+  old?: CustomResourceDefinition,
+): void {
+  if (old === undefined || !equal(definition.spec, old.spec)) validateSpec(root, definition);
+  validateStatus(root, definition);
+  validateApproval(root, definition, old);
+}
+
+function validateSpec(root: FieldPath, { metadata, spec = {} }: CustomResourceDefinition): void {
   const { group = '', names = {} } = spec;
   const { name = '' } = metadata;
   const at = root.field('spec');
@@ -29,10 +43,26 @@ export function validate(root: FieldPath, definition: CustomResourceDefinition):
   validateNames(at.field('names'), names);
   validateConversion(at, spec);
   validatePreservation(at.field('preserveUnknownFields'), spec);
-  validateNames(root.field('status').field('acceptedNames'), status.acceptedNames ?? {});
-  validateStoredVersions(root.field('status').field('storedVersions'), status, spec);
-  if (PROTECTED.test(group))
-    mustBeApproved(root.field('metadata').field('annotations'), metadata.annotations);
+}
+
+function validateStatus(root: FieldPath, { spec = {}, status = {} }: CustomResourceDefinition): void {
+  const at = root.field('status');
+  validateNames(at.field('acceptedNames'), status.acceptedNames ?? {});
+  validateStoredVersions(at.field('storedVersions'), status, spec);
+}
+
+/** What was allowed to stand stays allowed: those who write something else may not know of the annotation. */
+function validateApproval(
+  root: FieldPath,
+  { metadata, spec }: CustomResourceDefinition,
+  old: CustomResourceDefinition | undefined,
+): void {
+  if (!isProtectedGroup(spec?.group ?? '')) return;
+  const { state, message } = approvalOf(metadata.annotations);
+  if (old !== undefined && approvalOf(old.metadata.annotations).state === state) return;
+  const at = root.field('metadata').field('annotations').item(APPROVAL_ANNOTATION);
+  if (state === 'Missing') at.required(message);
+  else if (state === 'Invalid') at.invalid(metadata.annotations?.[APPROVAL_ANNOTATION] ?? '', message);
 }
 
 function validateGroup(at: FieldPath, group: string): void {
@@ -82,22 +112,6 @@ function validateStoredVersions(
   for (const [path, name] of at.each(stored))
     if (!known.has(name)) path.invalid(name, 'must appear in spec.versions');
 }
-
-/** Groups of the Kubernetes community are for APIs that it has reviewed, or that are marked as not reviewed. */
-const PROTECTED = /(?:^|\.)(?:k8s|kubernetes)\.io$/;
-const ANNOTATION = 'api-approved.kubernetes.io';
-const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
-
-function mustBeApproved(at: FieldPath, annotations: Readonly<Record<string, string>> = {}): void {
-  const path = at.item(ANNOTATION);
-  const approval = annotations[ANNOTATION] ?? '';
-  const must = `protected groups must have approval annotation "${ANNOTATION}"`;
-  if (approval === '') path.required(`${must}, ${SEE}`);
-  else if (!approval.startsWith('unapproved') && !isUrl(approval))
-    path.invalid(approval, `${must} with either a URL or a reason starting with "unapproved", ${SEE}`);
-}
-
-const isUrl = (value: string): boolean => URL.canParse(value) && new URL(value).host !== '';
 
 /** Group and plural make up the name; scope and kind are in every stored object, so they stay once there may be any. */
 export function validateUpdate(
@@ -196,15 +210,3 @@ function validateAuthorities(
 
 const authoritiesOf = ({ conversion }: CustomResourceDefinitionSpec): string =>
   conversion?.webhook?.clientConfig?.caBundle ?? '';
-
-/** An absent bundle is none that could be wrong. */
-function bundleProblem(bundle: string): string | undefined {
-  if (bundle === '') return undefined;
-  const certificates = certificatesIn(Buffer.from(bundle, 'base64').toString('latin1'));
-  const why = 'unable to load root certificates: unable to parse bytes as PEM block';
-  try {
-    return certificates.map((der) => new X509Certificate(der)).length > 0 ? undefined : why;
-  } catch {
-    return why;
-  }
-}

@@ -8,9 +8,9 @@ import type {
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goList, goText } from '../../../object/go-value.ts';
+import { keywordsOf, type Schema } from '../../../structural/node.ts';
 import { mustBeNameInOneError } from '../../rules/names.ts';
 import { validateDefaults } from '../schema/defaults.ts';
-import { keywordsOf, type Schema } from '../schema/node.ts';
 import { validateOpenApi } from '../schema/openapi.ts';
 import { followFieldReference } from '../schema/rules.ts';
 import { unreadableReason, validateStructural } from '../schema/structural.ts';
@@ -49,23 +49,30 @@ function validateContents(spec: FieldPath, versions: readonly Version[]): void {
 
 const hasStatus = ({ subresources }: Version): boolean => subresources?.status !== undefined;
 
+type Part = 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields';
+
+/** A part of a version: its path, the version, and whether all versions have it in common. */
+type Place = readonly [at: FieldPath, version: Version, isShared: boolean];
+
 /**
  * What all versions have in common Kubernetes keeps once, outside of them, and names it there: `spec.validation` rather than
  * `spec.versions[0].schema`. With a single version that is all of it.
  */
+export function placesOf(spec: FieldPath, versions: readonly Version[], name: Part): Place[] {
+  const [first] = versions;
+  if (first === undefined) return [];
+  if (versions.every((version) => equal(version[name], first[name])))
+    return [[spec.field(name === 'schema' ? 'validation' : name), first, true]];
+  return [...spec.field('versions').each(versions)].map(([at, version]) => [at.field(name), version, false]);
+}
+
 function eachOnce(
   spec: FieldPath,
   versions: readonly Version[],
-  name: 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields',
+  name: Part,
   validate: (at: FieldPath, version: Version, isShared: boolean) => void,
 ): void {
-  const [first] = versions;
-  if (first === undefined) return;
-  if (versions.every((version) => equal(version[name], first[name])))
-    validate(spec.field(name === 'schema' ? 'validation' : name), first, true);
-  else
-    for (const [at, version] of spec.field('versions').each(versions))
-      validate(at.field(name), version, false);
+  for (const [at, version, isShared] of placesOf(spec, versions, name)) validate(at, version, isShared);
 }
 
 /** The parts of a version besides its schema: deprecation, table columns, selectable fields. */

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../api/object-meta.ts';
-import { findMetadataEnd, readMetadataField } from '../../codec/stored-object.ts';
-import type { Revision } from '../revision.ts';
-import type { StoredObject } from '../revision-log.ts';
-import type { Entry } from '../store.ts';
+import type { JsonObject } from '../api/object-meta.ts';
+import { findMetadataEnd, readMetadataField } from '../codec/stored-object.ts';
+import type { Revision } from './revision.ts';
+import type { StoredObject } from './revision-log.ts';
+import type { Entry } from './store.ts';
 
 /** Values of a resource's selectable fields, from an object in stored form. */
 export type FieldReader = (object: JsonObject) => Record<string, string>;

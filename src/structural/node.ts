@@ -1,5 +1,5 @@
-import type { JSONSchemaProps } from '../../../api/types/apiextensions/v1.ts';
-import type { FieldPath } from '../../../object/field-path.ts';
+import type { JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
+import type { FieldPath } from '../object/field-path.ts';
 
 /** Reading of schemas: what stands below one, and what it says. */
 export type Schema = JSONSchemaProps;
@@ -86,3 +86,6 @@ export function isUsed(schema: Schema, name: Keyword): boolean {
   if (value === undefined || value === null || value === '') return false;
   return name === 'additionalItems' || typeof value !== 'object' || Object.keys(value).length > 0;
 }
+
+/** What every whole object has, whatever its schema says. */
+export const META_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);

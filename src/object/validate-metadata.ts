@@ -1,7 +1,7 @@
 import type { ObjectMeta, OwnerReference } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
-import { addInvalid, forbiddenField, invalidValue, required, tooLong } from '../object/field-errors.ts';
-import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from '../object/formats.ts';
+import { addInvalid, forbiddenField, invalidValue, required, tooLong } from './field-errors.ts';
+import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './formats.ts';
 
 /** Rules of metadata that hold for every resource (Kubernetes: api/validation/objectmeta.go; texts are clients' to match). */
 
@@ -31,7 +31,7 @@ export function validateObjectMeta(meta: ObjectMeta, { namespaced, strategy }: M
 type Labels = Readonly<Record<string, string>>;
 const NONE: Labels = {};
 
-function addLabels(errors: FieldError[], labels: Labels | undefined, field: string): void {
+export function addLabels(errors: FieldError[], labels: Labels | undefined, field: string): void {
   const given = labels ?? NONE;
   for (const key of Object.keys(given)) {
     const value = given[key] ?? '';
@@ -42,19 +42,23 @@ function addLabels(errors: FieldError[], labels: Labels | undefined, field: stri
 
 function validateRest(meta: ObjectMeta, errors: FieldError[]): void {
   const { annotations, finalizers, ownerReferences } = meta;
-  validateAnnotations(annotations ?? NONE, errors);
+  addAnnotations(errors, annotations ?? NONE);
   for (const finalizer of finalizers ?? [])
     addInvalid(errors, 'metadata.finalizers', finalizer, checkQualifiedName(finalizer));
   validateOwners(ownerReferences ?? [], errors);
 }
 
-function validateAnnotations(annotations: Labels, errors: FieldError[]): void {
+export function addAnnotations(
+  errors: FieldError[],
+  annotations: Labels,
+  field = 'metadata.annotations',
+): void {
   let sizeBytes = 0;
   for (const key of Object.keys(annotations)) {
     sizeBytes += key.length + Buffer.byteLength(annotations[key] ?? '');
-    addInvalid(errors, 'metadata.annotations', key, checkQualifiedName(key.toLowerCase()));
+    addInvalid(errors, field, key, checkQualifiedName(key.toLowerCase()));
   }
-  if (sizeBytes > MAX_ANNOTATIONS_BYTES) errors.push(tooLong('metadata.annotations', MAX_ANNOTATIONS_BYTES));
+  if (sizeBytes > MAX_ANNOTATIONS_BYTES) errors.push(tooLong(field, MAX_ANNOTATIONS_BYTES));
 }
 
 const OF_OWNERS = ['apiVersion', 'kind', 'name', 'uid'] as const;

@@ -1,0 +1,255 @@
+import type { Environment } from '@marcbachmann/cel-js';
+import { OutOfBudget, spent, withBudget } from './budget.ts';
+import { createEnvironment } from './environment.ts';
+import { instrument } from './instrument.ts';
+import { describeIssue } from './issues.ts';
+import {
+  type CheckedNode,
+  type Internals,
+  internalsOf,
+  type LibraryChecker,
+  type LibraryEvaluator,
+  type LibraryRegistry,
+  type LibraryType,
+  type LibraryVariable,
+} from './library-internals.ts';
+import type { ObjectType, ValueType } from './objects.ts';
+import { CelError, toCelError, toSource } from './program.ts';
+import { CheckScope, RunScope } from './scopes.ts';
+
+/** What a run came to; its cost is counted either way. */
+export type Outcome =
+  | { readonly cost: number; readonly result: unknown; readonly error?: undefined }
+  | { readonly cost: number; readonly error: CelError | OutOfBudget };
+
+export interface DeclaredProgram {
+  /** The type of the result as the library names it. */
+  readonly type: string;
+  /** The checked expression. */
+  readonly tree: CheckedNode;
+  run(values: Readonly<Record<string, unknown>>, limit: number): Outcome;
+}
+
+interface Base {
+  readonly environment: Environment;
+  readonly internals: Internals;
+  readonly functions: ReadonlySet<string>;
+}
+
+let base: Base | undefined;
+
+function openBase(): Base {
+  if (base !== undefined) return base;
+  const environment = createEnvironment();
+  const internals = internalsOf(environment);
+  const functions = new Set(environment.getDefinitions().functions.map(({ name }) => name));
+  base = { environment, internals, functions };
+  return base;
+}
+
+/** Compiles expressions over the types of one schema. Each type is made when an expression first comes to it. */
+export class DeclaredTypes {
+  readonly #base = openBase();
+  readonly #registry: LibraryRegistry;
+  readonly #checker: LibraryChecker;
+  readonly #evaluator: LibraryEvaluator;
+  readonly #objects = new Map<ObjectType, LibraryType>();
+  readonly #byName = new Set<string>();
+
+  constructor() {
+    const { registry, options, Evaluator } = this.#base.internals;
+    this.#registry = registry.clone(options);
+    const parts = { registry: this.#registry, opts: options };
+    this.#checker = new (checkerFor(this.#base.internals))(parts, this.#byName);
+    this.#evaluator = new Evaluator(parts);
+  }
+
+  /** @throws CelError whose message is the text of Kubernetes, place and all */
+  compile(expression: string, variables: Readonly<Record<string, ValueType>>): DeclaredProgram {
+    try {
+      const tree = this.#base.environment.parse(toSource(expression)).ast as unknown as CheckedNode;
+      const type = this.#checker.check(tree, new CheckScope(this.#lookup(variables)));
+      instrument(tree);
+      return { type: type.name, tree, run: (values, limit) => this.#run(tree, values, limit) };
+    } catch (error) {
+      const text = describeIssue(toCelError(error), expression, (name) => this.#base.functions.has(name));
+      throw new CelError(text, { cause: error });
+    }
+  }
+
+  #lookup(variables: Readonly<Record<string, ValueType>>): (name: string) => LibraryVariable | undefined {
+    const known = new Map<string, LibraryVariable>();
+    for (const [name, type] of Object.entries(variables))
+      known.set(name, { name, type: this.#typeOf(type), constant: false });
+    return (name) => known.get(name) ?? this.#registry.variables.get(name);
+  }
+
+  #typeOf(type: ValueType): LibraryType {
+    switch (type.kind) {
+      case 'simple':
+        return this.#registry.getType(type.name);
+      case 'list':
+        return this.#registry.getListType(this.#typeOf(type.items));
+      case 'map':
+        return this.#registry.getMapType(this.#registry.getType('string'), this.#typeOf(type.values));
+      case 'optional':
+        return this.#registry.getOptionalType(this.#typeOf(type.of));
+      case 'object':
+        return this.#objects.get(type) ?? this.#declare(type);
+    }
+  }
+
+  #declare(object: ObjectType): LibraryType {
+    const type = objectTypeNumber(this.#objects.size, this.#base.internals);
+    this.#objects.set(object, type);
+    this.#byName.add(type.name);
+    const fields = new Proxy<Record<string, LibraryType | undefined>>(
+      {},
+      {
+        get: (_, name) => {
+          const field = typeof name === 'string' ? object.fieldType(name) : undefined;
+          return field === undefined ? undefined : this.#typeOf(field);
+        },
+      },
+    );
+    const entry = { name: type.name, type, ctor: object, fields };
+    this.#registry.objectTypes.set(type.name, entry);
+    this.#registry.objectTypesByConstructor.set(object, entry);
+    return type;
+  }
+
+  #run(tree: CheckedNode, values: Readonly<Record<string, unknown>>, limit: number): Outcome {
+    let cost = 0;
+    try {
+      const result = withBudget(limit, (): unknown => {
+        try {
+          return tree.evaluate(this.#evaluator, tree, new RunScope(values));
+        } finally {
+          cost = spent(limit);
+        }
+      });
+      return { result: result.result, cost: result.cost };
+    } catch (error) {
+      if (error instanceof OutOfBudget) return { cost: limit, error };
+      return { cost, error: toRunError(error) };
+    }
+  }
+}
+
+/** An operand of another type than the checked one, which `dyn` and null allow, is met by JavaScript's own error. */
+const toRunError = (error: unknown): CelError =>
+  error instanceof TypeError || error instanceof RangeError
+    ? new CelError('no such overload', { cause: error })
+    : toCelError(error);
+
+/**
+ * The library keeps each name of a type for good and for all, so the types of one schema are numbered, and the next schema uses
+ * the same ones again.
+ */
+const numbered: LibraryType[] = [];
+const AT_ONCE = 256;
+
+function objectTypeNumber(at: number, { registry, options }: Internals): LibraryType {
+  if (at >= numbered.length) {
+    const names = Array.from({ length: AT_ONCE }, (_, index) => `selfType${numbered.length + index + 1}`);
+    const { fields } = registry.clone(options).registerType({
+      name: `selfTypes.${numbered.length}`,
+      ctor: class {},
+      fields: Object.fromEntries(names.map((name) => [name, name])),
+    });
+    for (const name of names) if (fields[name] !== undefined) numbered.push(fields[name]);
+  }
+  const type = numbered[at];
+  if (type === undefined) throw new Error('the CEL library made no type');
+  return type;
+}
+
+const mapTypeOf = (registry: LibraryRegistry): unknown => registry.variables.get('map')?.value;
+
+type CheckerClass = new (
+  parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
+  objects: ReadonlySet<string>,
+) => LibraryChecker;
+
+let checkerClass: CheckerClass | undefined;
+
+/** The library's checker with what it lacks for objects with declared fields. */
+function checkerFor({ Checker }: Internals): CheckerClass {
+  checkerClass ??= class extends Checker {
+    readonly #objects: ReadonlySet<string>;
+
+    constructor(
+      parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
+      objects: ReadonlySet<string>,
+    ) {
+      super(parts);
+      this.#objects = objects;
+    }
+
+    override check(node: CheckedNode, context: unknown): LibraryType {
+      if (node.checkedType !== undefined) return node.checkedType;
+      if (Array.isArray(node.args) && node.meta.alternate === undefined && node.meta.macro === undefined)
+        this.#checkObjects(node, node.args, context);
+      return super.check(node, context);
+    }
+
+    #isObject({ name }: LibraryType): boolean {
+      return this.#objects.has(name);
+    }
+
+    #checkObjects(node: CheckedNode, args: readonly CheckedNode[], context: unknown): void {
+      const [first, second] = args;
+      if (first === undefined || second === undefined) return;
+      switch (node.op) {
+        case 'call':
+          if (Object.is(first, 'type')) this.#checkTypeCall(node, args[1], context);
+          return;
+        case '==':
+        case '!=':
+          this.#checkEquality(node, first, second, context);
+          return;
+        case '[]':
+        case '[?]': {
+          const type = this.check(first, context);
+          if (this.#isObject(type))
+            throw this.#noOverload(node, `${type.name} [_] ${this.check(second, context).name}`);
+          return;
+        }
+        case '.?': {
+          const type = this.check(first, context);
+          const fields = this.registry.objectTypes.get(type.name)?.fields;
+          if (this.#isObject(type) && fields?.[String(second)] === undefined)
+            throw this.createError('no_such_key', `No such key: ${String(second)}`, node);
+          return;
+        }
+      }
+    }
+
+    /** `type(object)`: an object is a map to expressions that ask. */
+    #checkTypeCall(node: CheckedNode, args: unknown, context: unknown): void {
+      const [operand] = Array.isArray(args) ? (args as readonly CheckedNode[]) : [];
+      if (operand === undefined || !this.#isObject(this.check(operand, context))) return;
+      node.candidates = { async: false };
+      node.handle = () => mapTypeOf(this.registry);
+      node.checkedType = this.getType('type');
+    }
+
+    /** Objects of one type are compared with each other, and with null. */
+    #checkEquality(node: CheckedNode, first: CheckedNode, second: CheckedNode, context: unknown): void {
+      const [left, right] = [this.check(first, context), this.check(second, context)];
+      if (!this.#isObject(left) && !this.#isObject(right)) return;
+      const isOneType = left === right;
+      const hasAny = [left, right].some(({ kind, name }) => kind === 'dyn' || name === 'null');
+      if (!isOneType && !hasAny) throw this.#noOverload(node, `${left.name} ${node.op} ${right.name}`);
+      node.left = first;
+      node.right = second;
+      node.candidates = { async: false };
+      node.checkedType = this.getType('bool');
+    }
+
+    #noOverload(node: CheckedNode, applied: string): Error {
+      return this.createError('no_such_overload', `no such overload: ${applied}`, node);
+    }
+  };
+  return checkerClass;
+}

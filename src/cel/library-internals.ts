@@ -1,0 +1,118 @@
+import type { Environment } from '@marcbachmann/cel-js';
+import type { SyntaxNode } from './instrument.ts';
+
+/**
+ * The parts of the library that it does not export: its types are registered one by one and for good, which does not do for
+ * schemas that come and go with thousands of types. The version of the library is pinned for this.
+ */
+
+export interface LibraryType {
+  readonly kind: string;
+  /** `list<string>` */
+  readonly name: string;
+  readonly valueType?: LibraryType;
+  readonly keyType?: LibraryType;
+}
+
+export interface LibraryVariable {
+  readonly name: string;
+  readonly type: LibraryType;
+  readonly constant: boolean;
+  readonly value?: unknown;
+}
+
+interface TypeEntry {
+  readonly name: string;
+  readonly type: LibraryType;
+  readonly ctor: unknown;
+  readonly fields: Readonly<Record<string, LibraryType | undefined>>;
+}
+
+interface Candidates {
+  declarations: unknown[];
+  macro: unknown;
+}
+
+export interface LibraryRegistry {
+  readonly objectTypes: Map<string, TypeEntry>;
+  readonly objectTypesByConstructor: Map<unknown, TypeEntry>;
+  readonly variables: ReadonlyMap<string, LibraryVariable>;
+  clone(options: unknown): LibraryRegistry;
+  getType(name: string): LibraryType;
+  getListType(items: LibraryType): LibraryType;
+  getMapType(keys: LibraryType, values: LibraryType): LibraryType;
+  getOptionalType(of: LibraryType): LibraryType;
+  registerType(declaration: {
+    name: string;
+    ctor: unknown;
+    fields: Readonly<Record<string, string>>;
+  }): TypeEntry;
+  functionCandidates(hasReceiver: boolean, name: string, count: number): Candidates;
+}
+
+interface Options {
+  readonly registry: LibraryRegistry;
+  readonly opts: unknown;
+}
+
+/** Fields that checking a node sets. */
+export interface CheckedNode extends SyntaxNode {
+  checkedType?: LibraryType;
+  left?: unknown;
+  right?: unknown;
+  candidates?: { readonly async: boolean };
+}
+
+export interface LibraryChecker {
+  readonly registry: LibraryRegistry;
+  readonly opts: unknown;
+  check(node: CheckedNode, context: unknown): LibraryType;
+  getType(name: string): LibraryType;
+  createError(code: string, message: string, node: unknown): Error;
+}
+
+export interface LibraryEvaluator {
+  readonly registry: LibraryRegistry;
+}
+
+export interface Internals {
+  readonly registry: LibraryRegistry;
+  readonly options: unknown;
+  readonly Checker: new (options: Options) => LibraryChecker;
+  readonly Evaluator: new (options: Options) => LibraryEvaluator;
+}
+
+/** No function of expressions: it is gone before any is compiled. */
+const PROBE = 'k8s_probe';
+
+/** A macro is handed the checker and the evaluator, and with them everything else. */
+export function internalsOf(environment: Environment): Internals {
+  let checker: LibraryChecker | undefined;
+  let evaluator: LibraryEvaluator | undefined;
+  environment.registerFunction(`${PROBE}(ast): bool`, () => ({
+    async: false,
+    typeCheck(one: LibraryChecker): LibraryType {
+      checker = one;
+      return one.getType('bool');
+    },
+    evaluate(one: LibraryEvaluator): boolean {
+      evaluator = one;
+      return true;
+    },
+  }));
+  const probe = environment.parse(`${PROBE}(true)`);
+  probe.check();
+  probe();
+  if (checker === undefined || evaluator === undefined)
+    throw new Error('the CEL library does not show its parts');
+  const { registry, opts } = checker;
+  const candidates = registry.functionCandidates(false, PROBE, 1);
+  candidates.declarations.length = 0;
+  candidates.macro = false;
+  return {
+    registry,
+    options: opts,
+    Checker: checker.constructor as Internals['Checker'],
+    Evaluator: evaluator.constructor as Internals['Evaluator'],
+  };
+}

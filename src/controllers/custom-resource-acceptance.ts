@@ -1,0 +1,200 @@
+import type { ResourceOf } from '../api/names.ts';
+import type { CustomResourceDefinition } from '../api/types/apiextensions/v1.ts';
+import { toObject } from '../storage/object-reader.ts';
+import { type Revision, toResourceVersion } from '../storage/revision.ts';
+import type { Entry } from '../storage/store.ts';
+import { Pace } from '../util/concurrency.ts';
+import { keepDoing, pause, pauseAfter } from '../util/pause.ts';
+import type { Client } from '../verbs/client/client.ts';
+import { orFact } from '../verbs/writing/call.ts';
+import { toTimestamp } from '../verbs/writing/object-metadata.ts';
+import { conditionOf, type Findings, withFindings } from './custom-resource-conditions.ts';
+import { type Claim, decideNames, type NameDecision, type ReservedNames } from './custom-resource-names.ts';
+
+export const DEFINITIONS: ResourceOf<CustomResourceDefinition> = {
+  group: 'apiextensions.k8s.io',
+  resource: 'customresourcedefinitions',
+};
+const RETRY_MS = 1000;
+/** After writes that failed: a webhook that refuses the status of a definition may go on doing so. */
+const BACKOFF = { firstMs: 500, longestMs: 60_000 };
+
+export interface AcceptanceOptions {
+  readonly client: Client;
+  /** Names of the built-in resources of a group. */
+  readonly reserved: (group: string) => ReservedNames;
+  /** What is not structural in the schemas of a definition; '' for nothing. */
+  readonly violations: (definition: CustomResourceDefinition) => string;
+  readonly now: () => Date;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Writes into the status of each definition which names it has, whether it is served, and what else is found out about it. All
+ * of it is one write, because each one delays the moment at which clients may use the resource.
+ *
+ * Every server does this for all definitions: nobody waits for one that has ended. They come to the same results
+ * (custom-resource-names.ts), and the first write makes those of the others conflicts, which need no answer.
+ */
+export class CustomResourceAcceptance {
+  readonly #options: AcceptanceOptions;
+  readonly #client: Client;
+  readonly #known = new WeakMap<Entry, Known>();
+  /** Groups in which something has changed. */
+  readonly #due = new Set<string>();
+  #wake = Promise.withResolvers<void>();
+  /** By name of the definition, the revision that its status is being written for. */
+  readonly #writing = new Map<string, Revision>();
+  readonly #failures = new Map<string, number>();
+
+  constructor(options: AcceptanceOptions) {
+    this.#options = options;
+    this.#client = options.client.as('crd-naming-condition-controller');
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const retry = { retryMs: RETRY_MS, onError: this.#options.onError };
+    signal.addEventListener('abort', () => this.#wake.resolve(), { once: true });
+    await Promise.all([
+      keepDoing(() => this.#follow(signal), signal, retry),
+      keepDoing(() => this.#decideDue(signal), signal, retry),
+    ]);
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for await (const { type, entry } of this.#client.watch(DEFINITIONS, signal)) {
+      if (type === 'DELETED') this.#failures.delete(entry.name);
+      this.#lookAt(groupOf(entry.name));
+    }
+  }
+
+  #lookAt(group: string): void {
+    this.#due.add(group);
+    this.#wake.resolve();
+  }
+
+  async #decideDue(signal: AbortSignal): Promise<void> {
+    await this.#wake.promise;
+    this.#wake = Promise.withResolvers();
+    const due = new Set(this.#due);
+    this.#due.clear();
+    if (signal.aborted) return;
+    try {
+      await this.#decide(due, signal);
+    } catch (error) {
+      for (const group of due) this.#due.add(group);
+      this.#wake.resolve();
+      throw error;
+    }
+  }
+
+  async #decide(due: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    const groups = new Map([...due].map((group): [string, Known[]] => [group, []]));
+    const pace = new Pace(1);
+    // One state of the log: decisions on a mixture of states could contradict those of another server.
+    for (const entry of await this.#client.entries(DEFINITIONS, {}, 'cached')) {
+      const members = groups.get(groupOf(entry.name));
+      if (members === undefined) continue;
+      if (pace.isOver()) await pace.rest();
+      members.push(this.#read(entry));
+    }
+    for (const [group, members] of groups) {
+      const claims = members.map(({ claim }) => claim);
+      const decisions = decideNames(claims, this.#options.reserved(group));
+      for (const known of members) {
+        const names = decisions.get(known.claim.name);
+        if (names !== undefined) this.#begin(known, names, signal);
+      }
+    }
+  }
+
+  #read(entry: Entry): Known {
+    const known = this.#known.get(entry);
+    if (known !== undefined) return known;
+    const definition = toObject<CustomResourceDefinition>(entry);
+    const { metadata, spec = {}, status = {} } = definition;
+    const read: Known = {
+      claim: {
+        name: entry.name,
+        revision: entry.revision,
+        wanted: spec.names ?? {},
+        accepted: status.acceptedNames ?? {},
+        isEnding: metadata.deletionTimestamp !== undefined,
+      },
+      outline: withoutSchemas(definition),
+      violations: mayBreakStructure(definition) ? this.#options.violations(definition) : '',
+    };
+    this.#known.set(entry, read);
+    return read;
+  }
+
+  /** Nothing is begun for a definition whose status says everything, or is being written. */
+  #begin({ claim, outline, violations }: Known, names: NameDecision, signal: AbortSignal): void {
+    const { name, revision } = claim;
+    const findings = { names, violations };
+    if (this.#writing.get(name) === revision) return;
+    if (withFindings(outline, findings, NO_TIME) === outline.status) return;
+    this.#writing.set(name, revision);
+    void this.#write(claim, findings, signal).finally(() => {
+      if (this.#writing.get(name) === revision) this.#writing.delete(name);
+    });
+  }
+
+  async #write({ name, revision }: Claim, findings: Findings, signal: AbortSignal): Promise<void> {
+    const time = toTimestamp(this.#options.now());
+    const resourceVersion = toResourceVersion(revision);
+    try {
+      const written = this.#client.updateState(DEFINITIONS, { name, subresource: 'status' }, (copy) => ({
+        ...copy,
+        metadata: { ...copy.metadata, resourceVersion },
+        status: withFindings(copy, findings, time),
+      }));
+      // Another server was faster, or the definition has changed: its new state is looked at when it comes.
+      await orFact(written, 'Conflict', 'conflict');
+      this.#failures.delete(name);
+    } catch (error) {
+      if (signal.aborted) return;
+      const failures = (this.#failures.get(name) ?? 0) + 1;
+      this.#failures.set(name, failures);
+      this.#options.onError(error);
+      await pause(pauseAfter(failures, BACKOFF), signal);
+      this.#lookAt(groupOf(name));
+    }
+  }
+}
+
+/** What is kept of a definition. Its schemas are most of it, and are not needed. */
+interface Known {
+  readonly claim: Claim;
+  readonly outline: CustomResourceDefinition;
+  readonly violations: string;
+}
+
+/** Of statuses that are only compared. */
+const NO_TIME = '';
+
+function withoutSchemas({
+  kind,
+  apiVersion,
+  metadata,
+  spec = {},
+  status = {},
+}: CustomResourceDefinition): CustomResourceDefinition {
+  const { versions, ...rest } = spec;
+  const { annotations } = metadata;
+  return {
+    kind,
+    apiVersion,
+    metadata: annotations === undefined ? {} : { annotations },
+    spec: { ...rest, versions: (versions ?? []).map(({ schema: _, ...version }) => version) },
+    status,
+  };
+}
+
+/** A name is plural and group. */
+export const groupOf = (name: string): string => name.slice(name.indexOf('.') + 1);
+
+/** v1 takes none but structural schemas. Others are in definitions that were made before it. */
+const mayBreakStructure = (definition: CustomResourceDefinition): boolean =>
+  definition.spec?.preserveUnknownFields === true ||
+  conditionOf(definition, 'NonStructuralSchema') !== undefined;

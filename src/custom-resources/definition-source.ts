@@ -1,0 +1,62 @@
+import { LRUCache } from 'lru-cache';
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionVersion,
+  JSONSchemaProps,
+} from '../api/types/apiextensions/v1.ts';
+import { parseStored } from '../codec/stored-object.ts';
+
+/** A version of a definition without its schema, which is nearly all of its bytes. */
+export type VersionOutline = Omit<CustomResourceDefinitionVersion, 'schema'>;
+
+/** Schemas by version, as parsed, and how many bytes they were parsed from. */
+type Schemas = ReadonlyMap<string, JSONSchemaProps>;
+
+/**
+ * Parsed schemas that were used lately, of all definitions together. A parsed schema takes about four times its bytes, and a cluster
+ * has a thousand definitions of which it uses a few; what is dropped here is parsed again from the definition's stored bytes.
+ * What was compiled from a schema goes with it.
+ */
+const recent = new LRUCache<Buffer, Schemas>({
+  maxSize: 32 * 1024 * 1024,
+  sizeCalculation: (_, json) => json.length,
+  ttl: 10 * 60 * 1000,
+  updateAgeOnGet: true,
+});
+
+/** A stored definition: what the registry needs of it at once, and its schemas when they are asked for. */
+export class DefinitionSource {
+  readonly definition: CustomResourceDefinition;
+  readonly versions: readonly VersionOutline[];
+  readonly #json: Buffer;
+
+  constructor(json: Buffer) {
+    this.#json = json;
+    const { spec = {}, ...rest } = parseStored<CustomResourceDefinition>(json);
+    this.versions = (spec.versions ?? []).map(({ schema: _, ...outline }) => outline);
+    this.definition = { ...rest, spec: { ...spec, versions: [] } };
+  }
+
+  /** Undefined for a version that the definition does not have, or that has no schema. */
+  schemaOf(version: string): JSONSchemaProps | undefined {
+    let schemas = recent.get(this.#json);
+    if (schemas === undefined) {
+      schemas = parseSchemas(this.#json);
+      recent.set(this.#json, schemas);
+    }
+    return schemas.get(version);
+  }
+
+  /** The same for one who reads it once: publication of a thousand definitions would drive out those that are in use. */
+  readSchema(version: string): JSONSchemaProps | undefined {
+    return (recent.peek(this.#json) ?? parseSchemas(this.#json)).get(version);
+  }
+}
+
+function parseSchemas(json: Buffer): Schemas {
+  const { spec } = parseStored<CustomResourceDefinition>(json);
+  const schemas = new Map<string, JSONSchemaProps>();
+  for (const { name = '', schema } of spec?.versions ?? [])
+    if (schema?.openAPIV3Schema !== undefined) schemas.set(name, schema.openAPIV3Schema);
+  return schemas;
+}

@@ -1,0 +1,109 @@
+import type { TypeLibrary } from '../api/idl/types.ts';
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import type { MessageSchema } from '../api/schema.ts';
+import type { FieldError } from '../api/status.ts';
+import type { JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
+import { type Decoded, decodeObject } from '../codec/decode.ts';
+import { MAX_PROBLEMS } from '../object/document-limits.ts';
+import { setDefaults } from '../structural/defaults.ts';
+import { validateListTypes } from '../structural/list-types.ts';
+import { toMessage } from '../structural/message.ts';
+import { coerceEmbedded, coerceMetadata, validateEmbedded } from '../structural/metadata.ts';
+import { prune } from '../structural/prune.ts';
+import { compileRules, hasRules } from '../structural/rules/rules.ts';
+import { validateInSteps } from '../structural/validate.ts';
+import type { Steps } from '../util/concurrency.ts';
+
+export interface SchemaParts {
+  readonly types: TypeLibrary;
+  /** Feature gate CRDValidationRatcheting: what was wrong before an update, and did not change, may stay so. */
+  readonly ratchets: boolean;
+}
+
+/** The schema of one version at work on objects. All that is made of it goes with it. */
+export class VersionSchema {
+  readonly schema: JSONSchemaProps;
+  readonly #objectMeta: MessageSchema;
+  readonly #ratchets: boolean;
+  /** All fields are kept: the definition is one of those that were made before there were schemas. */
+  readonly #keepsUnknown: boolean;
+  #message: MessageSchema | undefined;
+
+  constructor(schema: JSONSchemaProps, { types, ratchets }: SchemaParts, keepsUnknown: boolean) {
+    this.schema = schema;
+    this.#objectMeta = types.message('meta/v1.ObjectMeta');
+    this.#ratchets = ratchets;
+    this.#keepsUnknown = keepsUnknown;
+  }
+
+  message(): MessageSchema {
+    this.#message ??= toMessage(this.schema, this.#objectMeta);
+    return this.#message;
+  }
+
+  /** A body as an object, as CustomVersion.decode explains. Changes `value`. @throws DecodeError */
+  decode(value: JsonObject): Decoded {
+    const { kind, apiVersion, metadata, ...rest } = value;
+    const object: JsonObject = { kind, apiVersion, metadata: {}, ...rest };
+    const typed = decodeObject(metadata ?? {}, this.#objectMeta);
+    object.metadata = typed.object;
+    const options = { objectMeta: this.#objectMeta, dropInvalid: false };
+    const unknown = [
+      ...typed.unknown.map((path) => `metadata.${path}`),
+      ...coerceEmbedded(object, this.schema, options),
+      ...this.prune(object),
+    ];
+    setDefaults(object, this.schema);
+    return { object, unknown: unknown.slice(0, MAX_PROBLEMS) };
+  }
+
+  /** What was stored under an earlier schema as this one would have it: what does not fit goes. Changes `object`. */
+  normalize(object: JsonObject): void {
+    const options = { objectMeta: this.#objectMeta, dropInvalid: true };
+    coerceMetadata(object, options);
+    coerceEmbedded(object, this.schema, options);
+    this.prune(object);
+    setDefaults(object, this.schema);
+  }
+
+  /** Drops fields that the schema does not have, and answers their paths. Changes `object`. */
+  prune(object: JsonObject): string[] {
+    return this.#keepsUnknown ? [] : prune(object, this.schema, { isResourceRoot: true });
+  }
+
+  /** The order is Kubernetes': rules are run when nothing is wrong that would confuse them. */
+  *validate(
+    object: ApiObject,
+    old: ApiObject | undefined,
+    warn: (text: string) => void,
+  ): Steps<FieldError[]> {
+    const { schema } = this;
+    const before = old !== undefined && this.#ratchets ? { old } : {};
+    const errors = yield* validateInSteps(object, schema, before);
+    yield;
+    errors.push(...validateEmbedded(object, schema, this.#objectMeta));
+    if (old === undefined || validateListTypes(old, schema).length === 0)
+      errors.push(...validateListTypes(object, schema));
+    if (!hasRules(schema)) return errors;
+    if (errors.some(({ type }) => BLOCKING.has(type))) return [...errors, NOT_CHECKED];
+    yield;
+    const found = yield* compileRules(schema).run(object, { old, isRatcheting: this.#ratchets, warn });
+    return [...errors, ...found];
+  }
+}
+
+const BLOCKING: ReadonlySet<string> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+
+const NOT_CHECKED: FieldError = {
+  type: 'FieldValueInvalid',
+  field: '<nil>',
+  message:
+    'Invalid value: "null": some validation rules were not checked because the object was invalid; correct the existing errors ' +
+    'to complete validation',
+};

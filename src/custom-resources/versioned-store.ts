@@ -1,0 +1,170 @@
+import type { Caller } from '../request/api-request.ts';
+import { DeliveredEvents } from '../storage/delivered-events.ts';
+import { type ObjectKey, toPosition } from '../storage/key.ts';
+import type { Revision } from '../storage/revision.ts';
+import type { Write } from '../storage/revision-log.ts';
+import type {
+  Encoding,
+  Entry,
+  EventStream,
+  Freshness,
+  ListPage,
+  ListQuery,
+  SharedEvent,
+  Store,
+  TakeEvent,
+  WatchQuery,
+} from '../storage/store.ts';
+
+/** Between the objects of a resource as they are stored and as one version of it has them. Answers at once where it can. */
+export interface Translation {
+  /** The same entry where it is stored as this version has it. */
+  read(entry: Entry): Entry | Promise<Entry>;
+  /** Many at once, in their order. */
+  readAll(entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]>;
+  /** What is stored for an object of this version. */
+  write(json: Buffer): Buffer | Promise<Buffer>;
+  /** Aborted when the version is not what it was. */
+  readonly retired: AbortSignal;
+  /** What selectors see of an entry, stored or read. */
+  select(entry: Entry): Entry;
+  /** Whether another server is asked for some of the objects. */
+  readonly isRemote: boolean;
+}
+
+/** A store whose objects are read and written in one version of a custom resource. */
+export class VersionedStore implements Store {
+  readonly #store: Store;
+  readonly #translation: Translation;
+  /** Translated events, which all watchers of the version share as they share the stored ones. */
+  readonly #events = new WeakMap<SharedEvent, SharedEvent | Promise<SharedEvent>>();
+
+  constructor(store: Store, translation: Translation) {
+    this.#store = store;
+    this.#translation = translation;
+  }
+
+  async get(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined> {
+    const entry = await this.#store.get(key, freshness, caller);
+    return entry === undefined ? undefined : this.#translation.read(entry);
+  }
+
+  async list(query: ListQuery): Promise<ListPage> {
+    const { matches, ...rest } = query;
+    if (this.#translation.isRemote && matches !== undefined) return this.#listSelected(rest, matches);
+    const page = await this.#store.list(this.#selecting(query));
+    const entries = await this.#translation.readAll(page.entries);
+    return entries === page.entries ? page : { ...page, entries };
+  }
+
+  /** A webhook may change what selectors look at, so that it is asked for every object that could match. */
+  async #listSelected(
+    { lookUp: _, ...query }: Omit<ListQuery, 'matches'>,
+    matches: (entry: Entry) => boolean,
+  ): Promise<ListPage> {
+    const { limit } = query;
+    const selected: Entry[] = [];
+    let page = await this.#store.list({ ...query, limit: limit === 0 ? 0 : Math.max(limit, LEAST_READ) });
+    for (;;) {
+      const read = await this.#translation.readAll(page.entries);
+      for (const entry of read) {
+        if (!matches(this.#translation.select(entry))) continue;
+        if (limit > 0 && selected.length === limit) return partOf(page.revision, selected);
+        selected.push(entry);
+      }
+      if (page.next === undefined) return { revision: page.revision, entries: selected };
+      const freshness = { kind: 'exact', revision: page.revision } as const;
+      page = await this.#store.list({ ...query, limit: LEAST_READ, freshness, after: page.next });
+    }
+  }
+
+  async watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream> {
+    const either = AbortSignal.any([signal, this.#translation.retired]);
+    const stream = await this.#store.watch(this.#selecting(query), either);
+    if (this.#translation.isRemote && query.start.kind === 'state') await this.#askAhead(query);
+    return new DeliveredEvents((take) => stream.deliver(this.#translating(take)), either);
+  }
+
+  /** A state comes object by object, and a question for each would take long. Returns when they are asked. */
+  async #askAhead({ resource, scope }: WatchQuery): Promise<void> {
+    const { entries } = await this.#store.list({ resource, scope, freshness: { kind: 'any' }, limit: 0 });
+    const read = this.#translation.readAll(entries);
+    // What fails here fails again when it is needed.
+    if (read instanceof Promise) read.catch(() => {});
+  }
+
+  async commit(write: Write): Promise<Revision> {
+    const json = await this.#translation.write(write.json);
+    return this.#store.commit(json === write.json ? write : { ...write, json });
+  }
+
+  /** Selectors were made for objects of this version. The store has no index for their fields. */
+  #selecting<Query extends ListQuery | WatchQuery>({ lookUp: _, ...query }: Query): Omit<Query, 'lookUp'> {
+    const { matches } = query;
+    if (matches === undefined) return query;
+    return { ...query, matches: (entry: Entry) => matches(this.#translation.select(entry)) };
+  }
+
+  #translating =
+    (take: TakeEvent): TakeEvent =>
+    (event) => {
+      if (!('entry' in event)) return take(event);
+      const shown = this.#shown(event);
+      return shown instanceof Promise ? shown.then(take) : take(shown);
+    };
+
+  #shown(event: SharedEvent): SharedEvent | Promise<SharedEvent> {
+    const known = this.#events.get(event);
+    if (known !== undefined) return known;
+    const entry = this.#translation.read(event.entry);
+    if (entry === event.entry) return event;
+    if (entry instanceof Promise) return this.#shownLater(event, entry);
+    const shown = shownAs(entry, event);
+    this.#events.set(event, shown);
+    return shown;
+  }
+
+  /** The next watcher asks again for what could not be had. */
+  #shownLater(event: SharedEvent, entry: Promise<Entry>): Promise<SharedEvent> {
+    const shown = entry.then((one) => shownAs(one, event));
+    this.#events.set(event, shown);
+    shown.then(
+      (one) => this.#events.set(event, one),
+      () => this.#events.delete(event),
+    );
+    return shown;
+  }
+}
+
+/** Entries that are read at once while matches are looked for. */
+const LEAST_READ = 500;
+
+function partOf(revision: Revision, entries: readonly Entry[]): ListPage {
+  const last = entries.at(-1);
+  return { revision, entries, ...(last === undefined ? {} : { next: toPosition(last) }) };
+}
+
+const shownAs = (entry: Entry, { type, revision }: SharedEvent): SharedEvent =>
+  new TranslatedEvent({ type, entry, revision });
+
+/** Encodings last as long as somebody uses them: the stored event is remembered much longer. */
+class TranslatedEvent implements SharedEvent {
+  readonly type: SharedEvent['type'];
+  readonly entry: Entry;
+  readonly revision: Revision;
+  readonly #encodings = new Map<string, WeakRef<Buffer>>();
+
+  constructor({ type, entry, revision }: Pick<SharedEvent, 'type' | 'entry' | 'revision'>) {
+    this.type = type;
+    this.entry = entry;
+    this.revision = revision;
+  }
+
+  encoded(encoding: Encoding): Buffer {
+    const known = this.#encodings.get(encoding.id)?.deref();
+    if (known !== undefined) return known;
+    const bytes = encoding.encode(this);
+    this.#encodings.set(encoding.id, new WeakRef(bytes));
+    return bytes;
+  }
+}

@@ -1,0 +1,106 @@
+import { type Dialect, dialectGroup } from '../api/dialect.ts';
+import type { JsonObject } from '../api/object-meta.ts';
+import type { Registry, ServedResource } from '../registry/registry.ts';
+import { hash } from './hash.ts';
+import type { Document } from './openapi.ts';
+import { type ListedGroup, nicknamesOf, verbsOf } from './resources.ts';
+
+/**
+ * apidiscovery.k8s.io: everything in one document, which every client requests when it starts. It is put together from parts, one
+ * for each group, so that a change of one definition costs little beside a thousand others. Both versions have the same items.
+ */
+export class AggregatedDiscovery {
+  readonly #registry: Registry;
+  /** By name. */
+  readonly #parts = new Map<string, Part>();
+  readonly #documents = new Map<string, Document>();
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+    registry.onChange(({ groups }) => {
+      for (const [name, { group }] of this.#parts) if (groups.has(group)) this.#parts.delete(name);
+      this.#documents.clear();
+    });
+  }
+
+  /** `name` tells one list of groups from another. */
+  document(apiVersion: string, name: string, groups: () => readonly ListedGroup[]): Document {
+    const key = `${apiVersion} ${name}`;
+    let document = this.#documents.get(key);
+    if (document === undefined) {
+      document = join(
+        apiVersion,
+        groups().map((group) => this.#part(group)),
+      );
+      this.#documents.set(key, document);
+    }
+    return document;
+  }
+
+  #part(group: ListedGroup): Part {
+    const name = `${group.name} ${group.primary}`;
+    let part = this.#parts.get(name);
+    if (part === undefined) {
+      const bytes = Buffer.from(JSON.stringify(toItem(this.#registry, group)));
+      part = { group: group.group, bytes, etag: hash([bytes]) };
+      this.#parts.set(name, part);
+    }
+    return part;
+  }
+}
+
+interface Part extends Document {
+  /** Canonical. */
+  readonly group: string;
+}
+
+const COMMA = Buffer.from(',');
+const END = Buffer.from(']}');
+
+function join(apiVersion: string, parts: readonly Part[]): Document {
+  const list = { kind: 'APIGroupDiscoveryList', apiVersion, metadata: {}, items: [] };
+  const head = Buffer.from(JSON.stringify(list).slice(0, -END.length));
+  const items = parts.flatMap(({ bytes }, at) => (at === 0 ? [bytes] : [COMMA, bytes]));
+  return {
+    bytes: Buffer.concat([head, ...items, END]),
+    etag: hash([head, ...parts.map(({ etag }) => etag)]),
+  };
+}
+
+function toItem(registry: Registry, { group, dialect, name, versions, primary }: ListedGroup): JsonObject {
+  return {
+    metadata: { ...(name === '' ? {} : { name }), creationTimestamp: null },
+    versions: versions.map((version) => ({
+      version,
+      resources: registry
+        .resources(group, version)
+        .map((served) => toResource(served, version, { dialect, primary })),
+      freshness: 'Current',
+    })),
+  };
+}
+
+function toResource(
+  { definition }: ServedResource,
+  version: string,
+  { dialect, primary }: { readonly dialect: Dialect; readonly primary: boolean },
+): JsonObject {
+  const { resource, singular, namespaced, kind, subresources } = definition;
+  return {
+    resource,
+    responseKind: { group: dialectGroup(definition.group, dialect), version, kind },
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: singular,
+    verbs: verbsOf(definition),
+    ...(primary ? nicknamesOf(definition) : {}),
+    ...(subresources.length === 0
+      ? {}
+      : {
+          subresources: subresources.map(({ name, served, verbs }) => ({
+            subresource: name,
+            responseKind: { ...served, group: dialectGroup(served.group, dialect) },
+            verbs: [...verbs],
+          })),
+        }),
+  };
+}

@@ -1,0 +1,8 @@
+import { createHash } from 'node:crypto';
+
+/** The hash of a document, as Kubernetes writes it: it stands in ETags and in URLs. */
+export function hash(parts: readonly (string | Uint8Array)[]): string {
+  const sum = createHash('sha512');
+  for (const part of parts) sum.update(part);
+  return sum.digest('hex').toUpperCase();
+}

@@ -1,0 +1,123 @@
+import { type Dialect, dialectGroup } from '../api/dialect.ts';
+import type { TypeLibrary } from '../api/idl/types.ts';
+import type { GroupVersionKind } from '../api/names.ts';
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { ServedResource } from '../registry/registry.ts';
+import { Pace } from '../util/concurrency.ts';
+import { customTypes } from './custom-types.ts';
+import type { PathWriter } from './openapi-operations.ts';
+import { writePaths } from './openapi-paths.ts';
+import { type OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
+
+/** A group version, which has a document of its own: `api/v1`, `apis/apps/v1`. */
+export interface DocumentKey {
+  readonly path: string;
+  readonly group: string;
+  readonly version: string;
+  readonly dialect: Dialect;
+}
+
+/** The resources of a group version, as they were when the making of its document began. */
+export interface Described {
+  readonly key: DocumentKey;
+  readonly resources: readonly ServedResource[];
+}
+
+export interface DocumentSource {
+  readonly types: TypeLibrary;
+  readonly gitVersion: string;
+}
+
+/** One document of all that is described. Yields the event loop between resources. */
+export async function buildDocument(
+  { types, gitVersion }: DocumentSource,
+  version: OpenApiVersion,
+  described: readonly Described[],
+): Promise<JsonObject> {
+  const kinds = kindsByType(described);
+  const schemas = new SchemaWriter(types, version, (type) => kinds.get(type) ?? []);
+  const paths: JsonObject = {};
+  const pace = new Pace(1);
+  for (const { key, resources } of described) {
+    const writer = pathWriter(key, version, schemas);
+    for (const served of resources) {
+      if (pace.isOver()) await pace.rest();
+      for (const [name, type] of customTypes(served, version, types)) schemas.introduce(name, type);
+      Object.assign(paths, writePaths(writer, types, served));
+    }
+  }
+  const info = { title: 'pg-apiserver', version: gitVersion };
+  return version === 'v2'
+    ? { swagger: '2.0', info, paths, definitions: schemas.definitions }
+    : { openapi: '3.0.0', info, paths, components: { schemas: schemas.definitions } };
+}
+
+export function pathWriter(
+  key: DocumentKey,
+  version: OpenApiVersion,
+  schemas: PathWriter['schemas'],
+): PathWriter {
+  const kind = (of: GroupVersionKind): GroupVersionKind => ({
+    ...of,
+    group: dialectGroup(of.group, key.dialect),
+  });
+  return { version, schemas, root: `/${key.path}`, tag: tagOf(key), kind };
+}
+
+/** The kinds under which types of the IDL are served, in the dialects of the document. */
+function kindsByType(described: readonly Described[]): ReadonlyMap<string, readonly GroupVersionKind[]> {
+  const kinds = new Map<string, Map<string, GroupVersionKind>>();
+  const add = (type: string, { group, version, kind }: GroupVersionKind): void => {
+    const known = kinds.get(type) ?? new Map<string, GroupVersionKind>();
+    known.set(`${group}/${version}/${kind}`, { group, version, kind });
+    kinds.set(type, known);
+  };
+  for (const { key, resources } of described) {
+    for (const { definition, version: served } of resources) {
+      const { kind, listKind, subresources } = definition;
+      const own = { group: dialectGroup(definition.group, key.dialect), version: key.version };
+      add(served.type, { ...own, kind });
+      add(`${served.type}List`, { ...own, kind: listKind });
+      for (const subresource of subresources) {
+        const { served: shown } = subresource;
+        add(subresource.type, { ...shown, group: dialectGroup(shown.group, key.dialect) });
+      }
+    }
+  }
+  return new Map([...kinds].map(([type, known]) => [type, [...known.values()]]));
+}
+
+/** `apis/rbac.authorization.k8s.io/v1` → `RbacAuthorizationV1`. */
+function tagOf({ group, version }: DocumentKey): string {
+  const stem = group === '' ? 'core' : group.replace(/\.(k8s|cluster)\.io$/, '');
+  return [...stem.split('.'), version].map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join('');
+}
+
+/** Objects are split this deep: down to single paths and definitions. */
+const DEPTH = 3;
+
+/** JSON of a document of some megabytes; yields the event loop between its parts. */
+export async function toJsonInTurns(document: JsonObject): Promise<Buffer> {
+  const pace = new Pace(1);
+  const pieces: Buffer[] = [];
+  for (const part of partsOf(document, DEPTH)) {
+    if (pace.isOver()) await pace.rest();
+    pieces.push(Buffer.from(part));
+  }
+  return Buffer.concat(pieces);
+}
+
+function* partsOf(value: JsonValue, depth: number): Iterable<string> {
+  if (depth === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) {
+    yield JSON.stringify(value);
+    return;
+  }
+  let open = '{';
+  for (const [name, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    yield `${open}${JSON.stringify(name)}:`;
+    yield* partsOf(item, depth - 1);
+    open = ',';
+  }
+  yield open === '{' ? '{}' : '}';
+}

@@ -1,0 +1,18 @@
+import type { JsonValue } from '../api/object-meta.ts';
+
+/**
+ * JSON as Go's encoding/json writes a value without a type: keys in the order of their letters, and what HTML minds escaped.
+ *
+ *   goJson({ b: 1, a: '<' })   → '{"a":"\u003c","b":1}'
+ */
+export function goJson(value: JsonValue | undefined): string {
+  if (typeof value !== 'object' || value === null) return escaped(JSON.stringify(value ?? null));
+  if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`;
+  const fields = Object.keys(value)
+    .sort()
+    .map((key) => `${escaped(JSON.stringify(key))}:${goJson(value[key])}`);
+  return `{${fields.join(',')}}`;
+}
+
+const escaped = (text: string): string =>
+  text.replace(/[<>&\u2028\u2029]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -1,0 +1,28 @@
+import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
+import { statedBy } from '../object/metadata.ts';
+
+/** What a write through a view changes of the object, for resources of every kind. */
+
+/** Fields of the object that a write of its status cannot change, unless its resource says otherwise. */
+export const RESET_BY_STATUS = [['spec']] as const;
+
+/** Metadata comes along, as Kubernetes lets it, because status writers set annotations and labels with it. */
+export function writeStatus<T extends ApiObject>(
+  view: T,
+  old: T,
+  resets: readonly (readonly string[])[] = RESET_BY_STATUS,
+): T {
+  const metadata: ObjectMeta = resets.some(([part, field]) => part === 'metadata' && field === undefined)
+    ? { ...old.metadata, ...statedBy(view.metadata) }
+    : { ...view.metadata };
+  const given: JsonObject = metadata;
+  const stored: JsonObject = old.metadata;
+  for (const [part, field] of resets) {
+    if (part !== 'metadata' || field === undefined) continue;
+    if (stored[field] === undefined) delete given[field];
+    else given[field] = stored[field];
+  }
+  const written: T = { ...old, metadata, ...(view.status === undefined ? {} : { status: view.status }) };
+  if (view.status === undefined) delete written.status;
+  return written;
+}

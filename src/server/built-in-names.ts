@@ -1,0 +1,21 @@
+import { canonicalGroup } from '../api/dialect.ts';
+import type { GroupResource } from '../api/names.ts';
+import type { ReservedNames } from '../controllers/custom-resource-names.ts';
+import { BUILT_IN_RESOURCES } from '../resources/all.ts';
+
+/** Names that no custom resource of a group can have, because built-in resources have them, whether they are served or not. */
+export function builtInNames(group: string): ReservedNames {
+  const canonical = canonicalGroup(group).group;
+  const definitions = BUILT_IN_RESOURCES.filter((definition) => definition.group === canonical);
+  return {
+    resources: definitions.flatMap(({ resource, singular, shortNames }) => [
+      resource,
+      singular,
+      ...shortNames,
+    ]),
+    kinds: definitions.flatMap(({ kind, listKind }) => [kind, listKind]).filter((name) => name !== ''),
+  };
+}
+
+export const isBuiltIn = ({ group, resource }: GroupResource): boolean =>
+  BUILT_IN_RESOURCES.some(({ storage }) => storage.group === group && storage.resource === resource);

@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import type { GroupResource } from '../../api/names.ts';
+import type { ObjectView, ObjectViews } from '../object-views.ts';
+import type { DatabaseSource } from './connection.ts';
+
+/** Raised when the views of older servers must be made anew. */
+const FORM = 1;
+
+const LIST = `
+  SELECT DISTINCT substring(obj_description(c.oid, 'pg_class') FROM '^Objects of (\\S+) \\(') AS resource
+  FROM pg_class c
+  WHERE c.relnamespace = to_regnamespace('crd') AND c.relkind = 'v'`;
+const PUT = 'SELECT put_custom_resource_view($1, $2, $3, $4) AS outcome';
+const DROP = 'SELECT drop_custom_resource_view($1, $2) AS outcome';
+
+/** Views in the schema crd (migrations/0048). */
+export class PostgresObjectViews implements ObjectViews {
+  readonly #database: DatabaseSource;
+
+  constructor(database: DatabaseSource) {
+    this.#database = database;
+  }
+
+  async list(): Promise<readonly string[]> {
+    const { pool } = await this.#database();
+    const { rows } = await pool.query<{ resource: string | null }>({ text: LIST });
+    return rows.flatMap(({ resource }) => (resource === null ? [] : [resource]));
+  }
+
+  async put({ group, resource, columns }: ObjectView): Promise<'made' | 'nothing' | 'kept'> {
+    const text = JSON.stringify(columns);
+    const digest = createHash('sha256').update(`${FORM} ${text}`).digest('hex').slice(0, 16);
+    const { pool } = await this.#database();
+    const values = [group, resource, text, digest];
+    const { rows } = await pool.query<{ outcome: 'made' | 'nothing' | 'kept' }>({ text: PUT, values });
+    return rows[0]?.outcome ?? 'nothing';
+  }
+
+  async drop({ group, resource }: GroupResource): Promise<'dropped' | 'nothing' | 'kept'> {
+    const { pool } = await this.#database();
+    const { rows } = await pool.query<{ outcome: 'dropped' | 'nothing' | 'kept' }>({
+      text: DROP,
+      values: [group, resource],
+    });
+    return rows[0]?.outcome ?? 'nothing';
+  }
+}

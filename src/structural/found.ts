@@ -1,0 +1,123 @@
+import type { JsonValue } from '../api/json.ts';
+import type { FieldError } from '../api/status.ts';
+import { counted, invalidValue, notSupported, required, tooMany } from '../object/field-errors.ts';
+import { goAny, goQuote } from '../object/go-value.ts';
+import type { Enumeration } from './value-rules.ts';
+
+/** No client reads more. */
+const MAX_FOUND = 5_000;
+const MAX_CHARS = 1024 * 1024;
+
+interface Problem {
+  /** The path of the value. A problem of several schemas together has none: Kubernetes reports it of the whole object. */
+  readonly path: string;
+  /** Makes the error once it is known that it is reported. */
+  readonly toError: (field: string) => FieldError;
+}
+
+/**
+ * What a validation found, in the words of kube-openapi (validation/errors) and as apiextensions-apiserver turns them into
+ * errors of fields (validation.go). Each text is reported once.
+ */
+export class Found {
+  readonly #problems: Problem[] = [];
+  /** The texts, and the problem of each. */
+  readonly #texts = new Map<string, number>();
+  #chars = 0;
+
+  get count(): number {
+    return this.#problems.length;
+  }
+
+  get isFull(): boolean {
+    return this.#problems.length >= MAX_FOUND || this.#chars > MAX_CHARS;
+  }
+
+  #add(text: string, path: string, toError: (field: string) => FieldError): void {
+    if (this.isFull || this.#texts.has(text)) return;
+    this.#texts.set(text, this.#problems.length);
+    this.#problems.push({ path, toError });
+    this.#chars += text.length;
+  }
+
+  /** `rule`: what the value should be. */
+  invalid(path: string, value: JsonValue, rule: string): void {
+    this.invalidAs(path, value, `${path} in body ${rule}`);
+  }
+
+  invalidAs(path: string, value: JsonValue, why: string): void {
+    this.#add(why, path, (field) => invalidValue(field, value, why));
+  }
+
+  /** Several schemas do not hold together. */
+  composite(why: string): void {
+    this.invalidAs('', '', why);
+  }
+
+  required(path: string): void {
+    this.#add(`${path} in body is required`, path, (field) => required(field));
+  }
+
+  wrongType(path: string, expected: string, given: string): void {
+    const why = `${path} in body must be of type ${expected}: ${goQuote(given)}`;
+    this.#add(why, path, (field) =>
+      counted({ type: 'FieldValueTypeInvalid', field, message: `Invalid value: ${goQuote(given)}: ${why}` }),
+    );
+  }
+
+  notAmong(path: string, value: JsonValue, known: Enumeration): void {
+    this.#add(`${path} in body should be one of ${known.text}`, path, (field) =>
+      notSupported(field, value === null ? 'null' : goAny(value), known.texts),
+    );
+  }
+
+  tooLong(path: string, most: number): void {
+    const message = `Too long: may not be longer than ${most}`;
+    this.#add(`${path} in body should be at most ${most} chars long`, path, (field) =>
+      counted({ type: 'FieldValueTooLong', field, message }),
+    );
+  }
+
+  tooMany(path: string, amount: number, most: number, what: 'items' | 'properties'): void {
+    const text = `${path} in body should have at most ${most} ${what}`;
+    this.#add(text, path, (field) => tooMany(field, amount, most));
+  }
+
+  /** Adds what was found in a part. */
+  merge(other: Found): void {
+    for (const [text, at] of other.#texts) {
+      const problem = other.#problems[at];
+      if (problem !== undefined) this.#add(text, problem.path, problem.toError);
+    }
+  }
+
+  /** Forgets what was found since there were `count` problems. */
+  forgetFrom(count: number): void {
+    this.#problems.length = count;
+    for (const [text, at] of this.#texts)
+      if (at >= count) {
+        this.#texts.delete(text);
+        this.#chars -= text.length;
+      }
+  }
+
+  /** `root`: the path of the whole value; undefined for a whole object. Values that errors show may be large, so they are counted. */
+  toErrors(root: string | undefined): FieldError[] {
+    const errors: FieldError[] = [];
+    let chars = 0;
+    for (const { path, toError } of this.#problems) {
+      if (chars > MAX_CHARS) break;
+      const error = toError(fieldOf(root, path));
+      chars += error.message.length + error.field.length;
+      errors.push(error);
+    }
+    return errors;
+  }
+}
+
+/** Kubernetes names the object itself `<nil>`, and leaves a point out where a path begins with one. */
+function fieldOf(root: string | undefined, path: string): string {
+  if (path === '' || path === '.') return root ?? '<nil>';
+  const name = path.startsWith('.') ? path.slice(1) : path;
+  return root === undefined ? name : `${root}.${name}`;
+}

@@ -1,0 +1,161 @@
+import type { JsonValue } from '../api/json.ts';
+import type { FieldSchema, ListType, MessageSchema, ValueSchema } from '../api/schema.ts';
+import {
+  additionalSchemaOf,
+  hasProperties,
+  isEmbedded,
+  isIntOrString,
+  itemsOf,
+  keepsUnknown,
+  type Schema,
+} from './node.ts';
+
+/**
+ * A custom resource as server-side apply sees it (kube-openapi, schemaconv, on what apiextensions-apiserver publishes): what has
+ * an owner of its own, and what is one value. Each level is made when it is looked at. Shapes are known by the identity of
+ * their types, so the result must be kept as long as the schema is.
+ *
+ * `objectMeta`: the type meta/v1.ObjectMeta.
+ */
+export function toMessage(schema: Schema, objectMeta: MessageSchema): MessageSchema {
+  return new Types(objectMeta).message(schema, { isObject: true, keeps: keepsUnknown(schema) });
+}
+
+interface Place {
+  /** The value has kind, apiVersion and metadata. */
+  readonly isObject: boolean;
+  /** Unknown fields are kept: here, or somewhere above. */
+  readonly keeps: boolean;
+}
+
+const IS_ATOMIC = 'atomic';
+
+class Types {
+  readonly #objectMeta: MessageSchema;
+
+  constructor(objectMeta: MessageSchema) {
+    this.#objectMeta = objectMeta;
+  }
+
+  message(schema: Schema, { isObject, keeps }: Place): MessageSchema {
+    const fields = new Map<string, FieldSchema>();
+    for (const [name, property] of Object.entries(schema.properties ?? {}))
+      fields.set(name, this.#field(name, property, keeps));
+    if (isObject) {
+      fields.delete('kind');
+      fields.delete('apiVersion');
+      fields.set('metadata', toField('metadata', { kind: 'message', message: this.#objectMeta }));
+    }
+    return {
+      name: 'apiextensions/v1.CustomResource',
+      definition: '',
+      fields,
+      atomic: schema['x-kubernetes-map-type'] === IS_ATOMIC,
+      typed: isObject,
+      preserveUnknownFields: keeps || (fields.size === 0 && !isObject),
+      unions: [],
+    };
+  }
+
+  #field(name: string, schema: Schema, keeps: boolean): FieldSchema {
+    const list = listIn(schema);
+    return toField(name, this.#value(schema, keeps), {
+      default: schema.default ?? undefined,
+      listType: list && listTypeOf(list),
+      listMapKeys: list?.['x-kubernetes-list-map-keys'] ?? [],
+    });
+  }
+
+  #value(schema: Schema, inherited: boolean): ValueSchema {
+    const keeps = inherited || keepsUnknown(schema);
+    switch (schema.type ?? '') {
+      case 'object':
+        return this.#object(schema, keeps);
+      case 'array': {
+        const items = itemsOf(schema);
+        const value: ValueSchema = items === undefined ? ANY : this.#value(items, keeps);
+        return { kind: 'list', items: value, wrapped: false };
+      }
+      case 'string':
+        // A text with a format is any scalar to Kubernetes, base64 apart.
+        return (schema.format ?? '') === '' || schema.format === 'byte' ? { kind: 'string' } : SCALAR;
+      case 'integer':
+        return { kind: 'int64' };
+      case 'number':
+        return { kind: 'double' };
+      case 'boolean':
+        return { kind: 'bool' };
+      default:
+        if (isIntOrString(schema)) return SCALAR;
+        return hasProperties(schema) || isEmbedded(schema) ? this.#object(schema, keeps) : ANY;
+    }
+  }
+
+  #object(schema: Schema, keeps: boolean): ValueSchema {
+    const isObject = isEmbedded(schema);
+    const others = additionalSchemaOf(schema);
+    const isAtomic = schema['x-kubernetes-map-type'] === IS_ATOMIC;
+    if (isAtomic || isObject || hasProperties(schema)) {
+      const opened = keeps || (others ?? schema.additionalProperties === true) !== false;
+      return this.#lazily(schema, { isObject, keeps: opened });
+    }
+    return { kind: 'map', values: others === undefined ? ANY : this.#value(others, keeps) };
+  }
+
+  #lazily(schema: Schema, place: Place): ValueSchema {
+    const types = this;
+    return {
+      kind: 'message',
+      get message(): MessageSchema {
+        const message = types.message(schema, place);
+        Object.defineProperty(this, 'message', { value: message });
+        return message;
+      },
+    };
+  }
+}
+
+/** Any value: its parts are what it looks like. */
+const ANY: ValueSchema = { kind: 'JSON' };
+const SCALAR: ValueSchema = { kind: 'IntOrString' };
+
+/** The list that is the value, or that the entries of a map are. */
+function listIn(schema: Schema): Schema | undefined {
+  if (schema.type === 'array') return schema;
+  const others = hasProperties(schema) ? undefined : additionalSchemaOf(schema);
+  return others && listIn(others);
+}
+
+function listTypeOf({ 'x-kubernetes-list-type': type }: Schema): ListType {
+  return type === 'set' || type === 'map' ? type : 'atomic';
+}
+
+interface Traits {
+  readonly default: JsonValue | undefined;
+  readonly listType: ListType | undefined;
+  readonly listMapKeys: readonly string[];
+}
+
+const NO_TRAITS: Traits = { default: undefined, listType: undefined, listMapKeys: [] };
+
+function toField(name: string, value: ValueSchema, traits: Traits = NO_TRAITS): FieldSchema {
+  return {
+    name,
+    number: undefined,
+    value,
+    required: false,
+    immutable: false,
+    nesting: [],
+    zero: 'keep',
+    default: traits.default,
+    publishedDefault: traits.default,
+    listType: traits.listType,
+    listMapKeys: traits.listMapKeys,
+    atomic: false,
+    patchStrategy: [],
+    patchMergeKey: undefined,
+    gate: undefined,
+    ungated: [],
+    dropEmpty: false,
+  };
+}

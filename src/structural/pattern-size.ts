@@ -1,0 +1,79 @@
+/**
+ * How many instructions a regular expression becomes, roughly and rather too many than too few: a repeat makes copies of what it
+ * repeats, `((a{9}){9}){9}` 729. Compiling takes a microsecond for each, so it is asked before.
+ */
+export function sizeOfPattern(pattern: string): number {
+  const outer: Part[] = [];
+  let part: Part = { before: 0, last: 0 };
+  for (let at = 0; at < pattern.length; ) {
+    const char = pattern[at] ?? '';
+    if (char === '(') {
+      outer.push(part);
+      part = { before: 0, last: 0 };
+      at += 1;
+    } else if (char === ')') {
+      const size = part.before + part.last + GROUP;
+      const around = outer.pop() ?? { before: 0, last: 0 };
+      part = { before: around.before + around.last, last: size };
+      at += 1;
+    } else if ('*+?|'.includes(char)) {
+      part.last += 1;
+      at += 1;
+    } else {
+      const { length: taken, copies } = repeatAt(pattern, at);
+      if (taken > 0) part.last *= copies;
+      else part = { before: part.before + part.last, last: weightAt(pattern, at) };
+      at += taken > 0 ? taken : atomLength(pattern, at);
+    }
+  }
+  return outer.reduce((sum, { before, last }) => sum + before + last, part.before + part.last);
+}
+
+/** What stands in one pair of brackets: all but the last atom, and the last one, which a repeat may follow. */
+interface Part {
+  before: number;
+  last: number;
+}
+
+const GROUP = 2;
+/** A class of Unicode has hundreds of ranges. */
+const UNICODE_CLASS = 20;
+
+const REPEAT = /\{(\d+)(?:(,)(\d*))?\}/y;
+
+function repeatAt(pattern: string, at: number): { length: number; copies: number } {
+  REPEAT.lastIndex = at;
+  const [text = '', least = '', comma, most = ''] = REPEAT.exec(pattern) ?? [];
+  if (text === '') return { length: 0, copies: 0 };
+  const isOpen = comma !== undefined && most === '';
+  return { length: text.length, copies: Math.max(Number(most), Number(least)) + (isOpen ? 1 : 0) };
+}
+
+const ESCAPE = /\\(?:[pP](?:\{[^}]*\}|.)?|[^pP])?/suy;
+
+function atomLength(pattern: string, at: number): number {
+  const char = pattern[at];
+  if (char === '\\') {
+    ESCAPE.lastIndex = at;
+    return ESCAPE.exec(pattern)?.[0].length ?? 1;
+  }
+  return char === '[' ? classLength(pattern, at) : 1;
+}
+
+/** A bracket right at the start of a class is one of its characters. */
+function classLength(pattern: string, start: number): number {
+  let at = start + 1;
+  if (pattern[at] === '^') at += 1;
+  if (pattern[at] === ']') at += 1;
+  while (at < pattern.length && pattern[at] !== ']') {
+    const named = pattern.startsWith('[:', at) ? pattern.indexOf(':]', at + 2) : -1;
+    at = named < 0 ? at + (pattern[at] === '\\' ? 2 : 1) : named + 2;
+  }
+  return at + 1 - start;
+}
+
+function weightAt(pattern: string, at: number): number {
+  if (pattern[at] !== '\\' && pattern[at] !== '[') return 1;
+  const text = pattern.slice(at, at + atomLength(pattern, at));
+  return /\\[pP]/.test(text) ? UNICODE_CLASS : 1;
+}

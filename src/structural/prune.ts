@@ -1,0 +1,109 @@
+import type { JsonObject, JsonValue } from '../api/json.ts';
+import { joinPath, MAX_PROBLEMS } from '../object/document-limits.ts';
+import { isObject } from '../object/json-values.ts';
+import {
+  additionalSchemaOf,
+  hasAdditional,
+  isEmbedded,
+  itemsOf,
+  keepsUnknown,
+  META_FIELDS,
+  propertyOf,
+  type Schema,
+} from './node.ts';
+
+/**
+ * Takes away what a schema does not name (apiextensions-apiserver, schema/pruning). Answers the paths of what was taken,
+ * sorted, as far as {@link MAX_PROBLEMS} go: `spec.foo`, `spec.list[0].bar`.
+ *
+ * `isResourceRoot`: the value is a whole object, whose kind, apiVersion and metadata stay whatever the schema says.
+ */
+export function prune(
+  object: JsonObject,
+  schema: Schema | undefined,
+  { isResourceRoot }: { isResourceRoot: boolean },
+): string[] {
+  const pruner = new Pruner();
+  const root = schema ?? (isResourceRoot ? {} : undefined);
+  pruner.value(object, root, isResourceRoot || (root !== undefined && isEmbedded(root)));
+  return pruner.unknown.sort();
+}
+
+class Pruner {
+  readonly unknown: string[] = [];
+  /** Names and indexes. Texts of paths are made for unknown fields alone. */
+  readonly #path: (string | number)[] = [];
+
+  /** Without a schema every field goes. */
+  value(value: JsonValue | undefined, schema: Schema | undefined, embedded: boolean): void {
+    if (typeof value !== 'object' || value === null) return;
+    const keeps = schema !== undefined && keepsUnknown(schema);
+    if (!isObject(value)) this.#list(value, schema, keeps);
+    else if (schema === undefined) this.#removeAll(value);
+    else this.#object(value, schema, { embedded, keeps });
+  }
+
+  #object(object: JsonObject, schema: Schema, { embedded, keeps }: Rules): void {
+    const others = hasAdditional(schema);
+    for (const name of Object.keys(object)) {
+      if (embedded && META_FIELDS.has(name)) continue;
+      const property = propertyOf(schema, name);
+      if (property !== undefined || others)
+        this.#below(name, object[name], property ?? additionalSchemaOf(schema));
+      else if (!keeps) this.#remove(object, name);
+    }
+  }
+
+  #list(list: readonly JsonValue[], schema: Schema | undefined, keeps: boolean): void {
+    const items = schema && itemsOf(schema);
+    if (items === undefined && keeps) return;
+    for (let at = 0; at < list.length; at += 1) {
+      const item = list[at];
+      if (typeof item !== 'object' || item === null) continue;
+      // Where unknown fields are kept, they are kept in the items of a list as well.
+      if (keeps && items !== undefined) this.#keepIn(at, item, items);
+      else this.#below(at, item, items);
+    }
+  }
+
+  #keepIn(at: number, item: JsonValue, items: Schema): void {
+    this.#path.push(at);
+    if (isObject(item)) this.#object(item, items, { embedded: isEmbedded(items), keeps: true });
+    else if (Array.isArray(item)) this.#list(item, items, true);
+    this.#path.pop();
+  }
+
+  #below(step: string | number, value: JsonValue | undefined, schema: Schema | undefined): void {
+    if (typeof value !== 'object' || value === null) return;
+    this.#path.push(step);
+    this.value(value, schema, schema !== undefined && isEmbedded(schema));
+    this.#path.pop();
+  }
+
+  #removeAll(object: JsonObject): void {
+    for (const name of Object.keys(object)) {
+      this.#record(name);
+      delete object[name];
+    }
+  }
+
+  #remove(object: JsonObject, name: string): void {
+    if (this.#path.length > 0 || !META_FIELDS.has(name)) this.#record(name);
+    delete object[name];
+  }
+
+  #record(name: string): void {
+    if (this.unknown.length >= MAX_PROBLEMS) return;
+    this.unknown.push([...this.#path, name].reduce<string>(append, ''));
+  }
+}
+
+interface Rules {
+  readonly embedded: boolean;
+  readonly keeps: boolean;
+}
+
+function append(path: string, step: string | number): string {
+  if (typeof step === 'number') return joinPath(path, `[${step}]`);
+  return joinPath(path, path === '' ? step : `.${step}`);
+}

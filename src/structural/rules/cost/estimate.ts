@@ -1,0 +1,204 @@
+import type { CheckedNode } from '../../../cel/library-internals.ts';
+import { isNode } from '../syntax.ts';
+import type { DeclaredType } from '../types.ts';
+import { costOfCall, isNamespace } from './functions.ts';
+import { type Operand, partsOf, Sizes, writtenSize } from './operand.ts';
+import { costOfOperator } from './operators.ts';
+import { add, either, exactly, multiply, NOTHING, ONE, type Range, sum } from './range.ts';
+
+/** The most that a checked expression can cost (cel-go, checker/cost.go), by the sizes that the schema allows. */
+export function estimateCost(tree: CheckedNode, root: DeclaredType): number {
+  return new Coster(root).operand(tree).cost.max;
+}
+
+const LIST = exactly(10);
+const MAP = exactly(30);
+
+/** The path of a macro's variable; none where its range has no type. */
+type Paths = ReadonlyMap<string, readonly string[] | undefined>;
+
+class Coster {
+  readonly #sizes: Sizes;
+  #variables: Paths = new Map();
+
+  constructor(root: DeclaredType) {
+    this.#sizes = new Sizes(root);
+  }
+
+  operand(node: CheckedNode): Operand {
+    switch (node.op) {
+      case 'value':
+        return this.#operand(node, NOTHING);
+      case 'id':
+        return this.#identifier(node);
+      case '.':
+        return this.#select(node);
+      case '[]':
+        return this.#index(node);
+      case '.?':
+      case '[?]':
+        return this.#operand(node, add(ONE, this.#costOfParts(node)));
+      case 'list':
+        return this.#operand(node, add(LIST, this.#costOfParts(node)));
+      case 'map':
+        return this.#operand(node, add(MAP, this.#costOfParts(node)));
+      case 'call':
+      case 'rcall':
+        return this.#call(node);
+      case '-_':
+        // The sign of a number that is written out is part of it.
+        if (isNode(node.args) && node.args.op === 'value') return this.#operand(node, NOTHING, ONE);
+        return this.#operand(node, add(ONE, this.#costOfParts(node)));
+      default: {
+        const { cost, size } = costOfOperator(node.op, this.#operands(node.args), this.#sizes);
+        return this.#operand(node, cost, size);
+      }
+    }
+  }
+
+  #operand(node: CheckedNode, cost: Range, size = writtenSize(node), path?: readonly string[]): Operand {
+    return { node, type: node.checkedType, cost, size, path };
+  }
+
+  #operands(args: unknown): Operand[] {
+    return partsOf(args).map((part) => this.operand(part));
+  }
+
+  #costOfParts(node: CheckedNode): Range {
+    return sum(this.#operands(node.args).map(({ cost }) => cost));
+  }
+
+  #identifier(node: CheckedNode): Operand {
+    const name = String(node.args);
+    const path = this.#variables.has(name) ? this.#variables.get(name) : [name];
+    return this.#operand(node, ONE, undefined, path);
+  }
+
+  #select(node: CheckedNode): Operand {
+    const [operand] = this.#operands(node.args);
+    if (operand === undefined) return this.#operand(node, ONE);
+    const isField = operand.type?.kind === 'map' || operand.type?.kind === 'message';
+    const field = Array.isArray(node.args) ? String(node.args[1]) : '';
+    const cost = isField ? add(operand.cost, ONE) : operand.cost;
+    return this.#operand(node, cost, undefined, [...(operand.path ?? []), field]);
+  }
+
+  #index(node: CheckedNode): Operand {
+    const [operand, index] = this.#operands(node.args);
+    const step = operand?.type?.kind === 'list' ? '@items' : '@values';
+    const cost = sum([ONE, operand?.cost ?? NOTHING, index?.cost ?? NOTHING]);
+    return this.#operand(node, cost, undefined, [...(operand?.path ?? []), step]);
+  }
+
+  #call(node: CheckedNode): Operand {
+    const given: readonly unknown[] = Array.isArray(node.args) ? node.args : [];
+    const name = String(given[0]);
+    const [receiver, args] = node.op === 'rcall' ? [given[1], given[2]] : [undefined, given[1]];
+    const nodes = partsOf(args);
+    const isMacro = node.meta.alternate !== undefined || node.meta.macro !== undefined;
+    if (isMacro) {
+      const macro = this.#macro(name, isNode(receiver) ? (receiver as CheckedNode) : undefined, nodes);
+      if (macro !== undefined) return this.#operand(node, macro.cost, macro.size);
+    }
+    const target = isNode(receiver) ? this.operand(receiver as CheckedNode) : undefined;
+    const operands = nodes.map((one) => this.operand(one));
+    const { cost, size } = costOfCall({ name, target, args: operands, sizes: this.#sizes });
+    const before = target === undefined || isNamespace(target) ? NOTHING : target.cost;
+    return this.#operand(node, sum([cost, before, ...operands.map((part) => part.cost)]), size);
+  }
+
+  /** Undefined: the macro costs what a function would. */
+  #macro(name: string, range: CheckedNode | undefined, args: readonly CheckedNode[]): Macro | undefined {
+    const [first, second, third] = args;
+    if (first === undefined) return undefined;
+    if (range === undefined) return { cost: sum(this.#presence(first)) };
+    if (second === undefined) return undefined;
+    if (name === 'bind' && third !== undefined) return this.#bind(first, second, third);
+    if (name === 'optMap' || name === 'optFlatMap') return this.#optional(name, range, first, second);
+    return this.#loop(name, range, first, [second, ...(third === undefined ? [] : [third])]);
+  }
+
+  /** `has(a.b)`: nothing but its operand. */
+  #presence({ args }: CheckedNode): Range[] {
+    return partsOf(args).map((part) => this.operand(part).cost);
+  }
+
+  #loop(
+    name: string,
+    over: CheckedNode,
+    variable: CheckedNode,
+    args: readonly CheckedNode[],
+  ): Macro | undefined {
+    const shape = LOOPS[name];
+    if (shape === undefined) return undefined;
+    const range = this.operand(over);
+    const step = STEPS[range.type?.kind ?? ''];
+    const path = step === undefined ? undefined : [...(range.path ?? []), step];
+    const steps = this.#with(String(variable.args), path, () => args.map((arg) => this.operand(arg).cost));
+    const size = this.#sizes.ofValue(range);
+    const { before, each, after } = shape;
+    return { cost: sum([range.cost, exactly(before), multiply(size, each(steps)), exactly(after)]), size };
+  }
+
+  /** A loop over nothing that sets a variable. */
+  #bind(variable: CheckedNode, value: CheckedNode, body: CheckedNode): Macro {
+    const bound = this.operand(value).cost;
+    const name = String(variable.args);
+    const result = this.#with(name, [name], () => this.operand(body).cost);
+    return { cost: sum([LIST, bound, result]), size: NOTHING };
+  }
+
+  /** `x.optMap(v, f)` is `x.hasValue() ? optional.of(f(x.value())) : optional.none()`. */
+  #optional(macro: string, over: CheckedNode, variable: CheckedNode, body: CheckedNode): Macro {
+    const target = this.operand(over).cost;
+    const name = String(variable.args);
+    const result = this.#with(name, [name], () => this.operand(body).cost);
+    const wrapped = macro === 'optMap' ? ONE : NOTHING;
+    const present = sum([LIST, target, ONE, result, wrapped]);
+    return { cost: sum([target, ONE, either(present, ONE)]) };
+  }
+
+  #with<Result>(name: string, path: readonly string[] | undefined, run: () => Result): Result {
+    const outer = this.#variables;
+    this.#variables = new Map([...outer, [name, path]]);
+    const result = run();
+    this.#variables = outer;
+    return result;
+  }
+}
+
+interface Macro {
+  readonly cost: Range;
+  readonly size?: Range;
+}
+
+const STEPS: Readonly<Record<string, string>> = { list: '@items', map: '@keys' };
+
+/** What the loop of a macro does besides its arguments: before, at each item, and after it. */
+interface Loop {
+  readonly before: number;
+  each(steps: readonly Range[]): Range;
+  readonly after: number;
+}
+
+const first = (steps: readonly Range[]): Range => steps[0] ?? NOTHING;
+/** `result && predicate` may end at the result. */
+const predicate =
+  (condition: number) =>
+  (steps: readonly Range[]): Range => ({ min: condition + 1, max: condition + 1 + first(steps).max });
+
+const LOOPS: Readonly<Record<string, Loop>> = {
+  all: { before: 0, each: predicate(2), after: 1 },
+  exists: { before: 0, each: predicate(3), after: 1 },
+  exists_one: { before: 0, each: (steps) => add(first(steps), { min: 1, max: 2 }), after: 2 },
+  filter: { before: 10, each: (steps) => add(first(steps), { min: 1, max: 13 }), after: 1 },
+  map: {
+    before: 10,
+    each: (steps) => {
+      const [condition = NOTHING, transform] = steps;
+      if (transform === undefined) return add(condition, exactly(12));
+      return add(condition, either(ONE, add(transform, exactly(12))));
+    },
+    after: 1,
+  },
+};

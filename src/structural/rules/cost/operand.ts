@@ -1,0 +1,87 @@
+import type { CheckedNode, LibraryType } from '../../../cel/library-internals.ts';
+import { isNode } from '../syntax.ts';
+import type { DeclaredType } from '../types.ts';
+import { ANY, exactly, ONE, type Range } from './range.ts';
+
+/** A part of an expression with what is known of its cost, and of the size of its value. */
+export interface Operand {
+  readonly node: CheckedNode | undefined;
+  readonly type: LibraryType | undefined;
+  readonly cost: Range;
+  /** The size that follows from the expression. */
+  readonly size: Range | undefined;
+  /** From a variable to the value: fields, `@items`, `@keys`, `@values`. */
+  readonly path: readonly string[] | undefined;
+}
+
+const SCALARS: ReadonlySet<string> = new Set([
+  'bool',
+  'double',
+  'int',
+  'uint',
+  'google.protobuf.Duration',
+  'google.protobuf.Timestamp',
+]);
+
+export const isScalar = (type: LibraryType | undefined): boolean => SCALARS.has(type?.name ?? '');
+
+/** Sizes of values that the schema bounds. */
+export class Sizes {
+  readonly #root: DeclaredType;
+
+  constructor(root: DeclaredType) {
+    this.#root = root;
+  }
+
+  /** The size, or any. */
+  of(operand: Operand): Range {
+    return operand.size ?? this.#declared(operand.path) ?? ANY;
+  }
+
+  /** The same, but that a scalar counts as one. */
+  ofValue(operand: Operand): Range {
+    return operand.size ?? this.#declared(operand.path) ?? (isScalar(operand.type) ? ONE : ANY);
+  }
+
+  /** The size at a path. The first step is a variable, and every variable counts as the value itself. */
+  #declared(path: readonly string[] | undefined): Range | undefined {
+    if (path === undefined || path.length === 0) return undefined;
+    let at: DeclaredType | undefined = this.#root;
+    for (const step of path.slice(1)) {
+      if (at?.kind === 'map' && step === '@keys') at = KEY;
+      else at = at && below(at, step);
+      if (at === undefined) return undefined;
+    }
+    return { min: 0, max: at.maxElements };
+  }
+}
+
+/** Keys count as empty, because Kubernetes' type of them has no size. */
+const KEY: DeclaredType = { kind: 'simple', schema: {}, name: 'string', minSize: 2, maxElements: 0 };
+
+function below(type: DeclaredType, step: string): DeclaredType | undefined {
+  if (step === '@items' || step === '@values') {
+    if (type.kind === 'list') return type.items;
+    return type.kind === 'map' ? type.values : undefined;
+  }
+  return type.kind === 'object' ? type.fieldType(step) : undefined;
+}
+
+/** Items of a list as an operand. Undefined for anything else. */
+export function itemsOf({ type, path }: Operand): Operand | undefined {
+  if (type?.kind !== 'list') return undefined;
+  const below = path === undefined ? undefined : [...path, '@items'];
+  return { node: undefined, type: type.valueType, cost: ONE, size: undefined, path: below };
+}
+
+/** The size of a value that the expression writes out. */
+export function writtenSize({ op, args }: CheckedNode): Range | undefined {
+  if (op === 'list' || op === 'map') return Array.isArray(args) ? exactly(args.length) : undefined;
+  if (op !== 'value') return undefined;
+  if (typeof args === 'string') return exactly([...args].length);
+  return args instanceof Uint8Array ? exactly(args.length) : ONE;
+}
+
+/** The parts of a node, as nodes. */
+export const partsOf = (args: unknown): CheckedNode[] =>
+  (Array.isArray(args) ? args.flat() : [args]).filter((part): part is CheckedNode => isNode(part));

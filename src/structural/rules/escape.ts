@@ -1,0 +1,41 @@
+/** Names of fields as expressions write them (apiserver/pkg/cel/escaping.go): `my-field` → `my__dash__field`. */
+
+const RESERVED: ReadonlySet<string> = new Set([
+  'true',
+  'false',
+  'null',
+  'in',
+  'as',
+  'break',
+  'const',
+  'continue',
+  'else',
+  'for',
+  'function',
+  'if',
+  'import',
+  'let',
+  'loop',
+  'package',
+  'namespace',
+  'return',
+  'var',
+  'void',
+  'while',
+]);
+
+const ESCAPABLE = /^[A-Za-z_./-][\w./-]*$/;
+const SPECIAL = /__|[./-]/g;
+const WORDS: Readonly<Record<string, string>> = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+};
+
+/** Undefined: no expression can name such a field. */
+export function escapeName(name: string): string | undefined {
+  if (RESERVED.has(name)) return `__${name}__`;
+  if (!ESCAPABLE.test(name)) return undefined;
+  return name.replace(SPECIAL, (special) => WORDS[special] ?? special);
+}

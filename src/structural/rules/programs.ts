@@ -1,0 +1,73 @@
+import type { ValidationRule } from '../../api/types/apiextensions/v1.ts';
+import { type DeclaredProgram, DeclaredTypes } from '../../cel/declared.ts';
+import type { SyntaxNode } from '../../cel/instrument.ts';
+import { CelError } from '../../cel/program.ts';
+import { someNode } from './syntax.ts';
+import type { DeclaredType } from './types.ts';
+
+/** A rule that is ready to run, or why it is not (apiextensions-apiserver, apiserver/schema/cel/compilation.go). */
+export interface CompiledRule {
+  readonly program: DeclaredProgram | undefined;
+  /** '' when it compiles. */
+  readonly problem: string;
+  /** It compares with the value before. */
+  readonly usesOldSelf: boolean;
+  /** Undefined: there is none, or it does not compile. */
+  readonly message: DeclaredProgram | undefined;
+  readonly messageProblem: string;
+}
+
+/** Compiles the rules of one schema. */
+export class RuleCompiler {
+  readonly #types = new DeclaredTypes();
+
+  compile(rule: ValidationRule, self: DeclaredType): CompiledRule {
+    const { rule: code = '', messageExpression = '', optionalOldSelf = false } = rule;
+    const oldSelf = optionalOldSelf ? ({ kind: 'optional', of: self } as const) : self;
+    const variables = { self, oldSelf };
+    const compiled = this.#compile(code, variables, 'bool');
+    const { program, problem } = compiled;
+    const isMessageNeeded = messageExpression !== '' && program !== undefined;
+    const message = isMessageNeeded ? this.#compile(messageExpression, variables, 'string') : NOTHING;
+    return {
+      program,
+      problem,
+      usesOldSelf: program !== undefined && someNode(program.tree, isOldSelf),
+      message: message.program,
+      messageProblem: message.problem,
+    };
+  }
+
+  #compile(
+    code: string,
+    variables: Parameters<DeclaredTypes['compile']>[1],
+    gives: 'bool' | 'string',
+  ): Result {
+    try {
+      const program = this.#types.compile(code, variables);
+      const fits = program.type === gives || (program.type === 'dyn' && !isUntyped(program.tree));
+      return fits ? { program, problem: '' } : { program: undefined, problem: WRONG_TYPE[gives] };
+    } catch (error) {
+      if (!(error instanceof CelError)) throw error;
+      const what = gives === 'bool' ? '' : 'messageExpression ';
+      return { program: undefined, problem: `${what}compilation failed: ${error.message}` };
+    }
+  }
+}
+
+interface Result {
+  readonly program: DeclaredProgram | undefined;
+  readonly problem: string;
+}
+
+const NOTHING: Result = { program: undefined, problem: '' };
+
+const WRONG_TYPE = {
+  bool: 'cel expression must evaluate to a bool',
+  string: 'messageExpression must evaluate to a string',
+};
+
+const isOldSelf = ({ op, args }: SyntaxNode): boolean => op === 'id' && args === 'oldSelf';
+
+/** A value of any type from the object, which is refused where a type is required. Elsewhere `dyn` may mean that the library gave up. */
+const isUntyped = ({ op }: SyntaxNode): boolean => op === 'id' || op === '.' || op === '[]';

@@ -1,0 +1,17 @@
+import { X509Certificate } from 'node:crypto';
+import { certificatesIn } from './pem.ts';
+
+/**
+ * What is wrong with the certificates by which a webhook is to be verified, in base64 as objects have them. An absent bundle is
+ * none that could be wrong.
+ */
+export function bundleProblem(bundle: string): string | undefined {
+  if (bundle === '') return undefined;
+  const certificates = certificatesIn(Buffer.from(bundle, 'base64').toString('latin1'));
+  const why = 'unable to load root certificates: unable to parse bytes as PEM block';
+  try {
+    return certificates.map((der) => new X509Certificate(der)).length > 0 ? undefined : why;
+  } catch {
+    return why;
+  }
+}

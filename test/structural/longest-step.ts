@@ -1,0 +1,18 @@
+import type { Steps } from '../../src/util/concurrency.ts';
+
+/**
+ * Runs work step by step. `stepMs`: what the longest step cost this thread, the same however much else the machine does. Of many
+ * steps the second longest, because one may have met the collector of garbage.
+ */
+export function longestStep<Result>(steps: Steps<Result>): { result: Result; steps: number; stepMs: number } {
+  const costs: number[] = [];
+  for (;;) {
+    const begun = process.threadCpuUsage();
+    const step = steps.next();
+    const { user, system } = process.threadCpuUsage(begun);
+    costs.push((user + system) / 1000);
+    if (step.done !== true) continue;
+    costs.sort((a, b) => b - a);
+    return { result: step.value, steps: costs.length, stepMs: costs[costs.length > 2 ? 1 : 0] ?? 0 };
+  }
+}
