@@ -1,5 +1,7 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { OutOfBudget, spent, withBudget } from './budget.ts';
+import { balanceChains } from './chains.ts';
+import { checkerFor } from './declared-checker.ts';
 import { createEnvironment } from './environment.ts';
 import { instrument } from './instrument.ts';
 import { describeIssue } from './issues.ts';
@@ -14,7 +16,7 @@ import {
   type LibraryVariable,
 } from './library-internals.ts';
 import type { ObjectType, ValueType } from './objects.ts';
-import { CelError, toCelError, toSource } from './program.ts';
+import { CelError, isTooDeep, toCelError, toSource } from './program.ts';
 import { CheckScope, RunScope } from './scopes.ts';
 
 /** What a run came to; its cost is counted either way. */
@@ -64,16 +66,20 @@ export class DeclaredTypes {
     this.#evaluator = new Evaluator(parts);
   }
 
-  /** @throws CelError whose message is the text of Kubernetes, place and all */
+  /** @throws CelError whose message is the text of Kubernetes: `compilation failed: ` and the place */
   compile(expression: string, variables: Readonly<Record<string, ValueType>>): DeclaredProgram {
+    assertSize(expression);
     try {
       const tree = this.#base.environment.parse(toSource(expression)).ast as unknown as CheckedNode;
+      balanceChains(tree);
       const type = this.#checker.check(tree, new CheckScope(this.#lookup(variables)));
       instrument(tree);
       return { type: type.name, tree, run: (values, limit) => this.#run(tree, values, limit) };
     } catch (error) {
-      const text = describeIssue(toCelError(error), expression, (name) => this.#base.functions.has(name));
-      throw new CelError(text, { cause: error });
+      const issue = toCelError(error);
+      if (issue.code === 'bad_program') throw new CelError(`program instantiation failed: ${issue.message}`);
+      const text = describeIssue(issue, expression, (name) => this.#base.functions.has(name));
+      throw new CelError(`compilation failed: ${text}`, { cause: error });
     }
   }
 
@@ -136,9 +142,21 @@ export class DeclaredTypes {
   }
 }
 
+/** cel-go reads no longer expressions. */
+const MAX_CODE_POINTS = 100_000;
+
+/** @throws CelError */
+function assertSize(expression: string): void {
+  if (expression.length <= MAX_CODE_POINTS) return;
+  const size = [...expression].length;
+  if (size <= MAX_CODE_POINTS) return;
+  const why = `expression code point size exceeds limit: size: ${size}, limit ${MAX_CODE_POINTS}`;
+  throw new CelError(`compilation failed: ERROR: <input>:-1:0: ${why}`);
+}
+
 /** An operand of another type than the checked one, which `dyn` and null allow, is met by JavaScript's own error. */
 const toRunError = (error: unknown): CelError =>
-  error instanceof TypeError || error instanceof RangeError
+  error instanceof TypeError || (error instanceof RangeError && !isTooDeep(error))
     ? new CelError('no such overload', { cause: error })
     : toCelError(error);
 
@@ -162,94 +180,4 @@ function objectTypeNumber(at: number, { registry, options }: Internals): Library
   const type = numbered[at];
   if (type === undefined) throw new Error('the CEL library made no type');
   return type;
-}
-
-const mapTypeOf = (registry: LibraryRegistry): unknown => registry.variables.get('map')?.value;
-
-type CheckerClass = new (
-  parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
-  objects: ReadonlySet<string>,
-) => LibraryChecker;
-
-let checkerClass: CheckerClass | undefined;
-
-/** The library's checker with what it lacks for objects with declared fields. */
-function checkerFor({ Checker }: Internals): CheckerClass {
-  checkerClass ??= class extends Checker {
-    readonly #objects: ReadonlySet<string>;
-
-    constructor(
-      parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
-      objects: ReadonlySet<string>,
-    ) {
-      super(parts);
-      this.#objects = objects;
-    }
-
-    override check(node: CheckedNode, context: unknown): LibraryType {
-      if (node.checkedType !== undefined) return node.checkedType;
-      if (Array.isArray(node.args) && node.meta.alternate === undefined && node.meta.macro === undefined)
-        this.#checkObjects(node, node.args, context);
-      return super.check(node, context);
-    }
-
-    #isObject({ name }: LibraryType): boolean {
-      return this.#objects.has(name);
-    }
-
-    #checkObjects(node: CheckedNode, args: readonly CheckedNode[], context: unknown): void {
-      const [first, second] = args;
-      if (first === undefined || second === undefined) return;
-      switch (node.op) {
-        case 'call':
-          if (Object.is(first, 'type')) this.#checkTypeCall(node, args[1], context);
-          return;
-        case '==':
-        case '!=':
-          this.#checkEquality(node, first, second, context);
-          return;
-        case '[]':
-        case '[?]': {
-          const type = this.check(first, context);
-          if (this.#isObject(type))
-            throw this.#noOverload(node, `${type.name} [_] ${this.check(second, context).name}`);
-          return;
-        }
-        case '.?': {
-          const type = this.check(first, context);
-          const fields = this.registry.objectTypes.get(type.name)?.fields;
-          if (this.#isObject(type) && fields?.[String(second)] === undefined)
-            throw this.createError('no_such_key', `No such key: ${String(second)}`, node);
-          return;
-        }
-      }
-    }
-
-    /** `type(object)`: an object is a map to expressions that ask. */
-    #checkTypeCall(node: CheckedNode, args: unknown, context: unknown): void {
-      const [operand] = Array.isArray(args) ? (args as readonly CheckedNode[]) : [];
-      if (operand === undefined || !this.#isObject(this.check(operand, context))) return;
-      node.candidates = { async: false };
-      node.handle = () => mapTypeOf(this.registry);
-      node.checkedType = this.getType('type');
-    }
-
-    /** Objects of one type are compared with each other, and with null. */
-    #checkEquality(node: CheckedNode, first: CheckedNode, second: CheckedNode, context: unknown): void {
-      const [left, right] = [this.check(first, context), this.check(second, context)];
-      if (!this.#isObject(left) && !this.#isObject(right)) return;
-      const isOneType = left === right;
-      const hasAny = [left, right].some(({ kind, name }) => kind === 'dyn' || name === 'null');
-      if (!isOneType && !hasAny) throw this.#noOverload(node, `${left.name} ${node.op} ${right.name}`);
-      node.left = first;
-      node.right = second;
-      node.candidates = { async: false };
-      node.checkedType = this.getType('bool');
-    }
-
-    #noOverload(node: CheckedNode, applied: string): Error {
-      return this.createError('no_such_overload', `no such overload: ${applied}`, node);
-    }
-  };
-  return checkerClass;
 }

@@ -105,8 +105,9 @@ function handleOf({ op, args: parts, handle }: SyntaxNode): Handle | undefined {
     case 'rcall': {
       const name = Array.isArray(parts) ? String(parts[0]) : '';
       return (args, second, third, evaluator) => {
-        if (Array.isArray(args)) spendOnArguments(name, args);
-        return handle?.(args, second, third, evaluator);
+        if (!Array.isArray(args)) return handle?.(args, second, third, evaluator);
+        spendOnArguments(name, args);
+        return handle?.(readable(name, args), second, third, evaluator);
       };
     }
     case '<':
@@ -140,10 +141,12 @@ function handleOf({ op, args: parts, handle }: SyntaxNode): Handle | undefined {
         return optionalField(left, right) ?? handle?.(left, right, node, evaluator);
       };
     case '[]':
-      return (left, right, node, evaluator) =>
-        Array.isArray(left) && typeof right === 'bigint'
-          ? itemAt(left, right)
+      return (left, right, node, evaluator) => {
+        if (Array.isArray(left) && typeof right === 'bigint') return itemAt(left, right);
+        return left instanceof Map && left.has(right)
+          ? left.get(right)
           : handle?.(left, right, node, evaluator);
+      };
     case '[?]':
       return (left, right, node, evaluator) => {
         const list = left instanceof Optional ? left.orValue(undefined) : left;
@@ -171,7 +174,7 @@ const PER_CHARACTER: ReadonlyMap<string, number> = new Map([
 /** Reading a clock in another time zone. */
 const ZONE_COST = 1000;
 /** The library takes quadratic time for a duration. */
-const MAX_DURATION_LENGTH = 256;
+export const MAX_DURATION_LENGTH = 256;
 
 /** Charges for the texts that a function reads, before it does. @throws OutOfBudget, Error */
 function spendOnArguments(name: string, args: readonly unknown[]): void {
@@ -183,6 +186,14 @@ function spendOnArguments(name: string, args: readonly unknown[]): void {
       throw new Error(`time: invalid duration ${JSON.stringify(value.slice(0, MAX_DURATION_LENGTH))}`);
   }
   if (args.length === 2 && args[0] instanceof Date && typeof args[1] === 'string') spend(ZONE_COST);
+}
+
+/** Arguments that the library does not read: offsets of time zones without a sign, and the duration `0`. */
+function readable(name: string, args: readonly unknown[]): readonly unknown[] {
+  const [first, second] = args;
+  if (name === 'duration' && first === '0') return ['0s'];
+  const isOffset = first instanceof Date && typeof second === 'string' && /^\d\d:\d\d$/.test(second);
+  return isOffset ? [first, `+${second}`] : args;
 }
 
 /** Shorter texts are free: nearly all are. */

@@ -51,9 +51,12 @@ const undeclared = (name: string): string => `undeclared reference to '${name}' 
 
 const NAMES: Readonly<Record<string, string>> = { in: '@in', '[_]': '_[_]' };
 
+/** Operators; types of maps have spaces too. */
+const OPERATION = /^(.+) (==|!=|<=?|>=?|[-+*/%]|in|\[_\]) (.+)$/;
+
 /** `int + string` → `found no matching overload for '_+_' applied to '(int, string)'`. */
 function noOverload(applied: string): string {
-  const [, left, operator, right] = /^(.+) (\S+|in) (.+)$/.exec(applied) ?? [];
+  const [, left, operator, right] = OPERATION.exec(applied) ?? [];
   if (left === undefined) return `no such overload: ${applied}`;
   const name = NAMES[operator ?? ''] ?? `_${operator}_`;
   return `found no matching overload for '${name}' applied to '(${left}, ${right})'`;

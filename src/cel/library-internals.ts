@@ -12,6 +12,8 @@ export interface LibraryType {
   readonly name: string;
   readonly valueType?: LibraryType;
   readonly keyType?: LibraryType;
+  /** Null: there is no type for both. */
+  unify(registry: LibraryRegistry, other: LibraryType): LibraryType | null;
 }
 
 export interface LibraryVariable {

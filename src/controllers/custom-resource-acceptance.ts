@@ -1,5 +1,7 @@
 import type { ResourceOf } from '../api/names.ts';
 import type { CustomResourceDefinition } from '../api/types/apiextensions/v1.ts';
+import { cutObjects } from '../codec/cut-objects.ts';
+import { parseStored } from '../codec/stored-object.ts';
 import { toObject } from '../storage/object-reader.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
 import type { Entry } from '../storage/store.ts';
@@ -111,7 +113,7 @@ export class CustomResourceAcceptance {
   #read(entry: Entry): Known {
     const known = this.#known.get(entry);
     if (known !== undefined) return known;
-    const definition = toObject<CustomResourceDefinition>(entry);
+    const definition = parseStored<CustomResourceDefinition>(cutObjects(entry.json, 'openAPIV3Schema'));
     const { metadata, spec = {}, status = {} } = definition;
     const read: Known = {
       claim: {
@@ -122,7 +124,7 @@ export class CustomResourceAcceptance {
         isEnding: metadata.deletionTimestamp !== undefined,
       },
       outline: withoutSchemas(definition),
-      violations: mayBreakStructure(definition) ? this.#options.violations(definition) : '',
+      violations: mayBreakStructure(definition) ? this.#options.violations(toObject(entry)) : '',
     };
     this.#known.set(entry, read);
     return read;
@@ -135,30 +137,38 @@ export class CustomResourceAcceptance {
     if (this.#writing.get(name) === revision) return;
     if (withFindings(outline, findings, NO_TIME) === outline.status) return;
     this.#writing.set(name, revision);
-    void this.#write(claim, findings, signal).finally(() => {
+    void this.#write(claim, findings, signal).then((outcome) => {
       if (this.#writing.get(name) === revision) this.#writing.delete(name);
+      if (outcome === 'failed') this.#lookAt(groupOf(name));
     });
   }
 
-  async #write({ name, revision }: Claim, findings: Findings, signal: AbortSignal): Promise<void> {
+  /** Never rejects. After a failure it has waited. */
+  async #write(
+    { name, revision }: Claim,
+    findings: Findings,
+    signal: AbortSignal,
+  ): Promise<'written' | 'failed'> {
     const time = toTimestamp(this.#options.now());
     const resourceVersion = toResourceVersion(revision);
     try {
-      const written = this.#client.updateState(DEFINITIONS, { name, subresource: 'status' }, (copy) => ({
+      const change = (copy: CustomResourceDefinition): CustomResourceDefinition => ({
         ...copy,
         metadata: { ...copy.metadata, resourceVersion },
         status: withFindings(copy, findings, time),
-      }));
+      });
+      const target = { name, subresource: 'status' };
+      const written = this.#client.updateState(DEFINITIONS, target, change, { leavesCopy: true });
       // Another server was faster, or the definition has changed: its new state is looked at when it comes.
       await orFact(written, 'Conflict', 'conflict');
       this.#failures.delete(name);
+      return 'written';
     } catch (error) {
-      if (signal.aborted) return;
       const failures = (this.#failures.get(name) ?? 0) + 1;
       this.#failures.set(name, failures);
-      this.#options.onError(error);
+      if (!signal.aborted) this.#options.onError(error);
       await pause(pauseAfter(failures, BACKOFF), signal);
-      this.#lookAt(groupOf(name));
+      return 'failed';
     }
   }
 }

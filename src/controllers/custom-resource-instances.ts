@@ -86,7 +86,6 @@ const MARK = Buffer.from('"deletionTimestamp":');
 
 /** A label may have the name of the field, so that what looks marked is looked at. */
 export function isDeleting({ json, metadataEnd }: Entry): boolean {
-  const at = json.indexOf(MARK);
-  if (at < 0 || at >= metadataEnd) return false;
+  if (!json.subarray(0, metadataEnd).includes(MARK)) return false;
   return parseStoredMetadata(json, metadataEnd, '').deletionTimestamp !== undefined;
 }

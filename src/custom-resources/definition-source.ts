@@ -4,6 +4,7 @@ import type {
   CustomResourceDefinitionVersion,
   JSONSchemaProps,
 } from '../api/types/apiextensions/v1.ts';
+import { cutObjects } from '../codec/cut-objects.ts';
 import { parseStored } from '../codec/stored-object.ts';
 
 /** A version of a definition without its schema, which is nearly all of its bytes. */
@@ -32,7 +33,7 @@ export class DefinitionSource {
 
   constructor(json: Buffer) {
     this.#json = json;
-    const { spec = {}, ...rest } = parseStored<CustomResourceDefinition>(json);
+    const { spec = {}, ...rest } = parseStored<CustomResourceDefinition>(cutObjects(json, 'openAPIV3Schema'));
     this.versions = (spec.versions ?? []).map(({ schema: _, ...outline }) => outline);
     this.definition = { ...rest, spec: { ...spec, versions: [] } };
   }

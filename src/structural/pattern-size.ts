@@ -1,3 +1,18 @@
+import { type Schema, someSchema } from './node.ts';
+
+/** The size of all patterns of some schemas together; a pattern that stands in several places counts once. */
+export function sizeOfPatterns(schemas: Iterable<Schema>): number {
+  const patterns = new Set<string>();
+  const collect = ({ pattern = '' }: Schema): boolean => {
+    patterns.add(pattern);
+    return false;
+  };
+  for (const schema of schemas) someSchema(schema, collect);
+  let size = 0;
+  for (const pattern of patterns) size += sizeOfPattern(pattern);
+  return size;
+}
+
 /**
  * How many instructions a regular expression becomes, roughly and rather too many than too few: a repeat makes copies of what it
  * repeats, `((a{9}){9}){9}` 729. Compiling takes a microsecond for each, so it is asked before.
@@ -20,8 +35,8 @@ export function sizeOfPattern(pattern: string): number {
       part.last += 1;
       at += 1;
     } else {
-      const { length: taken, copies } = repeatAt(pattern, at);
-      if (taken > 0) part.last *= copies;
+      const { length: taken, copies, optional } = repeatAt(pattern, at);
+      if (taken > 0) part.last = part.last * copies + optional;
       else part = { before: part.before + part.last, last: weightAt(pattern, at) };
       at += taken > 0 ? taken : atomLength(pattern, at);
     }
@@ -41,12 +56,22 @@ const UNICODE_CLASS = 20;
 
 const REPEAT = /\{(\d+)(?:(,)(\d*))?\}/y;
 
-function repeatAt(pattern: string, at: number): { length: number; copies: number } {
+/** `optional`: copies that may be left out, for which an instruction each decides. */
+interface Repeat {
+  readonly length: number;
+  readonly copies: number;
+  readonly optional: number;
+}
+
+const NO_REPEAT: Repeat = { length: 0, copies: 0, optional: 0 };
+
+function repeatAt(pattern: string, at: number): Repeat {
   REPEAT.lastIndex = at;
   const [text = '', least = '', comma, most = ''] = REPEAT.exec(pattern) ?? [];
-  if (text === '') return { length: 0, copies: 0 };
-  const isOpen = comma !== undefined && most === '';
-  return { length: text.length, copies: Math.max(Number(most), Number(least)) + (isOpen ? 1 : 0) };
+  if (text === '') return NO_REPEAT;
+  if (comma === undefined) return { length: text.length, copies: Number(least), optional: 0 };
+  const copies = most === '' ? Number(least) + 1 : Math.max(Number(most), Number(least));
+  return { length: text.length, copies, optional: copies - Number(least) };
 }
 
 const ESCAPE = /\\(?:[pP](?:\{[^}]*\}|.)?|[^pP])?/suy;

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { sizeOfPattern } from './pattern-size.ts';
 
@@ -5,8 +6,10 @@ import { sizeOfPattern } from './pattern-size.ts';
  * Regular expressions as Go's regexp package takes them: the same syntax, and time that is linear in the text, so that
  * neither a schema nor a value can keep the server busy. Compiled once; definitions are few and values many.
  */
-const compiled = new Map<string, RE2JS>();
-const MAX_COMPILED = 10_000;
+const compiled = new LRUCache<string, RE2JS>({ max: 4096 });
+
+/** What one pattern may remember of the texts that it met. Ordinary ones take a few kilobytes; the library allows 8 MB. */
+const MAX_MEMORY_BYTES = 256 * 1024;
 
 /** The message is Go's. */
 export class PatternError extends Error {
@@ -47,7 +50,6 @@ const MAX_SIZE = 20_000;
 export function compilePattern(pattern: string): RE2JS {
   const known = compiled.get(pattern);
   if (known !== undefined) return known;
-  if (compiled.size >= MAX_COMPILED) compiled.clear();
   const fresh = compile(pattern);
   compiled.set(pattern, fresh);
   return fresh;
@@ -56,7 +58,11 @@ export function compilePattern(pattern: string): RE2JS {
 function compile(pattern: string): RE2JS {
   if (sizeOfPattern(pattern) > MAX_SIZE) throw new PatternError('error parsing regexp: expression too large');
   try {
-    return RE2JS.compile(pattern);
+    const fresh = RE2JS.compile(pattern);
+    const memory = fresh.re2().dfa;
+    memory.stateBudget = MAX_MEMORY_BYTES;
+    memory.memBudget = MAX_MEMORY_BYTES;
+    return fresh;
   } catch (error) {
     if (!(error instanceof RE2JSSyntaxException)) throw error;
     throw new PatternError(error.message);

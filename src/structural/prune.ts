@@ -57,13 +57,37 @@ class Pruner {
   #list(list: readonly JsonValue[], schema: Schema | undefined, keeps: boolean): void {
     const items = schema && itemsOf(schema);
     if (items === undefined && keeps) return;
+    if (items === undefined) {
+      this.#strip(list);
+      return;
+    }
     for (let at = 0; at < list.length; at += 1) {
       const item = list[at];
       if (typeof item !== 'object' || item === null) continue;
       // Where unknown fields are kept, they are kept in the items of a list as well.
-      if (keeps && items !== undefined) this.#keepIn(at, item, items);
+      if (keeps) this.#keepIn(at, item, items);
       else this.#below(at, item, items);
     }
+  }
+
+  /**
+   * Takes all fields from the objects in a list without a schema of items, and in the lists in it. No schema bounds how deep
+   * they are, so this keeps a stack of its own: lists, and where it stands in each.
+   */
+  #strip(outermost: readonly JsonValue[]): void {
+    const around = this.#path.length;
+    const lists = [{ list: outermost, next: 0 }];
+    for (let inner = lists.at(-1); inner !== undefined; inner = lists.at(-1)) {
+      const at = inner.next;
+      const item = inner.list[at];
+      inner.next += 1;
+      this.#path.length = around + lists.length - 1;
+      this.#path.push(at);
+      if (at >= inner.list.length) lists.pop();
+      else if (Array.isArray(item)) lists.push({ list: item, next: 0 });
+      else if (isObject(item)) this.#removeAll(item);
+    }
+    this.#path.length = around;
   }
 
   #keepIn(at: number, item: JsonValue, items: Schema): void {

@@ -24,6 +24,7 @@ import {
   hasFewerThan,
   hasMoreThan,
   isAmong,
+  isInteger,
   limitFor,
 } from './scalars.ts';
 import { Turn } from './turn.ts';
@@ -162,22 +163,22 @@ class Search {
     if (multipleOf !== undefined) this.#multiple(value, multipleOf, path);
     if (fallsBelow(value, schema)) {
       const which = schema.exclusiveMinimum === true ? '' : 'or equal to ';
-      this.#found.invalid(path, value, `should be greater than ${which}${goValue(limitFor(value, minimum))}`);
+      this.#found.invalid(path, value, `should be greater than ${which}${shownLimit(value, minimum)}`);
     }
     if (exceeds(value, schema)) {
       const which = schema.exclusiveMaximum === true ? '' : 'or equal to ';
-      this.#found.invalid(path, value, `should be less than ${which}${goValue(limitFor(value, maximum))}`);
+      this.#found.invalid(path, value, `should be less than ${which}${shownLimit(value, maximum)}`);
     }
     return 2;
   }
 
   #multiple(value: number | bigint, step: number, path: string): void {
-    const own = limitFor(value, step);
     const result = divides(value, step);
-    if (result === 'no') this.#found.invalid(path, value, `should be a multiple of ${goValue(own)}`);
+    const shown = shownLimit(value, step);
+    if (result === 'no') this.#found.invalid(path, value, `should be a multiple of ${shown}`);
     if (result !== 'bad-step') return;
-    const why = `factor MultipleOf declared for ${path} must be positive: ${goValue(own)}`;
-    this.#found.invalidAs(path, own, why);
+    const why = `factor MultipleOf declared for ${path} must be positive: ${shown}`;
+    this.#found.invalidAs(path, limitFor(value, step), why);
   }
 
   *#list(list: readonly JsonValue[], rules: ValueRules, { path, before }: Place): Steps<number> {
@@ -312,6 +313,12 @@ interface Outcome {
 // biome-ignore lint/correctness/useYield: work that is done already.
 function* NOTHING(): Steps<number> {
   return 0;
+}
+
+/** All digits of what an integer is compared with. */
+function shownLimit(value: number | bigint, limit: number): string {
+  const own = limitFor(value, limit);
+  return goValue(isInteger(value) ? BigInt(own) : own);
 }
 
 /** Where a format is blamed, numbers are named by the form in which Go holds them, and other values not at all. */

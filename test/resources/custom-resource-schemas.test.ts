@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { customresourcedefinitions } from '../../src/resources/apiextensions/custom-resource-definition.ts';
+import { cpuMsOf } from '../kit/cpu-time.ts';
 import { GOOD } from '../kit/cron-definition.ts';
 import { problemsOnCreate } from '../kit/manifests.ts';
 import { shortened, type Variation } from '../kit/variation-tables.ts';
@@ -324,5 +325,25 @@ describe('schemas', () => {
     ],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(customresourcedefinitions, varyAll(GOOD, changes)))).toEqual(lines);
+  });
+
+  test('patterns that take long to compile are refused together, without compiling them', () => {
+    const patterns = Array.from({ length: 2000 }, (_, at) => [
+      `f${at}`,
+      { type: 'string', pattern: `^x{${at % 1000}}y{900}$` },
+    ]);
+    const changes = {
+      'spec.versions.0.schema.openAPIV3Schema.properties.spec.properties': Object.fromEntries(patterns),
+    };
+    let problems: readonly string[] = [];
+    const cpuMs = cpuMsOf(() => {
+      problems = problemsOnCreate(customresourcedefinitions, varyAll(GOOD, changes));
+    });
+    expect(problems).toEqual([
+      expect.stringMatching(
+        /^spec\.versions: Invalid value: the patterns of all schemas may become 60000 instructions together, where each repeat counts: they have \d+$/,
+      ),
+    ]);
+    expect(cpuMs).toBeLessThan(1000);
   });
 });

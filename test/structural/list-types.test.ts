@@ -59,3 +59,11 @@ test.each<[JsonObject, string[]]>([
     lines,
   );
 });
+
+test('an update of an object with an error may have another one, and one of a good object may not', () => {
+  const linesOf = (object: JsonObject, old: JsonObject): string[] =>
+    validateListTypes(object, SCHEMA, old).map(({ field }) => field);
+  expect(linesOf({ set: [1, 1] }, { one: [{ a: 1 }, { a: 1 }] })).toEqual([]);
+  expect(linesOf({ set: [1, 1] }, { set: [1] })).toEqual(['set[1]']);
+  expect(linesOf({ set: [1] }, { set: [1, 1] })).toEqual([]);
+});

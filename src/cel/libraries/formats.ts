@@ -92,7 +92,7 @@ export function registerFormats(environment: Environment): Environment {
 
 const toOptional = (value: unknown): Optional => (value === undefined ? Optional.none() : Optional.of(value));
 
-/** A URL as Go reads the target of a request: absolute, or an absolute path; a `#` has no meaning. */
+/** A URL as Go reads the target of a request: absolute, or an absolute path. */
 class CelUrl {
   readonly scheme: string;
   readonly host: string;
@@ -132,6 +132,8 @@ const PARTS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:[^@/?]*@)?([^/?]*))?([^
 const HOST = /^(?:\[[0-9A-Fa-f:.%]+\]|[^\s[\]:"<>\\^`{|}]*)(?::\d*)?$/;
 const URL_TYPE = 'kubernetes.URL';
 
+const FRAGMENT = /#.*$/s;
+
 /** Undefined when the text is no URL. */
 function parse(text: string): CelUrl | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is not allowed
@@ -152,7 +154,7 @@ export const registerUrls = (environment: Environment): Environment =>
     .registerOperator(`${URL_TYPE} == ${URL_TYPE}`, (a: CelUrl, b: CelUrl) => a.equals(b))
     .registerFunction(`url(string): ${URL_TYPE}`, (text: string) => {
       const url = parse(text);
-      if (url !== undefined) return url;
+      if (url !== undefined) return parse(text.replace(FRAGMENT, '')) ?? url;
       const why = `parse ${JSON.stringify(text)}: invalid URI for request`;
       throw new Error(`URL parse error during conversion from string: ${why}`);
     })

@@ -1,4 +1,5 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
+import { Duration } from '@marcbachmann/cel-js/evaluator';
 import { hasKey, isMap, isNumber, isOptional, sizeOfMap } from '../equality.ts';
 
 /** Functions of optional values that the library lacks (cel-go: cel/library, optionals). */
@@ -13,8 +14,12 @@ export const registerOptionals = (environment: Environment): Environment =>
       over(call, 'optFlatMap'),
     );
 
+/** The zero of Go's times: the first second of the year 1. */
+const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z');
+
 function isZero(value: unknown): boolean {
-  if (isNumber(value)) return Number(value.valueOf()) === 0;
+  if (isNumber(value) || value instanceof Duration) return Number(value.valueOf()) === 0;
+  if (value instanceof Date) return value.getTime() === FIRST_TIME;
   if (typeof value === 'string' || Array.isArray(value) || value instanceof Uint8Array)
     return value.length === 0;
   return value === null || value === false || (isMap(value) && sizeOfMap(value) === 0);

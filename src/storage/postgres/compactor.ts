@@ -1,6 +1,7 @@
 import { pause } from '../../util/pause.ts';
 import { correctClock } from './clock.ts';
 import { type Connection, type Database, type DatabaseSource, withoutTimeouts } from './connection.ts';
+import { fillObjects } from './filler.ts';
 import { listMigrations, migrate } from './migrate.ts';
 import { readMigrations } from './migration.ts';
 import { findLeftMigrations, mayMigrate } from './right-to-migrate.ts';
@@ -10,6 +11,8 @@ import { isConnectionFailure, isLockTimeout } from './statements.ts';
 const BATCH_ROWS = 1000;
 /** Between looks at whether partitions are to be made. A commit that finds none makes one itself, and takes longer. */
 const AHEAD_MS = 10_000;
+/** Between looks at whether objects are to be given their bytes. */
+const FILL_MS = 10_000;
 /** Between looks at whether a partition is written to no more. */
 const CLOSED_MS = 10_000;
 /** After an index could not be made: for want of disk, most likely, which an attempt takes the rest of. */
@@ -34,7 +37,8 @@ export interface CompactorOptions {
 /**
  * Keeps the log in shape: partitions are made ahead, and history is cut off behind the window. The compacted revision is raised
  * first, which is what readers, watches and views obey; then whole partitions go, so that it costs the same however much
- * there is in them. States that the window still needs are kept beside the log (migrations/0032).
+ * there is in them. States that the window still needs are kept beside the log (migrations/0032), and objects whose bytes are in
+ * such a partition get them first.
  *
  * Any server may do it, at the same time too: each step is one call, which finds out under a lock whether it is still to be done.
  * How far back history is kept is in the database, one value for all servers.
@@ -49,8 +53,9 @@ export class Compactor {
     this.#options = options;
   }
 
+  /** Each beside the others, none of which is late because another has much to do. */
   async run(signal: AbortSignal): Promise<void> {
-    const { intervalMs } = this.#options;
+    const { intervalMs, database } = this.#options;
     if (intervalMs === 0) return;
     let compactedAtMs = Date.now();
     const pauseMs = Math.min(intervalMs, AHEAD_MS);
@@ -59,9 +64,11 @@ export class Compactor {
       if (isDue) compactedAtMs = Date.now();
       await (isDue ? this.compact(signal) : this.makeAhead());
     });
-    const pauses = { pauseMs: CLOSED_MS, failedMs: INDEX_FAILED_MS };
-    const indexing = this.#repeat(pauses, signal, () => this.indexRequests(signal));
-    await Promise.all([compacting, indexing]);
+    const fills = { pauseMs: FILL_MS, failedMs: FILL_MS };
+    const filling = this.#repeat(fills, signal, () => fillObjects(database, signal));
+    const indexes = { pauseMs: CLOSED_MS, failedMs: INDEX_FAILED_MS };
+    const indexing = this.#repeat(indexes, signal, () => this.indexRequests(signal));
+    await Promise.all([compacting, filling, indexing]);
   }
 
   async #repeat(
@@ -128,6 +135,7 @@ export class Compactor {
       !signal.aborted &&
       (await call(database, `forget_superseded(${BATCH_ROWS})`)) === String(BATCH_ROWS)
     );
+    await fillObjects(this.#options.database, signal);
     while (!signal.aborted && (await call(database, 'leave_partition()')) !== 'nothing');
     let dropped = 0;
     while (!signal.aborted && (await call(database, `drop_partition('${settleMs} ms')`)) === 't')

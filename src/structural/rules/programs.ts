@@ -50,7 +50,7 @@ export class RuleCompiler {
     } catch (error) {
       if (!(error instanceof CelError)) throw error;
       const what = gives === 'bool' ? '' : 'messageExpression ';
-      return { program: undefined, problem: `${what}compilation failed: ${error.message}` };
+      return { program: undefined, problem: `${what}${error.message}` };
     }
   }
 }

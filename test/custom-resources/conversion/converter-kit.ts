@@ -5,6 +5,7 @@ import type { CustomResourceDefinition } from '../../../src/api/types/apiextensi
 import { ConversionMetrics } from '../../../src/custom-resources/conversion/metrics.ts';
 import {
   type ConversionLimits,
+  type ConversionParts,
   WebhookConverter,
 } from '../../../src/custom-resources/conversion/webhook-converter.ts';
 import { Metrics } from '../../../src/observability/metrics.ts';
@@ -55,22 +56,18 @@ export function startConverter(
   tracing: Tracing = NO_TRACING,
 ): TestedConverter {
   const metrics = new Metrics();
-  const objects = {
-    find: async () => undefined,
-    get: async () => undefined,
-    follow: () => ({ objects: [] }),
-  };
-  // No service is looked up where every webhook has a URL.
-  const clients = new WebhookClients(objects as never, { users: undefined, pair: undefined });
-  const converter = new WebhookConverter(definition, {
-    clients,
-    types: loadTypes(),
-    tracing,
-    metrics: new ConversionMetrics(metrics),
-    limits,
-  });
-  return { converter, metrics };
+  const parts = conversionParts({ limits, tracing, metrics: new ConversionMetrics(metrics) });
+  return { converter: new WebhookConverter(definition, parts), metrics };
 }
+
+/** For webhooks with a URL: there are no services. */
+export const conversionParts = (given: Partial<ConversionParts> = {}): ConversionParts => ({
+  clients: new WebhookClients({ find: async () => undefined }, { users: undefined, pair: undefined }),
+  types: loadTypes(),
+  tracing: NO_TRACING,
+  metrics: new ConversionMetrics(new Metrics()),
+  ...given,
+});
 
 export interface Review {
   readonly apiVersion: string;

@@ -6,6 +6,7 @@ import { expectHarmless } from '../../kit/hostile-request.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { BODIES } from './bodies.ts';
 import { CERTIFICATES } from './certificates.ts';
+import { CUSTOM_RESOURCES } from './custom-resources.ts';
 import { LONG_LISTS } from './long-lists.ts';
 import { OBJECTS } from './objects.ts';
 import { PATCHES } from './patches.ts';
@@ -37,6 +38,7 @@ describe.each([
   ['bodies in YAML', YAML_BODIES],
   ['objects of many parts', OBJECTS],
   ['long lists', LONG_LISTS],
+  ['custom resources', CUSTOM_RESOURCES],
   ['patches', PATCHES],
   ['queries and headers', QUERIES],
   ['requests for certificates', CERTIFICATES],

@@ -87,7 +87,7 @@ describe('a rule', () => {
     expect(problemsOf(list('atomic'))).toEqual(refused);
     expect(problemsOf(list('set'))).toEqual(refused);
     expect(problemsOf(list())).toEqual(refused);
-    expect(problemsOf(rulesOn({ ...(list().properties?.['x'] ?? {}), items: SMALL }, rule))).toEqual([]);
+    expect(problemsOf(rulesOn({ ...(list().properties?.x ?? {}), items: SMALL }, rule))).toEqual([]);
   });
 
   test('without oldSelf says nothing of an optional one', () => {
@@ -127,6 +127,16 @@ describe('costs', () => {
       ),
     ).toEqual([
       `${AT}.messageExpression: Forbidden: estimated messageExpression cost exceeds budget by factor of 2.0x ${ADVICE}`,
+    ]);
+  });
+
+  test('of texts whose length is not known, as that of a number is not to Kubernetes, are beyond all limits', () => {
+    const messageExpression = "'invalid attempts: ' + string(self)";
+    const problems = problemsOf(rulesOn({ type: 'integer' }, { rule: 'self >= 0', messageExpression }));
+    expect(problems).toEqual([
+      `${AT}.messageExpression: Forbidden: estimated messageExpression cost exceeds budget by factor of more than 100x ${ADVICE}`,
+      `${AT}.messageExpression: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
+      `schema: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x ${ADVICE}`,
     ]);
   });
 

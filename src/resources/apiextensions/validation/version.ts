@@ -9,6 +9,7 @@ import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goList, goText } from '../../../object/go-value.ts';
 import { keywordsOf, type Schema } from '../../../structural/node.ts';
+import { sizeOfPatterns } from '../../../structural/pattern-size.ts';
 import { mustBeNameInOneError } from '../../rules/names.ts';
 import { validateDefaults } from '../schema/defaults.ts';
 import { validateOpenApi } from '../schema/openapi.ts';
@@ -32,8 +33,14 @@ export function validateVersions(spec: FieldPath, given: readonly Version[] | nu
     at.invalid(written(), 'must contain unique version names');
   if (versions.filter(({ storage }) => storage === true).length !== 1)
     at.invalid(written(), 'must have exactly one version marked as storage version');
-  validateContents(spec, versions);
+  const patterns = sizeOfPatterns(versions.map(({ schema }) => schema?.openAPIV3Schema ?? {}));
+  if (patterns <= MAX_PATTERNS) validateContents(spec, versions);
+  else at.invalidUnshown(`${TOO_MANY_PATTERNS}: they have ${patterns}`);
 }
+
+/** Compiling this many instructions holds the server up for 80 ms. */
+const MAX_PATTERNS = 60_000;
+const TOO_MANY_PATTERNS = `the patterns of all schemas may become ${MAX_PATTERNS} instructions together, where each repeat counts`;
 
 function validateContents(spec: FieldPath, versions: readonly Version[]): void {
   const hasAnyStatus = versions.some(hasStatus);
@@ -101,35 +108,41 @@ function validateColumns(
   at: FieldPath,
   columns: readonly CustomResourceColumnDefinition[] | undefined,
 ): void {
-  for (const [path, { type = '', format = '', jsonPath = '' }] of at.each(columns)) {
-    mustBeKnown(path.field('type'), type, COLUMN_TYPES);
-    mustBeKnown(path.field('format'), format, COLUMN_FORMATS);
+  for (const [path, { name = '', type = '', format = '', jsonPath = '' }] of at.each(columns)) {
+    if (name === '') path.field('name').required();
+    if (type === '') path.field('type').required(oneOf(COLUMN_TYPES));
+    else mustBeKnown(path.field('type'), type, COLUMN_TYPES);
+    if (format !== '') mustBeKnown(path.field('format'), format, COLUMN_FORMATS);
     mustBeSimplePath(path.field('JSONPath'), jsonPath);
   }
 }
 
-/** An empty value is no mistake here: where it must not be, the type of the definition says so. */
+const oneOf = (known: readonly string[]): string => `must be one of ${known.join(',')}`;
+
 function mustBeKnown(at: FieldPath, word: string, known: readonly string[]): void {
-  if (word !== '' && !known.includes(word)) at.invalid(word, `must be one of ${known.join(',')}`);
+  if (!known.includes(word)) at.invalid(word, oneOf(known));
 }
 
-const isSimplePath = (jsonPath: string): boolean => jsonPath === '' || jsonPath.startsWith('.');
-
-function mustBeSimplePath(at: FieldPath, jsonPath: string): void {
-  if (!isSimplePath(jsonPath)) at.invalid(jsonPath, 'must be a simple json path starting with .');
+/** Returns whether it is one. Paths of columns may go on in any way, and one that cannot be read ends the columns. */
+function mustBeSimplePath(at: FieldPath, jsonPath: string): boolean {
+  if (jsonPath === '') at.required();
+  else if (!jsonPath.startsWith('.')) at.invalid(jsonPath, 'must be a simple json path starting with .');
+  else return true;
+  return false;
 }
 
-function validateSubresources(at: FieldPath, subresources: CustomResourceSubresources = {}): void {
-  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = subresources.scale ?? {};
+function validateSubresources(at: FieldPath, { scale }: CustomResourceSubresources = {}): void {
+  if (scale === undefined) return;
+  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = scale;
   const path = at.field('scale');
   mustBePathUnder(path.field('specReplicasPath'), specReplicasPath, ['.spec']);
   mustBePathUnder(path.field('statusReplicasPath'), statusReplicasPath, ['.status']);
-  mustBePathUnder(path.field('labelSelectorPath'), labelSelectorPath, ['.spec', '.status']);
+  if (labelSelectorPath !== '')
+    mustBePathUnder(path.field('labelSelectorPath'), labelSelectorPath, ['.spec', '.status']);
 }
 
 function mustBePathUnder(at: FieldPath, jsonPath: string, roots: readonly string[]): void {
-  mustBeSimplePath(at, jsonPath);
-  if (jsonPath === '' || !isSimplePath(jsonPath)) return;
+  if (!mustBeSimplePath(at, jsonPath)) return;
   if (roots.some((root) => jsonPath.startsWith(`${root}.`))) return;
   const either = roots.length > 1 ? 'either ' : '';
   at.invalid(jsonPath, `should be a json path under ${either}${roots.join(' or ')}`);

@@ -1,0 +1,58 @@
+import { RE2JS } from 're2js';
+import { LINEAR_MATCHES } from './environment.ts';
+import { MAX_DURATION_LENGTH } from './instrument.ts';
+
+/** Arguments that an expression writes out, and that are wrong whatever it runs on. */
+
+export interface LiteralProblem {
+  readonly code: 'bad_literal' | 'bad_program';
+  readonly text: string;
+}
+
+const badLiteral = (what: string): LiteralProblem => ({
+  code: 'bad_literal',
+  text: `invalid ${what} argument`,
+});
+
+/** A value that a program cannot be made with. */
+const badProgram = (text: string): LiteralProblem => ({ code: 'bad_program', text });
+
+const DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+/** Seconds from 1970 to the first and to the last year that a time can have. */
+const [FIRST_SECOND, LAST_SECOND] = [-62_135_596_800n, 253_402_300_799n];
+
+export function literalProblem(name: string, value: unknown): LiteralProblem | undefined {
+  switch (name) {
+    case 'duration':
+      return typeof value !== 'string' || isDuration(value) ? undefined : badLiteral('duration');
+    case 'timestamp':
+      return isTime(value) ? undefined : badLiteral('timestamp');
+    case LINEAR_MATCHES:
+      return patternProblem(value) === undefined ? undefined : badLiteral('matches');
+    case 'find':
+    case 'findAll': {
+      const problem = patternProblem(value);
+      return problem === undefined ? undefined : badProgram(problem);
+    }
+    default:
+      return undefined;
+  }
+}
+
+const isDuration = (value: string): boolean => value.length <= MAX_DURATION_LENGTH && DURATION.test(value);
+
+function isTime(value: unknown): boolean {
+  if (typeof value === 'bigint') return value >= FIRST_SECOND && value <= LAST_SECOND;
+  return typeof value !== 'string' || (TIME.test(value) && !Number.isNaN(Date.parse(value)));
+}
+
+function patternProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  try {
+    RE2JS.compile(value);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
