@@ -66,6 +66,36 @@ BEGIN
     EXECUTE replace(before, known, 'CREATE INDEX %I ON %I (previous_revision) INCLUDE (revision) WHERE');
 END $$;
 
+-- As before (0032), but each state is looked up by itself: a join of the two in the order of the states began anew with the first state
+-- of the partition in each batch.
+CREATE OR REPLACE FUNCTION keep_superseded(leaving regclass, past bigint, copied bigint, newer_than bigint, at_most integer)
+RETURNS TABLE (count bigint, last bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+    -- Bounds are written out: each partition has an index of what replaced a state below its own begin, in the order of the states.
+    RETURN QUERY EXECUTE format(
+        'WITH batch AS MATERIALIZED (
+            SELECT r.previous_revision AS state, r.revision AS superseded_by
+            FROM revisions r
+            WHERE r.previous_revision < %2$s AND r.previous_revision > %3$s AND r.revision >= %2$s AND r.revision > %4$s
+            ORDER BY r.previous_revision
+            LIMIT %5$s
+        ), kept AS (
+            INSERT INTO superseded (
+                revision, superseded_by, api_group, resource, namespace, name, uid, object, encoded, media_type, committed_at
+            )
+            SELECT p.revision, b.superseded_by, p.api_group, p.resource, p.namespace, p.name, p.uid, p.object, p.encoded,
+                p.media_type, p.committed_at
+            FROM batch b
+            CROSS JOIN LATERAL (SELECT * FROM %1$s l WHERE l.revision = b.state LIMIT 1) p
+            ON CONFLICT DO NOTHING
+        )
+        SELECT count(*), max(state) FROM batch',
+        leaving, past, greatest(copied, (SELECT b.low - 1 FROM log_bounds b)),
+        greatest(newer_than, (SELECT c.revision FROM compaction c)), at_most
+    );
+END $$;
+
 -- grant_server as it is, with the right to this.
 DO $$
 DECLARE
