@@ -6,7 +6,7 @@ import type { JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import { type Decoded, decodeObject } from '../codec/decode.ts';
 import { MAX_PROBLEMS } from '../object/document-limits.ts';
 import { setDefaults } from '../structural/defaults.ts';
-import { validateListTypes } from '../structural/list-types.ts';
+import { listTypesInSteps } from '../structural/list-types.ts';
 import { toMessage } from '../structural/message.ts';
 import { coerceEmbedded, coerceMetadata, validateEmbedded } from '../structural/metadata.ts';
 import { prune } from '../structural/prune.ts';
@@ -82,8 +82,7 @@ export class VersionSchema {
     const errors = yield* validateInSteps(object, schema, before);
     yield;
     errors.push(...validateEmbedded(object, schema, this.#objectMeta));
-    if (old === undefined || validateListTypes(old, schema).length === 0)
-      errors.push(...validateListTypes(object, schema));
+    errors.push(...(yield* listTypesInSteps(object, schema, old)));
     if (!hasRules(schema)) return errors;
     if (errors.some(({ type }) => BLOCKING.has(type))) return [...errors, NOT_CHECKED];
     yield;
