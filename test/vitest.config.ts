@@ -9,6 +9,7 @@ const ON_THE_OLDEST = [
   ...[
     'expiry',
     'feed',
+    'filling',
     'history',
     'history-window',
     'load',

@@ -92,9 +92,9 @@ export interface RevisionReader {
   /** One live object straight from the tables. */
   get(key: ObjectKey): Promise<StoredObject | undefined>;
   /**
-   * All live objects of all resources on one consistent snapshot, in batches ordered by (group, resource, namespace,
-   * name). `begin` is called first, with the revision of that snapshot, and once more when what came so far is to be forgotten,
-   * because it is read anew from another host.
+   * All live objects of all resources on one consistent snapshot, in batches: ordered by (group, resource, namespace, name), but
+   * for some of those written last, which follow by revision. `begin` is called first, with the revision of that snapshot, and
+   * once more when what came so far is to be forgotten, because it is read anew from another host.
    */
   loadCurrent(
     begin: (revision: Revision) => void,

@@ -188,7 +188,7 @@ test('a list or watch from before the window is Expired, and compaction leaves l
     await cluster.request('PATCH', `${MAPS}/live`, patch, { 'content-type': 'application/merge-patch+json' });
   }
   const live =
-    "SELECT * FROM objects WHERE resource = 'configmaps' AND namespace = 'default' ORDER BY revision";
+    "SELECT * FROM current_objects WHERE resource = 'configmaps' AND namespace = 'default' ORDER BY revision";
   const before = await database.query(live);
   await compacted(Number(first));
   expect(await database.query(live)).toEqual(before);

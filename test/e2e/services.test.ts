@@ -249,9 +249,10 @@ test('a server that starts puts right what is not, and tells about what only peo
   await servers[1]?.stop();
   // As an import leaves it: `b` has the address of `a`, `c` has no record, and something that is gone has one.
   await database.query(
-    `UPDATE objects SET object = replace(object::text, o.ip, $1)::json
-     FROM (SELECT value AS ip FROM allocations WHERE namespace = 'broken' AND name = 'b') o
-     WHERE namespace = 'broken' AND name = 'b'`,
+    `UPDATE objects o SET object = replace(c.object::text, a.value, $1)::json
+     FROM current_objects c, allocations a
+     WHERE (o.namespace, o.name) = ('broken', 'b') AND o.resource = 'services' AND c.revision = o.revision
+       AND (a.namespace, a.name) = (o.namespace, o.name)`,
     [ip],
   );
   await database.query("DELETE FROM allocations WHERE namespace = 'broken' AND name IN ('b', 'c')");

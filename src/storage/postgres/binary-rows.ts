@@ -21,7 +21,7 @@ export class BinaryRows {
   readonly #keep: KeepBytes;
   #objects: StoredObject[] = [];
   #hasHeader = false;
-  /** Rows come ordered by these, so each text is made once for all that share it. */
+  /** Neighbours mostly share these; each text is kept once for all that do. */
   readonly #group = new LastText();
   readonly #resource = new LastText();
   readonly #namespace = new LastText();
@@ -102,15 +102,18 @@ class Columns {
   }
 }
 
-/** The text that was read last, for as long as the bytes stay the same. */
+/** The text that was read last, for as long as the bytes stay the same; one that comes again is the same string. */
 class LastText {
+  readonly #known = new Map<string, string>();
   #bytes: Buffer = EMPTY;
   #text = '';
 
   read(bytes: Buffer, from: number, to: number): string {
     if (to - from === this.#bytes.length && this.#bytes.compare(bytes, from, to) === 0) return this.#text;
     this.#bytes = Buffer.from(bytes.subarray(from, to));
-    this.#text = bytes.toString('utf8', from, to);
+    const text = bytes.toString('utf8', from, to);
+    this.#text = this.#known.get(text) ?? text;
+    this.#known.set(this.#text, this.#text);
     return this.#text;
   }
 }

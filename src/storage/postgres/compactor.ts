@@ -1,6 +1,7 @@
 import { pause } from '../../util/pause.ts';
 import { correctClock } from './clock.ts';
 import type { Connection, Database, DatabaseSource } from './connection.ts';
+import { fillObjects } from './filler.ts';
 import { listMigrations, migrate } from './migrate.ts';
 import { readMigrations } from './migration.ts';
 import { findLeftMigrations, mayMigrate } from './right-to-migrate.ts';
@@ -10,6 +11,8 @@ import { isConnectionFailure, isLockTimeout } from './statements.ts';
 const BATCH_ROWS = 1000;
 /** Between looks at whether partitions are to be made. A commit that finds none makes one itself, and takes longer. */
 const AHEAD_MS = 10_000;
+/** Between looks at whether objects are to be given their bytes. */
+const FILL_MS = 10_000;
 /** For how long a partition is asked for nothing before it is dropped: longer than a function of SQL reads. */
 const SETTLE_MS = 10_000;
 
@@ -30,7 +33,8 @@ export interface CompactorOptions {
 /**
  * Keeps the log in shape: partitions are made ahead, and history is cut off behind the window. The compacted revision is raised
  * first, which is what readers, watches and views obey; then whole partitions go, so that it costs the same however much
- * there is in them. States that the window still needs are kept beside the log (migrations/0032).
+ * there is in them. States that the window still needs are kept beside the log (migrations/0032), and objects whose bytes are in
+ * such a partition get them first.
  *
  * Any server may do it, at the same time too: each step is one call, which finds out under a lock whether it is still to be done.
  * How far back history is kept is in the database, one value for all servers.
@@ -45,19 +49,35 @@ export class Compactor {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { intervalMs, onError } = this.#options;
-    if (intervalMs === 0) return;
+    if (this.#options.intervalMs === 0) return;
+    await Promise.all([this.#keepCompact(signal), this.#keepFilled(signal)]);
+  }
+
+  async #keepCompact(signal: AbortSignal): Promise<void> {
+    const { intervalMs } = this.#options;
     let compactedAtMs = Date.now();
     while (!signal.aborted) {
       await pause(Math.min(intervalMs, AHEAD_MS), signal);
       if (signal.aborted) return;
       const isDue = Date.now() - compactedAtMs >= intervalMs;
       if (isDue) compactedAtMs = Date.now();
-      try {
-        await (isDue ? this.compact(signal) : this.makeAhead());
-      } catch (error) {
-        if (!isConnectionFailure(error) && !isLockTimeout(error)) onError(error);
-      }
+      await this.#attempt(() => (isDue ? this.compact(signal) : this.makeAhead()));
+    }
+  }
+
+  /** Beside the other, which must not be late because there is much to fill. */
+  async #keepFilled(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await pause(FILL_MS, signal);
+      await this.#attempt(() => fillObjects(this.#options.database, signal));
+    }
+  }
+
+  async #attempt(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!isConnectionFailure(error) && !isLockTimeout(error)) this.#options.onError(error);
     }
   }
 
@@ -78,6 +98,7 @@ export class Compactor {
       !signal.aborted &&
       (await call(database, `forget_superseded(${BATCH_ROWS})`)) === String(BATCH_ROWS)
     );
+    await fillObjects(this.#options.database, signal);
     while (!signal.aborted && (await call(database, 'leave_partition()')) !== 'nothing');
     let dropped = 0;
     while (!signal.aborted && (await call(database, `drop_partition('${settleMs} ms')`)) === 't')

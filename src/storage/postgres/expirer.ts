@@ -1,6 +1,7 @@
 import { pause } from '../../util/pause.ts';
 import type { Condition } from './condition.ts';
 import type { DatabaseSource } from './connection.ts';
+import { BYTES } from './queries.ts';
 import { describeTrouble } from './trouble.ts';
 
 const INTERVAL_MS = 5000;
@@ -42,7 +43,11 @@ export class Expirer {
 
 const EXPIRE = `
   WITH due AS MATERIALIZED (
-    SELECT * FROM objects WHERE expires_at < clock_timestamp() ORDER BY expires_at LIMIT $1
+    SELECT api_group, resource, namespace, name, uid, revision, ${BYTES} AS object
+    FROM objects o
+    WHERE expires_at < clock_timestamp()
+    ORDER BY expires_at
+    LIMIT $1
   ), batch AS MATERIALIZED (
     SELECT
       array_agg(object) AS objects, array_agg('delete'::text) AS verbs, array_agg(api_group) AS api_groups,

@@ -14,12 +14,26 @@ import { Slab } from './slab.ts';
 /**
  * All live objects as fast as PostgreSQL gives them: COPY in its binary format. Rows through a cursor become a string for
  * each column on the way, which for 10,000 pods of 7.7 kB takes three times as long.
+ *
+ * Those whose bytes are in the log come last, in the order in which they lie there: 100,000 of 5.4 kB take PostgreSQL 0.7 s, as
+ * long as if they had their bytes. In the order of their keys it would be 1.2 s, and the log read here and there. One statement,
+ * so that one whose bytes are brought meanwhile is not missed.
  */
 const COPY = `
   COPY (
-    SELECT api_group, resource, namespace, name, uid, revision, object
-    FROM objects
-    ORDER BY api_group, resource, namespace, name
+    (
+      SELECT api_group, resource, namespace, name, uid, revision, object
+      FROM objects
+      WHERE object IS NOT NULL
+      ORDER BY api_group, resource, namespace, name
+    )
+    UNION ALL
+    SELECT
+      api_group, resource, namespace, name, uid, revision,
+      (SELECT r.object FROM revisions r WHERE r.revision = o.revision)
+    FROM (
+      SELECT api_group, resource, namespace, name, uid, revision FROM objects WHERE object IS NULL ORDER BY revision
+    ) o
   ) TO STDOUT (FORMAT binary)`;
 
 export interface LoadConnection extends Connection {
@@ -55,7 +69,8 @@ export async function copyLive(
   { client, socket }: LoadConnection,
   batch: (objects: readonly StoredObject[]) => void,
 ): Promise<void> {
-  await client.query('SET LOCAL statement_timeout = 0');
+  // The index has the order; whole objects are never to be sorted, whatever statistics say how many have their bytes.
+  await client.query('SET LOCAL statement_timeout = 0; SET LOCAL enable_sort = off');
   const isPlain = client.connection.stream === socket;
   const slab = new Slab();
   const rows = new BinaryRows(

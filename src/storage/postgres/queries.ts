@@ -4,7 +4,11 @@ import { prepare, tables } from './prepared.ts';
 
 /** What is asked of the log. Revisions and other numbers are given as text (schema.ts). */
 
-const STATE_COLUMNS = ['api_group', 'resource', 'namespace', 'name', 'uid', 'revision', 'object'] as const;
+/**
+ * An object's bytes, from the log where a commit has left them to it: in the same statement, so that one whose bytes are brought
+ * meanwhile is not missed (migrations/0042).
+ */
+export const BYTES = 'coalesce(o.object, (SELECT r.object FROM revisions r WHERE r.revision = o.revision))';
 
 const OBJECT_COLUMNS = [
   'r.api_group',
@@ -114,6 +118,18 @@ export const WAITS_FOR_STANDBYS = prepare(() =>
   tables.selectNoFrom(sql<string>`current_setting('synchronous_standby_names') <> ''`.as('waits')),
 );
 
+/** PostgreSQL 15 has no such function: then there is no row. */
+export const MAY_LOG_SNAPSHOT = prepare(() =>
+  tables
+    .selectFrom(sql<{ may: string }>`pg_proc`.as('p'))
+    .select(sql<string>`has_function_privilege(p.oid, 'EXECUTE')`.as('may'))
+    .where(
+      sql<SqlBool>`p.proname = 'pg_log_standby_snapshot' AND p.pronamespace = 'pg_catalog'::regnamespace`,
+    ),
+);
+
+export const LOG_SNAPSHOT = prepare(() => tables.selectNoFrom(sql`pg_log_standby_snapshot()`.as('position')));
+
 interface KeyValues {
   readonly group: string;
   readonly resource: string;
@@ -124,8 +140,9 @@ interface KeyValues {
 export const GET = prepare(
   (of: KeyValues) =>
     tables
-      .selectFrom('objects')
-      .select(STATE_COLUMNS)
+      .selectFrom('objects as o')
+      .select(['o.api_group', 'o.resource', 'o.namespace', 'o.name', 'o.uid', 'o.revision'])
+      .select(sql<string>`${sql.raw(BYTES)}`.as('object'))
       .where('api_group', '=', of.group)
       .where('resource', '=', of.resource)
       .where('namespace', '=', of.namespace)
@@ -178,8 +195,12 @@ const inLogAt = (at: AtValues) =>
 const supersededAt = (at: AtValues) =>
   tables.selectFrom('superseded as r').where(isListedAt(at)).where('r.superseded_by', '>', at.revision);
 
-/** What has not changed since, which may be older than the log. */
+/** What has not changed since. */
 const unchangedAt = (at: AtValues) => tables.selectFrom('objects as r').where(isListedAt(at));
+
+/** Of these, what may be older than the log. What lies without its bytes is not: it was found there. */
+const outsideLogAt = (at: AtValues) =>
+  unchangedAt(at).where('r.object', 'is not', null).select(OBJECT_COLUMNS).$narrowType<{ object: string }>();
 
 /**
  * Each part ends where the page does. With a limit of its own the planner follows an index that far; without, it sorts all states:
@@ -207,14 +228,7 @@ export const LIST_AT = prepare((at: AtValues & { readonly limit: number }) =>
         )
         .unionAll(
           tables
-            .selectFrom(
-              unchangedAt(at)
-                .select(OBJECT_COLUMNS)
-                .orderBy('r.namespace')
-                .orderBy('r.name')
-                .limit(at.limit)
-                .as('r'),
-            )
+            .selectFrom(outsideLogAt(at).orderBy('r.namespace').orderBy('r.name').limit(at.limit).as('r'))
             .select(OBJECT_COLUMNS),
         )
         .as('r'),

@@ -45,12 +45,12 @@ interface RevisionsTable extends KeyColumns {
   readonly follows_revision: string | null;
 }
 
-/** The live objects. */
+/** The live objects. The log has the bytes of those without. */
 interface ObjectsTable extends KeyColumns {
   readonly revision: string;
   readonly uid: string;
   readonly expires_at: string | null;
-  readonly object: string;
+  readonly object: string | null;
   readonly modified_at: string;
 }
 

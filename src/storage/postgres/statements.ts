@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { StorageError } from '../errors.ts';
 
 /**
  * Everything is read as text. json columns must not be parsed here (duplicates and large integers would be lost), and
@@ -35,6 +36,12 @@ export function isConnectionFailure(error: unknown): boolean {
   return code === '' && /connection|timeout|not queryable|socket|client was closed/i.test(error.message);
 }
 
+/** Whether PostgreSQL, or a pooler before it, said no: rather than that it ends, or was not there to say anything. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error) || !('severity' in error) || !('code' in error)) return false;
+  return typeof error.code === 'string' && !/^(57P0|08006)/.test(error.code);
+}
+
 /** Whether the statement never left this process, because the connection was gone before. */
 export function wasNotSent(error: unknown): boolean {
   return error instanceof Error && /not queryable|client was closed/i.test(error.message);
@@ -45,6 +52,9 @@ const hasCode = (error: unknown, code: string): boolean =>
 
 /** Whether a lock was not to be had in time. */
 export const isLockTimeout = (error: unknown): boolean => hasCode(error, '55P03');
+
+/** Whether the schema has no function of that name. */
+export const isUnknownFunction = (error: unknown): boolean => hasCode(error, '42883');
 
 /** Whether the host takes no writes: it is a standby, or its transactions are read-only. Nothing was done. */
 export const isReadOnly = (error: unknown): boolean => hasCode(error, '25006');
@@ -92,6 +102,13 @@ const WARNING_CLASS = '01';
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   return /^(53|57014|55P03|40001|40P01)/.test(error.code);
+}
+
+/** @throws StorageError `unavailable` where PostgreSQL cannot be asked now, otherwise the error as it is */
+export function rethrow(error: unknown): never {
+  if (!isConnectionFailure(error) && !isTransient(error)) throw error;
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
 }
 
 /** Whether this is what OpenSSL calls a certificate that cannot be verified (its X509_V_ERR_ names). */

@@ -46,7 +46,7 @@ export async function readRows(own: OwnServer): Promise<{ seconds: number; cpu: 
   await client.query('BEGIN READ ONLY');
   await client.query(`DECLARE live NO SCROLL CURSOR FOR
     SELECT api_group, resource, namespace, name, uid, revision, object::text
-    FROM objects
+    FROM current_objects
     ORDER BY api_group, resource, namespace, name`);
   while ((await client.query('FETCH 2000 FROM live')).rows.length > 0);
   const seconds = (performance.now() - startedAt) / 1000;

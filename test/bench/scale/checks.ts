@@ -37,7 +37,7 @@ export const CHECKS: readonly Check[] = [
   {
     promise: 'objects are the newest states of the log',
     violations: ({ last }) =>
-      unequal(stateAt(String(last)), `SELECT ${KEY}, uid, revision, object::text FROM objects`),
+      unequal(stateAt(String(last)), `SELECT ${KEY}, uid, revision, object::text FROM current_objects`),
   },
   {
     promise: 'objects were modified when their row was committed',

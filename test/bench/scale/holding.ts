@@ -46,7 +46,7 @@ export async function size({ environment }: KeptBench): Promise<Figures> {
 /** The server is started twice: what PostgreSQL reads first is in memory the second time. */
 export async function cold({ environment }: KeptBench): Promise<Figures> {
   const [{ count = 0, bytes = 0 } = {}] = await environment.own.query<Record<string, number>>(
-    'SELECT count(*)::float8 AS count, sum(octet_length(object::text))::float8 AS bytes FROM objects',
+    'SELECT count(*)::float8 AS count, sum(octet_length(object::text))::float8 AS bytes FROM current_objects',
   );
   const first = await environment.restart();
   const started = await environment.restart();

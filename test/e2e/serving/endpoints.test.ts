@@ -111,7 +111,7 @@ test('a server on the loopback has endpoints and a slice too, and the slice outl
   await eventually(async () => expect(await sliced(server)).toEqual(expected));
   expect(await server.stop()).toBe(0);
   const kept = await own.query<{ resource: string; object: { endpoints?: unknown; subsets?: unknown } }>(
-    "SELECT resource, object FROM objects WHERE name = 'kubernetes' AND resource LIKE 'endpoint%' ORDER BY resource",
+    "SELECT resource, object FROM current_objects WHERE name = 'kubernetes' AND resource LIKE 'endpoint%' ORDER BY resource",
   );
   const found = kept.map(({ resource, object }) => [resource, object.subsets ?? object.endpoints ?? []]);
   expect(found).toEqual(

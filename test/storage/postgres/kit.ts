@@ -35,6 +35,21 @@ export async function beginPartition(database: TestDatabase): Promise<number> {
   return (await database.query('SELECT FROM log_partitions()')).length;
 }
 
+/**
+ * Brings objects the bytes that commits have left to the log: all of them, unless told how far behind or how old they must be.
+ * Answers how many steps it took.
+ */
+export async function fillObjects(
+  database: Pick<TestDatabase, 'query'>,
+  { behind = 0, olderThan = '0 s' }: { readonly behind?: number; readonly olderThan?: string } = {},
+): Promise<number> {
+  for (let steps = 0; ; steps += 1) {
+    const values = [behind, olderThan];
+    const [row] = await database.query<{ step: string }>('SELECT fill_objects($1, $2) AS step', values);
+    if (row?.step === 'nothing') return steps;
+  }
+}
+
 export function write(verb: WriteVerb, name: string, expected?: Revision, data = 'x'): Write {
   const object = {
     kind: 'ConfigMap',

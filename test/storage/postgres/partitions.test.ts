@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
-import { beginPartition, keepHistory, openLog, Recorder, write } from './kit.ts';
+import { beginPartition, fillObjects, keepHistory, openLog, Recorder, write } from './kit.ts';
 
 const never = new AbortController().signal;
 
@@ -148,6 +148,7 @@ test('an object that a page takes is in its row, in every partition of the log a
   await beginPartition(database);
   last = await log.committer.commit(write('update', 'a', last, data()));
   expect(await partitionOf(database, last)).not.toBe('revisions_1');
+  await fillObjects(database);
   const outside = await database.query(
     `SELECT c.oid::regclass::text AS "table", pg_relation_size(c.reltoastrelid) AS bytes
      FROM pg_class c
@@ -163,8 +164,10 @@ test('the room of large objects is used again as soon as autovacuum has come by,
   const log = openLog(database.url);
   let last = await log.committer.commit(write('create', 'a'));
   for (let round = 0; round < 6; round += 1) {
-    for (let n = 0; n < 100; n += 1)
+    for (let n = 0; n < 100; n += 1) {
       last = await log.committer.commit(write('update', 'a', last, `${n}`.repeat(3000)));
+      await fillObjects(database);
+    }
     await database.query('VACUUM objects');
   }
   const [large] = await database.query<{ bytes: string }>("SELECT pg_table_size('objects') AS bytes");
