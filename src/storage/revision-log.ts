@@ -84,6 +84,12 @@ export interface ChangeWithPrevious extends Change {
   readonly previousJson: Buffer | undefined;
 }
 
+export interface HistoricalPage {
+  readonly objects: readonly StoredObject[];
+  /** How many follow: 0 when there are none, undefined when there are some, but too many to count. */
+  readonly remaining: number | undefined;
+}
+
 export interface RevisionReader {
   /** The newest committed revision. One round trip. */
   currentRevision(): Promise<Revision>;
@@ -104,7 +110,7 @@ export interface RevisionReader {
    * The objects of a resource as they were at a revision, ordered by (namespace, name), those after `after` only.
    * @throws StorageError compacted
    */
-  listAt(query: HistoricalList): Promise<{ objects: StoredObject[]; remaining: number }>;
+  listAt(query: HistoricalList): Promise<HistoricalPage>;
   /**
    * Changes of a resource with `after < revision ≤ upTo`, oldest first: a page, as {@link mayHaveMore} says.
    * @throws StorageError compacted when `after` is older than the history that is kept

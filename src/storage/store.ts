@@ -78,7 +78,7 @@ export interface ListPage {
   readonly entries: readonly Entry[];
   /** Position of the last entry looked at, when more may follow. */
   readonly next?: string;
-  /** How many objects follow; only known when nothing was filtered. */
+  /** How many objects follow; only known when nothing was filtered, and of pages of the past when they are few. */
   readonly remaining?: number;
 }
 

@@ -40,9 +40,10 @@ export const USAGE = `npm run bench -- [scale | custom] [flags]
   --node-flags=--cpu-prof,--cpu-prof-dir=/tmp   for Node.js, when the server is our own
   --server-flags=--v=2         for the server, when it is our own
 
-scale: with a history of ten days, which is made first. It takes 1.1 kB of disk a revision and a minute a million.
+scale: with a history of ten days, which is made first. It takes 1.1 kB of disk a revision.
   --revisions=100000000        of that history
   --objects=1000000            that are left in the end
+  --small-objects              of 0.2 kB, with short ids: half the disk
   --data-dir=folder            where it is kept for other runs; without, it goes. Each run compacts a day of it
 
 custom: custom resources beside built-in ones, and a thousand definitions
@@ -66,6 +67,7 @@ export function parseArguments(args: readonly string[]): Settings {
       revisions: text,
       objects: text,
       'data-dir': text,
+      'small-objects': flag,
       quick: flag,
       list: flag,
       help: flag,
@@ -91,6 +93,7 @@ interface ScaleFlags {
   readonly revisions?: string | undefined;
   readonly objects?: string | undefined;
   readonly 'data-dir'?: string | undefined;
+  readonly 'small-objects': boolean;
 }
 
 function parseScale(positionals: readonly string[], flags: ScaleFlags): ScaleSettings | undefined {
@@ -99,11 +102,23 @@ function parseScale(positionals: readonly string[], flags: ScaleFlags): ScaleSet
     throw new TypeError(
       `${positionals.join(' ')}: there is \`scale\` or \`custom\`; scenarios are chosen by --only`,
     );
-  const { revisions = '100000000', objects = '1000000', 'data-dir': dataDir } = flags;
+  const {
+    revisions = '100000000',
+    objects = '1000000',
+    'data-dir': dataDir,
+    'small-objects': isSmall,
+  } = flags;
   if (positionals.includes('scale')) {
-    return { revisions: toCount('--revisions', revisions), objects: toCount('--objects', objects), dataDir };
+    return {
+      revisions: toCount('--revisions', revisions),
+      objects: toCount('--objects', objects),
+      isSmall,
+      dataDir,
+    };
   }
-  const [given] = (['revisions', 'objects', 'data-dir'] as const).filter((name) => flags[name] !== undefined);
+  const [given] = (['revisions', 'objects', 'data-dir', 'small-objects'] as const).filter(
+    (name) => flags[name],
+  );
   if (given !== undefined) throw new TypeError(`--${given} is for \`npm run bench -- scale\``);
   return undefined;
 }

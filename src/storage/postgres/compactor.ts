@@ -1,6 +1,6 @@
 import { pause } from '../../util/pause.ts';
 import { correctClock } from './clock.ts';
-import type { Connection, Database, DatabaseSource } from './connection.ts';
+import { type Connection, type Database, type DatabaseSource, withoutTimeouts } from './connection.ts';
 import { fillObjects } from './filler.ts';
 import { listMigrations, migrate } from './migrate.ts';
 import { readMigrations } from './migration.ts';
@@ -13,12 +13,16 @@ const BATCH_ROWS = 1000;
 const AHEAD_MS = 10_000;
 /** Between looks at whether objects are to be given their bytes. */
 const FILL_MS = 10_000;
+/** Between looks at whether a partition is written to no more. */
+const CLOSED_MS = 10_000;
+/** After an index could not be made: for want of disk, most likely, which an attempt takes the rest of. */
+const INDEX_FAILED_MS = 300_000;
 /** For how long a partition is asked for nothing before it is dropped: longer than a function of SQL reads. */
 const SETTLE_MS = 10_000;
 
 export interface CompactorOptions {
   readonly database: DatabaseSource;
-  /** A connection of its own, for migrations. */
+  /** A connection of its own, for migrations and indexes. */
   readonly connect: () => Promise<Connection>;
   /** 0: never compact here. */
   readonly intervalMs: number;
@@ -42,43 +46,76 @@ export interface CompactorOptions {
 export class Compactor {
   readonly #options: CompactorOptions;
   #hasAllMigrations = false;
+  #canIndex = false;
   #left: string | undefined;
 
   constructor(options: CompactorOptions) {
     this.#options = options;
   }
 
+  /** Each beside the others, none of which is late because another has much to do. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#options.intervalMs === 0) return;
-    await Promise.all([this.#keepCompact(signal), this.#keepFilled(signal)]);
-  }
-
-  async #keepCompact(signal: AbortSignal): Promise<void> {
-    const { intervalMs } = this.#options;
+    const { intervalMs, database } = this.#options;
+    if (intervalMs === 0) return;
     let compactedAtMs = Date.now();
-    while (!signal.aborted) {
-      await pause(Math.min(intervalMs, AHEAD_MS), signal);
-      if (signal.aborted) return;
+    const pauseMs = Math.min(intervalMs, AHEAD_MS);
+    const compacting = this.#repeat({ pauseMs, failedMs: pauseMs }, signal, async () => {
       const isDue = Date.now() - compactedAtMs >= intervalMs;
       if (isDue) compactedAtMs = Date.now();
-      await this.#attempt(() => (isDue ? this.compact(signal) : this.makeAhead()));
+      await (isDue ? this.compact(signal) : this.makeAhead());
+    });
+    const fills = { pauseMs: FILL_MS, failedMs: FILL_MS };
+    const filling = this.#repeat(fills, signal, () => fillObjects(database, signal));
+    const indexes = { pauseMs: CLOSED_MS, failedMs: INDEX_FAILED_MS };
+    const indexing = this.#repeat(indexes, signal, () => this.indexRequests(signal));
+    await Promise.all([compacting, filling, indexing]);
+  }
+
+  async #repeat(
+    { pauseMs, failedMs }: { readonly pauseMs: number; readonly failedMs: number },
+    signal: AbortSignal,
+    work: () => Promise<unknown>,
+  ): Promise<void> {
+    let nextMs = pauseMs;
+    for (;;) {
+      await pause(nextMs, signal);
+      if (signal.aborted) return;
+      nextMs = pauseMs;
+      try {
+        await work();
+      } catch (error) {
+        if (signal.aborted || isConnectionFailure(error) || isLockTimeout(error)) continue;
+        nextMs = failedMs;
+        this.#options.onError(error);
+      }
     }
   }
 
-  /** Beside the other, which must not be late because there is much to fill. */
-  async #keepFilled(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await pause(FILL_MS, signal);
-      await this.#attempt(() => fillObjects(this.#options.database, signal));
+  /**
+   * Indexes the request ids of partitions that are written to no more (migrations/0044): half a minute for ten million revisions, for
+   * which the other upkeep does not wait. Answers how many partitions there were.
+   */
+  async indexRequests(signal: AbortSignal): Promise<number> {
+    let indexed = 0;
+    while (!signal.aborted && (await this.#isRequestsIndexDue())) {
+      const { client, close } = await this.#options.connect();
+      const abandon = (): void => void close();
+      signal.addEventListener('abort', abandon, { once: true });
+      try {
+        await withoutTimeouts(client, () => client.query(INDEX_REQUESTS));
+        indexed += 1;
+      } finally {
+        signal.removeEventListener('abort', abandon);
+        await close();
+      }
     }
+    return indexed;
   }
 
-  async #attempt(work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (!isConnectionFailure(error) && !isLockTimeout(error)) this.#options.onError(error);
-    }
+  async #isRequestsIndexDue(): Promise<boolean> {
+    const database = await this.#options.database();
+    this.#canIndex ||= (await call(database, "to_regproc('index_requests') IS NOT NULL")) === 't';
+    return this.#canIndex && (await call(database, 'closed_without_requests() IS NOT NULL')) === 't';
   }
 
   /** Answers how many partitions it made. */
@@ -129,6 +166,8 @@ export class Compactor {
     }
   }
 }
+
+const INDEX_REQUESTS = { text: 'SELECT index_requests()', query_timeout: 2 ** 31 - 1 };
 
 async function call({ pool }: Database, text: string): Promise<string | undefined> {
   const { rows } = await pool.query<{ answer: string }>({ text: `SELECT ${text} AS answer` });

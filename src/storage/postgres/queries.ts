@@ -168,93 +168,152 @@ interface AtValues extends ScopeValues {
   readonly afterName: string;
 }
 
+type ListedRow = Record<
+  'api_group' | 'resource' | 'namespace' | 'name' | 'uid' | 'revision' | 'object',
+  string
+>;
+
+interface PageValues extends AtValues {
+  readonly limit: number;
+}
+
+/** Some milliseconds. What is left of a list is said where that is quickly told. */
+const COUNTED = 10_000;
+
 /** Of one resource, behind where the page before ended. */
 const isBehind = (at: AtValues): Expression<SqlBool> =>
   sql`r.api_group = ${at.group} AND r.resource = ${at.resource} AND ${isWithin(at)}
     AND (r.namespace, r.name) > (${at.afterNamespace}, ${at.afterName})`;
 
-const isListedAt = (at: AtValues): Expression<SqlBool> =>
-  sql`${isBehind(at)} AND r.revision <= ${at.revision}`;
+/** Behind all names. */
+const LAST = '\u{10ffff}';
 
-/** What the log has: the newest row of each object, unless that is its end. The index by object has them in this order. */
-const inLogAt = (at: AtValues) =>
-  tables
-    .selectFrom(
-      tables
-        .selectFrom('revisions as r')
-        .distinctOn(['r.namespace', 'r.name'])
-        .select([...OBJECT_COLUMNS, 'r.verb'])
-        .where(isListedAt(at))
-        .orderBy('r.namespace')
-        .orderBy('r.name')
-        .orderBy('r.revision', 'desc')
-        .as('r'),
-    )
-    .where('r.verb', '<>', 'delete');
+/** Objects of today that are near: twice as many as the page holds, because some have changed since or were made later. */
+const near = (at: PageValues) =>
+  sql`SELECT r.namespace, r.name, r.revision
+    FROM objects AS r
+    WHERE ${isBehind(at)}
+    ORDER BY r.namespace, r.name
+    LIMIT 2 * ${at.limit}::bigint`;
 
-const supersededAt = (at: AtValues) =>
-  tables.selectFrom('superseded as r').where(isListedAt(at)).where('r.superseded_by', '>', at.revision);
+/** Where most of them have changed since, those behind them are looked at too, up to the last that is certain to be in the page. */
+const far = (at: PageValues) =>
+  sql`SELECT f.namespace, f.name, f.revision
+    FROM (SELECT namespace, name FROM near ORDER BY namespace DESC, name DESC LIMIT 1) AS n
+    LEFT JOIN LATERAL (
+      SELECT namespace, name FROM replaced ORDER BY namespace, name OFFSET ${at.limit}::bigint - 1
+    ) AS last ON true
+    CROSS JOIN LATERAL (
+      SELECT r.namespace, r.name, r.revision
+      FROM objects AS r
+      WHERE NOT EXISTS (SELECT FROM edge) AND ${isBehind(at)} AND (r.namespace, r.name) > (n.namespace, n.name)
+        AND (r.namespace, r.name) <= (coalesce(last.namespace, ${sql.lit(LAST)}), coalesce(last.name, ''))
+        AND r.revision <= ${at.revision}
+      ORDER BY r.namespace, r.name
+      LIMIT ${at.limit}
+    ) AS f`;
 
-/** What has not changed since. */
-const unchangedAt = (at: AtValues) => tables.selectFrom('objects as r').where(isListedAt(at));
-
-/** Of these, what may be older than the log. What lies without its bytes is not: it was found there. */
-const outsideLogAt = (at: AtValues) =>
-  unchangedAt(at).where('r.object', 'is not', null).select(OBJECT_COLUMNS).$narrowType<{ object: string }>();
+/** Each object that has changed since, and what its first change since has replaced: null when it was not there then. */
+const changedSince = (at: PageValues) =>
+  sql`SELECT ${at.afterNamespace}::text COLLATE "C" AS namespace, ${at.afterName}::text COLLATE "C" AS name, NULL::bigint AS was
+    UNION ALL
+    SELECT next.namespace, next.name, first.previous_revision
+    FROM changed AS c
+    CROSS JOIN LATERAL (
+      SELECT r.namespace, r.name
+      FROM revisions AS r
+      WHERE r.api_group = ${at.group} AND r.resource = ${at.resource} AND ${isWithin(at)}
+        AND (r.namespace, r.name) > (c.namespace, c.name) AND r.revision > ${at.revision}
+      ORDER BY r.namespace, r.name
+      LIMIT 1
+    ) AS next
+    CROSS JOIN LATERAL (
+      SELECT r.previous_revision
+      FROM revisions AS r
+      WHERE r.api_group = ${at.group} AND r.resource = ${at.resource}
+        AND (r.namespace, r.name) <= (next.namespace, next.name) AND r.revision > ${at.revision}
+      ORDER BY r.namespace DESC, r.name DESC, r.revision
+      LIMIT 1
+    ) AS first
+    WHERE coalesce((SELECT (next.namespace, next.name) < (e.namespace, e.name) FROM edge AS e), true)`;
 
 /**
- * Each part ends where the page does. With a limit of its own the planner follows an index that far; without, it sorts all states:
- * of half a million config maps in a log of ten million, 750 MB for a page of 500.
+ * What has not changed since, and what the first change since has replaced.
+ *
+ * The index by object is followed from one object to the next, each look-up with a limit of its own: what it costs depends on how
+ * many objects are passed, not on how often they were written, and the plan not on what the planner thinks of them. Reading
+ * every state and sorting took 55 s for a page of 500 pods in a log of ten million.
  */
-export const LIST_AT = prepare((at: AtValues & { readonly limit: number }) =>
+export const LIST_AT = prepare((at: PageValues) =>
   tables
     .selectFrom(
-      tables
-        .selectFrom(
-          inLogAt(at).select(OBJECT_COLUMNS).orderBy('r.namespace').orderBy('r.name').limit(at.limit).as('r'),
+      sql<ListedRow>`(
+        WITH RECURSIVE near AS MATERIALIZED (${near(at)}),
+        edge AS MATERIALIZED (
+          SELECT namespace, name FROM near WHERE revision <= ${at.revision}
+          ORDER BY namespace, name OFFSET ${at.limit}::bigint - 1 LIMIT 1
+        ),
+        changed AS (${changedSince(at)}),
+        replaced AS MATERIALIZED (
+          SELECT namespace, name, was AS revision FROM changed WHERE was IS NOT NULL LIMIT ${at.limit}
+        ),
+        page AS (
+          SELECT * FROM near WHERE revision <= ${at.revision}
+          UNION ALL
+          SELECT * FROM replaced
+          UNION ALL
+          SELECT * FROM (${far(at)}) AS far
+          ORDER BY namespace, name
+          LIMIT ${at.limit}
         )
-        .select(OBJECT_COLUMNS)
-        .unionAll(
-          tables
-            .selectFrom(
-              supersededAt(at)
-                .select(OBJECT_COLUMNS)
-                .orderBy('r.namespace')
-                .orderBy('r.name')
-                .limit(at.limit)
-                .as('r'),
-            )
-            .select(OBJECT_COLUMNS),
-        )
-        .unionAll(
-          tables
-            .selectFrom(outsideLogAt(at).orderBy('r.namespace').orderBy('r.name').limit(at.limit).as('r'))
-            .select(OBJECT_COLUMNS),
-        )
-        .as('r'),
+        SELECT ${at.group}::text AS api_group, ${at.resource}::text AS resource, k.namespace, k.name, k.revision,
+          coalesce(o.uid, p.uid, s.uid) AS uid, coalesce(o.object, p.object, s.object) AS object
+        FROM page AS k
+        LEFT JOIN LATERAL (
+          SELECT r.uid, r.object FROM objects AS r
+          WHERE r.api_group = ${at.group} AND r.resource = ${at.resource} AND r.namespace = k.namespace AND r.name = k.name
+            AND r.revision = k.revision
+          LIMIT 1
+        ) AS o ON true
+        LEFT JOIN LATERAL (
+          SELECT r.uid, r.object FROM revisions AS r WHERE o.object IS NULL AND r.revision = k.revision LIMIT 1
+        ) AS p ON true
+        LEFT JOIN LATERAL (
+          SELECT r.uid, r.object FROM superseded AS r
+          WHERE o.object IS NULL AND p.object IS NULL AND r.revision = k.revision
+          LIMIT 1
+        ) AS s ON true
+      )`.as('r'),
     )
-    .distinctOn(['r.namespace', 'r.name'])
     .select(OBJECT_COLUMNS)
     .orderBy('r.namespace')
-    .orderBy('r.name')
-    .orderBy('r.revision', 'desc')
-    .limit(at.limit),
+    .orderBy('r.name'),
 );
 
 /**
- * What has not changed since, and what the first change since has replaced: pages are of a moment ago, and what was written since
- * is less than all that was before.
+ * How many there are, as long as no more than so many objects and changes since are looked at: what has not changed since, and what
+ * the first change since has replaced. null: too many to count for a page.
  */
-export const COUNT_AT = prepare((at: AtValues) => {
-  const unchanged = unchangedAt(at).select(({ fn }) => fn.countAll<string>().as('count'));
-  const replaced = tables
-    .selectFrom('revisions as r')
-    .select(({ fn }) => fn.countAll<string>().as('count'))
-    .where(isBehind(at))
-    .where('r.revision', '>', at.revision)
-    .where('r.previous_revision', '<=', at.revision);
-  return tables.selectNoFrom(sql<string>`(${unchanged}) + (${replaced})`.as('count'));
-});
+export const COUNT_AT = prepare((at: AtValues) =>
+  tables.selectNoFrom(
+    sql<string | null>`(
+      SELECT CASE WHEN o.seen + c.seen <= ${sql.lit(COUNTED)} THEN o.count + c.count END
+      FROM (
+        SELECT count(*) AS seen, count(*) FILTER (WHERE r.revision <= ${at.revision}) AS count
+        FROM (SELECT r.revision FROM objects AS r WHERE ${isBehind(at)} LIMIT ${sql.lit(COUNTED + 1)}) AS r
+      ) AS o, (
+        SELECT count(*) AS seen, count(*) FILTER (WHERE ${isBehind(at)} AND r.previous_revision <= ${at.revision}) AS count
+        FROM (
+          SELECT r.api_group, r.resource, r.namespace, r.name, r.previous_revision
+          FROM revisions AS r
+          WHERE r.resource = ${at.resource} AND r.revision > ${at.revision}
+          ORDER BY r.revision
+          LIMIT ${sql.lit(COUNTED + 1)}
+        ) AS r
+      ) AS c
+    )`.as('count'),
+  ),
+);
 
 interface ChangeValues extends ScopeValues {
   readonly after: string;

@@ -5,6 +5,7 @@ import type {
   ChangeQuery,
   ChangeWithPrevious,
   HistoricalList,
+  HistoricalPage,
   RevisionReader,
   StoredObject,
 } from '../revision-log.ts';
@@ -179,7 +180,7 @@ export class PostgresReader implements RevisionReader {
     return this.#history.epoch === epoch;
   }
 
-  async listAt(query: HistoricalList): Promise<{ objects: StoredObject[]; remaining: number }> {
+  async listAt(query: HistoricalList): Promise<HistoricalPage> {
     const { resource, scope, revision, limit } = query;
     const after = query.after === undefined ? { namespace: '', name: '' } : parsePosition(query.after);
     const values = {
@@ -191,9 +192,12 @@ export class PostgresReader implements RevisionReader {
     };
     await this.#untilVisible(revision);
     const page = await this.#readHistory({ upTo: revision, after: revision }, async (run) => {
-      const objects = (await run(LIST_AT, { ...values, limit })).map(toStoredObject);
-      const [counted] = objects.length < limit ? [] : await run(COUNT_AT, values);
-      return { objects, remaining: counted === undefined ? 0 : Number(counted.count) - objects.length };
+      const rows = await run(LIST_AT, { ...values, limit: limit + 1 });
+      const objects = rows.slice(0, limit).map(toStoredObject);
+      if (rows.length <= limit) return { objects, remaining: 0 };
+      const [counted] = await run(COUNT_AT, values);
+      const count = counted?.count ?? undefined;
+      return { objects, remaining: count === undefined ? undefined : Number(count) - objects.length };
     });
     await this.#assertKept(revision);
     return page;

@@ -18,6 +18,7 @@ const QUESTION_MS = 1500;
 export class SharedCurrentRevision {
   readonly #query: () => Promise<Revision>;
   readonly #asked: string;
+  readonly #questionMs: number;
   #running: Promise<Revision> | undefined;
   #next: Promise<Revision> | undefined;
   /** Reads that share the next question. */
@@ -25,10 +26,11 @@ export class SharedCurrentRevision {
   #wasBusy = false;
   #startedAt = 0;
 
-  /** `asked`: which revision, for the error that it did not come in time. */
-  constructor(query: () => Promise<Revision>, asked = 'is the newest') {
+  /** `asked`: which revision, for the error that it did not come within `questionMs`. */
+  constructor(query: () => Promise<Revision>, asked = 'is the newest', questionMs = QUESTION_MS) {
     this.#query = query;
     this.#asked = asked;
+    this.#questionMs = questionMs;
   }
 
   get(): Promise<Revision> {
@@ -51,22 +53,22 @@ export class SharedCurrentRevision {
     this.#wasBusy = this.#waiting >= BUSY_READS;
     this.#waiting = 0;
     this.#startedAt = performance.now();
-    const running = inTime(this.#query(), this.#asked).finally(() => {
+    const running = this.#inTime(this.#query()).finally(() => {
       if (this.#running === running) this.#running = undefined;
     });
     this.#running = running;
     return running;
   }
-}
 
-/** @throws StorageError unavailable when it takes too long */
-async function inTime(question: Promise<Revision>, asked: string): Promise<Revision> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const reason = `the database did not say within ${QUESTION_MS} ms which revision ${asked}`;
-    const fail = (): void => reject(new StorageError({ kind: 'unavailable', reason }));
-    // An answer that has come while this process was busy is read first.
-    timer = setTimeout(() => setImmediate(fail), QUESTION_MS);
-  });
-  return Promise.race([question, late]).finally(() => clearTimeout(timer));
+  /** @throws StorageError unavailable when it takes too long */
+  async #inTime(question: Promise<Revision>): Promise<Revision> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const reason = `the database did not say within ${this.#questionMs} ms which revision ${this.#asked}`;
+      const fail = (): void => reject(new StorageError({ kind: 'unavailable', reason }));
+      // An answer that has come while this process was busy is read first.
+      timer = setTimeout(() => setImmediate(fail), this.#questionMs);
+    });
+    return Promise.race([question, late]).finally(() => clearTimeout(timer));
+  }
 }

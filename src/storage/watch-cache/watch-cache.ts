@@ -24,6 +24,8 @@ const LOADED_TIMEOUT_MS = 20_000;
 const TICK_MS = 1000;
 /** Objects read at a time from history, for lists of the past. */
 const HISTORY_PAGE = 1000;
+/** How long a watch from before the memory waits to be told whether it may. It then reads history, which takes as long. */
+const RESUME_MS = 30_000;
 
 /** Of a watch that was over before it could begin. */
 const NO_EVENTS = new DeliveredEvents(async () => {}, AbortSignal.abort());
@@ -64,7 +66,11 @@ export class WatchCache implements Store, ChangeSink {
   constructor(options: WatchCacheOptions) {
     this.#options = options;
     this.#replay = new Replay(options.reader, this.#encodings);
-    this.#compacted = new SharedCurrentRevision(() => options.reader.compactedRevision(), 'is compacted');
+    this.#compacted = new SharedCurrentRevision(
+      () => options.reader.compactedRevision(),
+      'is compacted',
+      RESUME_MS,
+    );
     this.#current = new SharedCurrentRevision(() => options.reader.currentRevision());
   }
 
@@ -288,9 +294,10 @@ export class WatchCache implements Store, ChangeSink {
         if (matches !== undefined && !matches(entry)) continue;
         entries.push(entry);
         if (limit === 0 || entries.length < limit) continue;
-        const left = remaining + objects.length - at - 1;
+        const left = remaining === undefined ? undefined : remaining + objects.length - at - 1;
         if (left === 0) return { revision, entries };
-        return { revision, entries, next: after, ...(matches === undefined ? { remaining: left } : {}) };
+        const isKnown = matches === undefined && left !== undefined;
+        return { revision, entries, next: after, ...(isKnown ? { remaining: left } : {}) };
       }
       if (remaining === 0) return { revision, entries };
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ScaleSettings } from '../arguments.ts';
 import type { Target } from '../load/jobs.ts';
 import type { Measured } from '../measure/usage.ts';
-import { generate } from '../scale/generate.ts';
+import { generate, SETTINGS_TO_GENERATE } from '../scale/generate.ts';
 import { type Log, Shape } from '../scale/shape.ts';
 import { createNamespace, type Environment } from './environment.ts';
 import { OwnServer, type ServerFlags } from './own-server.ts';
@@ -101,25 +101,23 @@ export class KeptServer implements Environment {
   }
 }
 
-function readKept({ dataDir, revisions, objects }: ScaleSettings): KeptLog | undefined {
+function readKept({ dataDir, revisions, objects, isSmall }: ScaleSettings): KeptLog | undefined {
   if (dataDir === undefined || !existsSync(dataDir) || readdirSync(dataDir).length === 0) return undefined;
   const file = join(dataDir, FILE);
   if (!existsSync(file))
     throw new Error(`${dataDir} holds no log that was made to its end: remove it, or name another`);
   const kept: KeptLog = JSON.parse(readFileSync(file, 'utf8'));
-  if (kept.revisions === revisions && kept.objects === objects) return kept;
-  throw new Error(
-    `${dataDir} was made with --revisions=${kept.revisions} --objects=${kept.objects}: give these, or another folder`,
-  );
+  if (kept.revisions === revisions && kept.objects === objects && kept.isSmall === isSmall) return kept;
+  const flags = `--revisions=${kept.revisions} --objects=${kept.objects}${kept.isSmall ? ' --small-objects' : ''}`;
+  throw new Error(`${dataDir} was made with ${flags}: give these, or another folder`);
 }
 
 /** The server comes first, with the schema and what it makes for itself. */
 async function make(own: OwnServer, { size, onProgress }: KeptOptions): Promise<KeptLog> {
   await own.start();
-  await own.stop();
   const startedAt = performance.now();
-  const log = await generate(own.databaseUrl, size, (done) =>
-    onProgress(`made ${done} of ${size.revisions} revisions`),
+  const log = await own.withSettings(SETTINGS_TO_GENERATE, (url) =>
+    generate(url, size, (done) => onProgress(`made ${done} of ${size.revisions} revisions`)),
   );
   const kept = {
     ...log,

@@ -40,8 +40,28 @@ export class OwnServer implements AsyncDisposable {
     this.#folder = keptIn ?? mkdtempSync(join(tmpdir(), 'pg-apiserver-bench-'));
     // The account PostgreSQL runs under when we are root must be able to pass.
     chmodSync(this.#folder, 0o755);
+    this.#postgres = this.#database([]);
+  }
+
+  #database(settings: readonly string[]): EmbeddedPostgres {
     const folder = join(this.#folder, 'postgres');
-    this.#postgres = new EmbeddedPostgres({ folder, port: 0, settings: [], onProgress: () => {} });
+    return new EmbeddedPostgres({ folder, port: 0, settings, onProgress: () => {} });
+  }
+
+  /** Stops server and database, and hands out the URL of the same one with other settings, for as long as the work takes. */
+  async withSettings<Result>(
+    settings: readonly string[],
+    work: (url: string) => Promise<Result>,
+  ): Promise<Result> {
+    await this.stop();
+    await this.#postgres.stop();
+    const other = this.#database(settings);
+    await other.start();
+    try {
+      return await work(other.url);
+    } finally {
+      await other.stop();
+    }
   }
 
   get databaseUrl(): string {

@@ -4,23 +4,26 @@ import { CHECKS } from './checks.ts';
 import { generate } from './generate.ts';
 import { DAYS, Shape } from './shape.ts';
 
-test('a log that is made has one chain for each object, which ends in its current state', async () => {
-  await using database = await createTestDatabase();
-  const log = await generate(database.url, { revisions: 100_000, objects: 10_000 });
-  const [{ revisions, objects, days } = {}] = await database.query<Record<string, number>>(
-    `SELECT count(*)::int AS revisions, count(DISTINCT tableoid)::int AS days,
+test.each([false, true])(
+  'a log that is made has one chain for each object, which ends in its current state; small: %s',
+  async (isSmall) => {
+    await using database = await createTestDatabase();
+    const log = await generate(database.url, { revisions: 100_000, objects: 10_000, isSmall });
+    const [{ revisions, objects, days } = {}] = await database.query<Record<string, number>>(
+      `SELECT count(*)::int AS revisions, count(DISTINCT tableoid)::int AS days,
        (SELECT count(*) FROM objects)::int AS objects FROM revisions`,
-  );
-  expect(revisions).toBeGreaterThan(99_900);
-  expect(revisions).toBeLessThanOrEqual(100_000);
-  expect({ objects, days }).toEqual({ objects: 10_000, days: DAYS });
-  for (const { promise, violations } of CHECKS) {
-    expect(await database.query(violations(new Shape(log))), promise).toEqual([]);
-  }
-});
+    );
+    expect(revisions).toBeGreaterThan(99_900);
+    expect(revisions).toBeLessThanOrEqual(100_000);
+    expect({ objects, days }).toEqual({ objects: 10_000, days: DAYS });
+    for (const { promise, violations } of CHECKS) {
+      expect(await database.query(violations(new Shape(log))), promise).toEqual([]);
+    }
+  },
+);
 
 test('too few objects or revisions are refused', () => {
-  const log = { first: 1, follows: 0, from: new Date(), days: 10 };
+  const log = { first: 1, follows: 0, from: new Date(), days: 10, isSmall: false };
   expect(() => new Shape({ ...log, revisions: 100_000, objects: 100 })).toThrow('--objects must be');
   expect(() => new Shape({ ...log, revisions: 10_000, objects: 10_000 })).toThrow('--revisions must be');
 });

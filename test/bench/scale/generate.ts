@@ -9,6 +9,18 @@ const LOG_COLUMNS = `revision, api_group, resource, namespace, name, uid, verb, 
   username, user_agent, source_address, request_id, field_manager, follows_revision`;
 
 /**
+ * Of a PostgreSQL whose data is worth nothing until it is complete. Without WAL, rows of a table that is made or emptied in the same
+ * transaction are written once.
+ */
+export const SETTINGS_TO_GENERATE: readonly string[] = [
+  'fsync=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'autovacuum=off',
+];
+
+/**
  * Writes a log of that size, straight into its partitions, and the objects it leaves. For a database that no server uses: what is
  * there already is dated to when the log begins. History goes on in partitions of a day each.
  */
@@ -35,7 +47,9 @@ export async function generate(
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query("SET synchronous_commit = off; SET work_mem = '64MB'");
+  await client.query(
+    "SET synchronous_commit = off; SET work_mem = '64MB'; SET maintenance_work_mem = '512MB'",
+  );
   return client;
 }
 
@@ -81,31 +95,65 @@ interface Writing {
 }
 
 async function writeDays(url: string, { shape, edges, onProgress }: Writing): Promise<void> {
-  const end = shape.last + 1;
-  let day = 0;
+  const days = edges.slice(0, -1).map((low, day) => ({ low, high: edges[day + 1] ?? low }));
   let done = 0;
   const writer = async (): Promise<void> => {
     const client = await connect(url);
     try {
-      while (day + 1 < edges.length) {
-        const [low = end, high = end] = [edges[day], edges[day + 1]];
-        day += 1;
-        for (let at = low; at < Math.min(high, end); at += BATCH) {
-          const past = Math.min(at + BATCH, high, end);
-          const rows = shape.rows(shape.between(at, past));
-          await client.query(
-            `INSERT INTO revisions_${low} (${LOG_COLUMNS}) SELECT ${LOG_COLUMNS} FROM (${rows}) l`,
-          );
-          done += past - at;
+      for (let day = days.shift(); day !== undefined; day = days.shift()) {
+        await writeDay(client, shape, day, (rows) => {
+          done += rows;
           onProgress(done);
-        }
-        await client.query(`VACUUM (ANALYZE) revisions_${low}`);
+        });
       }
     } finally {
       await client.end();
     }
   };
   await Promise.all(Array.from({ length: WRITERS }, writer));
+}
+
+interface Day {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Rows first and then their indexes: a tenth of the time that it takes to keep indexes of random keys while rows come. */
+async function writeDay(
+  client: pg.Client,
+  shape: Shape,
+  { low, high }: Day,
+  onWritten: (rows: number) => void,
+): Promise<void> {
+  const table = `revisions_${low}`;
+  const { rows: indexes } = await client.query<{ name: string; made: string; primary: boolean }>(
+    'SELECT indexrelid::regclass AS name, pg_get_indexdef(indexrelid) AS made, indisprimary AS primary FROM pg_index WHERE indrelid = $1::regclass',
+    [table],
+  );
+  // The check spares a look at all rows when they become part of the log again.
+  await client.query(`
+    BEGIN;
+    ALTER TABLE revisions DETACH PARTITION ${table};
+    ALTER TABLE ${table} ADD CONSTRAINT its_day CHECK (revision >= ${low} AND revision < ${high});
+    ${indexes.map(({ name, primary }) => (primary ? `ALTER TABLE ${table} DROP CONSTRAINT ${name}` : `DROP INDEX ${name}`)).join('; ')};
+    COMMIT`);
+  await client.query(`BEGIN; TRUNCATE ${table}`);
+  const end = Math.min(high, shape.last + 1);
+  for (let at = low; at < end; at += BATCH) {
+    const past = Math.min(at + BATCH, end);
+    const rows = shape.rows(shape.between(at, past));
+    await client.query(`INSERT INTO ${table} (${LOG_COLUMNS}) SELECT ${LOG_COLUMNS} FROM (${rows}) l`);
+    onWritten(past - at);
+  }
+  for (const { made, primary } of indexes)
+    await client.query(primary ? `ALTER TABLE ${table} ADD PRIMARY KEY (revision)` : made);
+  await client.query('COMMIT');
+  await client.query(`VACUUM (FREEZE, ANALYZE) ${table}`);
+  await client.query(`
+    BEGIN;
+    ALTER TABLE revisions ATTACH PARTITION ${table} FOR VALUES FROM (${low}) TO (${high});
+    ALTER TABLE ${table} DROP CONSTRAINT its_day;
+    COMMIT`);
 }
 
 async function writeObjects(client: pg.Client, shape: Shape): Promise<void> {

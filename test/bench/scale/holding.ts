@@ -1,10 +1,13 @@
 import type { Figures, KeptBench } from '../bench.ts';
 import { rateOfStart, readRows } from '../environment/start-again.ts';
 import { memoryOf } from '../measure/proc.ts';
+import { startUsage } from '../measure/usage.ts';
+import { costOf } from '../measure-requests.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** Some ten seconds after its start V8 collects what the start has left behind. */
 const SETTLE_MS = 20_000;
+const INDEX_POLL_MS = 1000;
 
 interface Sizes {
   readonly count: number;
@@ -68,6 +71,44 @@ export async function cold({ environment }: KeptBench): Promise<Figures> {
       'JSON MB': bytes / MEGABYTE,
       'kB an object': residentBytes / count / 1024,
       'reading the rows s': reading.seconds,
+    },
+  };
+}
+
+interface RequestIndexes {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+const REQUEST_INDEXES = `
+  SELECT count(*)::float8 AS count, sum(pg_relation_size(i.indexrelid))::float8 AS bytes
+  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+  WHERE c.relname LIKE '%\\_by\\_request'`;
+
+/** Until the server has indexed what is written to no more. In a log that was just made that is all of it. */
+export async function requestIndexes({ environment }: KeptBench): Promise<Figures> {
+  const startedAt = performance.now();
+  const [{ revisions = 0 } = {}] = await environment.own.query<Record<string, number>>(
+    'SELECT sum(c.reltuples)::float8 AS revisions FROM log_partitions() p JOIN pg_class c ON c.oid = p.partition',
+  );
+  const stop = startUsage(environment.measured);
+  for (let isDue = true; isDue; ) {
+    await new Promise((resolve) => setTimeout(resolve, INDEX_POLL_MS));
+    const [row] = await environment.own.query<{ due: boolean }>(
+      'SELECT closed_without_requests() IS NOT NULL AS due',
+    );
+    isDue = row?.due ?? false;
+  }
+  const usage = stop();
+  const [made] = await environment.own.query<RequestIndexes & Record<string, number>>(REQUEST_INDEXES);
+  return {
+    unit: 'revisions',
+    count: revisions,
+    ...costOf(usage, revisions),
+    facts: {
+      'made after s': (performance.now() - startedAt) / 1000,
+      partitions: made?.count ?? Number.NaN,
+      GB: (made?.bytes ?? Number.NaN) / MEGABYTE / 1024,
     },
   };
 }

@@ -9,6 +9,8 @@ import { costOf, measure, toFigures } from '../measure-requests.ts';
 const PAGE = '/api/v1/configmaps?limit=500';
 const CHANGES = 5000;
 const PATIENCE_MS = 120_000;
+/** Of a watch that ends early, the error that it ends with. */
+const TOLD = 500;
 
 /** Of more than half a million config maps, one page after the other. */
 export async function listPage(bench: KeptBench): Promise<Figures> {
@@ -59,14 +61,16 @@ function untilReplayed(target: Target, path: string): Promise<number> {
     const asking = request({ ...options, timeout: PATIENCE_MS }, (response) => {
       const counter = new EventCounter();
       let events = 0;
+      let last = '';
       response.on('data', (chunk: Buffer) => {
         events += counter.count(chunk);
+        last = (last + chunk.toString('latin1')).slice(-TOLD);
         if (events < CHANGES) return;
         resolve(performance.now() - startedAt);
         asking.destroy();
       });
       response.once('close', () =>
-        reject(new Error(`a watch ended after ${events} events, ${response.statusCode}`)),
+        reject(new Error(`a watch ended after ${events} events, ${response.statusCode}, with ${last}`)),
       );
     });
     asking.once('timeout', () => asking.destroy(new Error('a watch is silent')));

@@ -2,6 +2,8 @@
 export interface ScaleSize {
   readonly revisions: number;
   readonly objects: number;
+  /** Objects of 0.2 kB and short ids, for half the disk. */
+  readonly isSmall: boolean;
 }
 
 /** Where it lies in the log. Everything else follows from the number of a revision. */
@@ -113,6 +115,37 @@ const namespace: object = {
   status: { phase: 'Active' },
 };
 
+const BRIEF = { name: '', namespace: '%3$s', uid: '%2$s' };
+
+/** What is left of them when there is to be much of it. */
+const BRIEF_JSON: Readonly<Record<string, (prefix: string) => object>> = {
+  leases: (prefix) => ({
+    kind: 'Lease',
+    apiVersion: 'coordination.k8s.io/v1',
+    metadata: { ...BRIEF, name: `${prefix}%1$s` },
+    spec: { renewTime: '%5$s' },
+  }),
+  pods: (prefix) => ({
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { ...BRIEF, name: `${prefix}%1$s` },
+    spec: { nodeName: 'node-%1$s', containers: [{ name: 'web', image: 'web:1.42.0' }] },
+    status: { phase: 'Running', message: 'at %4$s' },
+  }),
+  configmaps: (prefix) => ({
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { ...BRIEF, name: `${prefix}%1$s` },
+    data: { turn: '%4$s' },
+  }),
+};
+
+const shorten = (kind: Kind): Kind => ({
+  ...kind,
+  agent: kind.agent.replace(/ .*/, ''),
+  json: BRIEF_JSON[kind.resource]?.(kind.prefix) ?? kind.json,
+});
+
 /** The order is that of creation; jobs, which are created and deleted all the time, come last. */
 function kindsOf(objects: number): Kind[] {
   const [leases, pods] = [Math.floor(objects / 50), Math.floor(objects * 0.38)];
@@ -182,7 +215,7 @@ export class Shape {
     this.#created = objects - jobs;
     this.#turns = Math.floor((revisions - this.#created + jobs) / TURN);
     if (this.#turns < jobs) throw new RangeError('--revisions must be 1.2 times --objects or more');
-    this.#kinds = kindsOf(objects);
+    this.#kinds = log.isSmall ? kindsOf(objects).map(shorten) : kindsOf(objects);
   }
 
   /** Revisions from the first to the last of them; those of the first jobs' ends are left out. */
@@ -211,13 +244,13 @@ SELECT r AS revision, api_group, resource, namespace, prefix || idx AS name, uid
   END AS previous_revision,
   format(json, idx, uid, namespace, r, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::json AS object,
   at AS committed_at, gen_random_uuid() AS write_id, who AS username, agent AS user_agent,
-  '10.0.' || idx / 250 % 250 || '.' || idx % 250 AS source_address, gen_random_uuid()::text AS request_id,
+  '10.0.' || idx / 250 % 250 || '.' || idx % 250 AS source_address, ${this.log.isSmall ? 'left(gen_random_uuid()::text, 18)' : 'gen_random_uuid()::text'} AS request_id,
   split_part(agent, '/', 1) AS field_manager,
   CASE WHEN batch = 0 THEN ${follows} ELSE ${first - 1} + batch END AS follows_revision
 FROM (
   SELECT *, ${cases(this.#kinds.map(({ namespace: of }) => of))} AS namespace,
     ${cases(this.#kinds.map(({ who }) => who))} AS who,
-    md5(prefix || idx)::uuid::text AS uid,
+    ${this.log.isSmall ? 'left(md5(prefix || idx), 16)' : 'md5(prefix || idx)::uuid::text'} AS uid,
     timestamptz '${from.toISOString()}' + batch * ${stepUs}::float8 * interval '1 microsecond' AS at,
     CASE WHEN ${isFirst} OR kind = ${JOBS} AND place = 1 THEN 'create' WHEN ${isJob} THEN 'delete' ELSE 'update' END AS verb
   FROM (

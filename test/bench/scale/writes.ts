@@ -16,7 +16,11 @@ const CLIENTS = 64;
 
 /** Beside a server with next to no history, in turns: what both share of the machine is the same. */
 export async function writes(bench: KeptBench, verb: Verb): Promise<Figures[]> {
-  await using small = await KeptServer.open({ ...bench.settings, size: SMALL, onProgress: () => {} });
+  await using small = await KeptServer.open({
+    ...bench.settings,
+    size: { ...SMALL, isSmall: bench.shape.log.isSmall },
+    onProgress: () => {},
+  });
   const benches = [{ ...bench, environment: small }, bench] as const;
   const rounds: Figures[][] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,7 +1,7 @@
 import type { Group, KeptBench, Stage } from '../bench.ts';
 import { KeptServer } from '../environment/kept-server.ts';
 import { compaction } from '../scale/compaction.ts';
-import { cold, size } from '../scale/holding.ts';
+import { cold, requestIndexes, size } from '../scale/holding.ts';
 import { QUESTIONS } from '../scale/questions.ts';
 import { listPage, listPageOfThen, resumedWatch } from '../scale/serving.ts';
 import { writes } from '../scale/writes.ts';
@@ -11,6 +11,7 @@ export const scale: Group = {
   server: 'kept',
   open,
   scenarios: [
+    { name: 'scale/request-indexes', run: requestIndexes },
     { name: 'scale/size', run: size },
     { name: 'scale/cold-start', run: cold },
     { name: 'scale/create', run: (bench) => writes(bench, 'create') },

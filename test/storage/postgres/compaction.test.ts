@@ -201,17 +201,19 @@ test('every state inside the window can be rebuilt, by revision and by time, and
     const text = `SELECT name || '@' || revision AS object FROM cluster_at(${position}) ORDER BY name`;
     return (await database.query<{ object: string }>(text, [value])).map(({ object }) => object);
   };
+  const ofNamespace = ", of_namespace => 'default'";
   for (const revision of revisions) {
     const byRevision = clusterAt('$1::bigint', `${revision}`);
     const byTime = clusterAt('$1::timestamptz', timeOf.get(revision));
+    const namespaceByRevision = clusterAt(`$1::bigint${ofNamespace}`, `${revision}`);
+    const namespaceByTime = clusterAt(`$1::timestamptz${ofNamespace}`, timeOf.get(revision));
+    const all = [byRevision, byTime, namespaceByRevision, namespaceByTime];
     if (revision < border) {
-      await expect(byRevision()).rejects.toThrow('older than the history that is kept');
-      await expect(byTime()).rejects.toThrow('older than the history that is kept');
+      for (const one of all) await expect(one()).rejects.toThrow('older than the history that is kept');
       continue;
     }
     const expected = states.get(revision);
-    expect(await byRevision()).toEqual(expected);
-    expect(await byTime()).toEqual(expected);
+    for (const one of all) expect(await one()).toEqual(expected);
     const { objects } = await log.reader.listAt({ ...EVERYTHING, revision });
     expect(objects.map((object) => `${object.key.name}@${object.revision}`)).toEqual(expected);
   }

@@ -4,6 +4,7 @@ import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { beginPartition, fillObjects, keepHistory, openLog, Recorder, write } from './kit.ts';
+import { makeHistory } from './made-history.ts';
 
 const never = new AbortController().signal;
 
@@ -197,4 +198,17 @@ test('nothing is ever deleted row by row from the log', async () => {
   expect(size?.rows).toBe(2);
   expect(Number(size?.bytes)).toBe(8192);
   await log.close();
+});
+
+test('which revision has replaced a state is read from an index alone, however far away it lies', async () => {
+  await using database = await createTestDatabase();
+  await keepHistory(database, '1 hour');
+  await makeHistory(database, { resource: 'configmaps', objects: 2000, rounds: 20 });
+  await database.query('VACUUM revisions');
+  const plan = await database.query<{ 'QUERY PLAN': string }>(`
+    EXPLAIN SELECT r.revision, r.previous_revision FROM revisions r
+    WHERE r.previous_revision < 10001 AND r.previous_revision > 0 AND r.revision >= 10001 AND r.revision > 0
+    ORDER BY r.previous_revision LIMIT 1000`);
+  const text = plan.map((line) => line['QUERY PLAN']).join('\n');
+  expect(text).toContain('Index Only Scan using revisions_10001_by_older_state');
 });

@@ -79,6 +79,9 @@ async function readAll(reader: Client): Promise<string> {
     'SELECT c::text AS row FROM cluster_at((SELECT max(revision) FROM history)) c',
     'SELECT c::text AS row FROM cluster_at((SELECT revision FROM compaction)) c',
     'SELECT c::text AS row FROM cluster_at(now()) c',
+    "SELECT c::text AS row FROM cluster_at((SELECT max(revision) FROM history), of_namespace => 'default') c",
+    "SELECT c::text AS row FROM cluster_at((SELECT revision FROM compaction), 'default', 'secrets') c",
+    "SELECT c::text AS row FROM cluster_at(now(), of_namespace => 'default', of_resource => 'secrets', of_group => '') c",
     "SELECT object_at('', 'secrets', 'default', name, r)::text AS row FROM current_objects, (SELECT max(revision) AS r FROM history) h",
     "SELECT object_at('', 'secrets', 'default', 'kept', now())::text AS row",
     "SELECT object_at('', 'secrets', 'default', 'kept', revision)::text AS row FROM compaction",
@@ -260,6 +263,7 @@ test('a server role does all that a server does, and cannot change a table', asy
   await database.query("UPDATE revisions SET committed_at = now() + interval '1 year' WHERE revision = $1", [
     updated.toString(),
   ]);
+  expect(await log.compactor.indexRequests(never)).toBe(1);
   expect(await log.compactor.compact(never)).toBe(1);
   await database.query("UPDATE objects SET expires_at = now() - interval '1 s' WHERE name = 'edge'");
   expect(await log.expirer.expire()).toBe(1);
@@ -316,8 +320,13 @@ test('what a migration makes is the owner of the schema’s, whoever of its memb
   await database.query(
     'DROP VIEW secret_data CASCADE; DROP FUNCTION without_secret_data CASCADE; DELETE FROM schema_migrations WHERE id IN (40, 41)',
   );
+  await database.query(
+    'DROP FUNCTION resources_in_history, cluster_at(bigint, text, text, text), cluster_at(timestamptz, text, text, text)',
+  );
   await database.query('DROP VIEW IF EXISTS current_objects, superseded_objects CASCADE');
-  await database.query('DROP FUNCTION functions_of_owner, grant_server, grant_reader, renew_grants');
+  await database.query(
+    'DROP FUNCTION functions_of_owner, grant_server, grant_reader, renew_grants, closed_without_requests, index_requests',
+  );
   await database.query(
     'CREATE VIEW history AS SELECT revision, committed_at AS at, username AS who, verb, resource AS what, namespace, name, field_manager AS manager, user_agent, source_address, request_id, previous_revision, object FROM revisions',
   );

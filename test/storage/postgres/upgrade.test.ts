@@ -152,6 +152,8 @@ test('a database is upgraded while servers of the version before write and read,
     'roles',
     'objects_without_bytes',
     'commits_without_bytes',
+    'indexes_of_partitions',
+    'state_of_a_namespace',
     'custom_resource_views',
   ]);
   const last = await database.query<{ name: string; revision: string }>(

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { Change, ChangeSink, RevisionReader, StoredObject } from '../../../src/storage/revision-log.ts';
 import type { WatchQuery } from '../../../src/storage/store.ts';
@@ -185,4 +185,28 @@ test('a load that fails leaves the reset to be tried again, and nothing is serve
   log.loads.shift()?.give(1000, ['b']);
   expect(await second).toBe(at(1000));
   expect((await list).entries.map(({ name }) => name)).toEqual(['b']);
+});
+
+test('a watch from before the memory waits for a database that is slow to say what is compacted', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    await using log = await Log.loaded(10, ['a']);
+    log.compacted = at(0);
+    const slow = Promise.withResolvers<void>();
+    log.answers = slow.promise;
+    const { over } = begin(log, { kind: 'after', revision: at(5) });
+    let failure: unknown;
+    over.catch((error: unknown) => {
+      failure = error;
+    });
+    await turns();
+    await vi.advanceTimersByTimeAsync(20_000);
+    await turns();
+    slow.resolve();
+    await turns();
+    expect(failure).toBeUndefined();
+    expect(log.replays).toHaveLength(1);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,0 +1,110 @@
+import pg from 'pg';
+import { expect, test, vi } from 'vitest';
+import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
+import { PATIENCE } from '../../kit/patience.ts';
+import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { beginPartition, keepHistory, openLog, write } from './kit.ts';
+import { makeHistory, pagesOf } from './made-history.ts';
+
+const never = new AbortController().signal;
+
+const indexed = async (database: TestDatabase): Promise<string[]> => {
+  const rows = await database.query<{ name: string }>(
+    "SELECT tablename AS name FROM pg_indexes WHERE indexdef LIKE '%request_id%' ORDER BY 1",
+  );
+  return rows.map(({ name }) => name);
+};
+
+/** Two partitions that are written to no more, and one that is. */
+async function writePartitions(database: TestDatabase, log: PostgresLog): Promise<void> {
+  await keepHistory(database, '1 hour');
+  await log.compactor.makeAhead();
+  for (const name of ['a', 'b', 'c']) {
+    await log.committer.commit(write('create', name));
+    if (name !== 'c') await beginPartition(database);
+    await log.committer.commit(write('create', `${name}2`));
+    await log.compactor.makeAhead();
+  }
+}
+
+test('what a request has changed is found by an index, in all partitions but those that are written to', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  await keepHistory(database, '1 hour');
+  await makeHistory(database, { resource: 'configmaps', objects: 200, rounds: 200 });
+  await log.committer.commit(write('create', 'newest'));
+  expect(await log.compactor.indexRequests(never)).toBe(4);
+  expect(await indexed(database)).toEqual([1, 10001, 20001, 30001].map((low) => `revisions_${low}`));
+  expect(await log.compactor.indexRequests(never)).toBe(0);
+  const [{ id } = { id: '' }] = await database.query<{ id: string }>(
+    'SELECT request_id AS id FROM history WHERE revision = 12345',
+  );
+  const text = `SELECT revision FROM history WHERE request_id = '${id}'`;
+  expect(await database.query(text)).toEqual([{ revision: '12345' }]);
+  expect(await pagesOf(database, text)).toBeLessThan(40);
+  await log.close();
+});
+
+test('a partition is indexed once, however many servers look after it', async () => {
+  await using database = await createTestDatabase();
+  const logs = [1, 2, 3].map(() => openLog(database.url));
+  await writePartitions(database, logs[0] as PostgresLog);
+  const made = await Promise.all(logs.map(({ compactor }) => compactor.indexRequests(never)));
+  expect(await indexed(database)).toHaveLength(2);
+  expect(made.reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(2);
+  await Promise.all(logs.map((one) => one.close()));
+});
+
+test('while a partition is indexed commits, reads and new partitions go on', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  await writePartitions(database, log);
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  // Until the transaction ends the index is being made.
+  await client.query('BEGIN');
+  expect((await client.query('SELECT index_requests() AS of')).rows).toEqual([{ of: 'revisions_10001' }]);
+  await log.committer.commit(write('create', 'meanwhile'));
+  const before = (await database.query('SELECT FROM log_partitions()')).length;
+  await beginPartition(database);
+  expect(await log.compactor.makeAhead()).toBe(1);
+  await log.committer.commit(write('create', 'next'));
+  await log.committer.commit(write('create', 'one more'));
+  expect(await database.query('SELECT FROM log_partitions()')).toHaveLength(before + 1);
+  expect(await database.query('SELECT FROM history')).toHaveLength(9);
+  // Another server leaves it alone, and says nothing.
+  await expect(log.compactor.indexRequests(never)).rejects.toMatchObject({ code: '55P03' });
+  await client.query('COMMIT');
+  await client.end();
+  await log.compactor.indexRequests(never);
+  expect(await indexed(database)).toHaveLength(3);
+  await log.close();
+});
+
+test('the upkeep of a server indexes what is written to no more', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url, { compactionIntervalMs: 3_600_000 });
+  await writePartitions(database, log);
+  const stop = new AbortController();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const running = log.compactor.run(stop.signal);
+  vi.advanceTimersByTime(10_000);
+  vi.useRealTimers();
+  await vi.waitFor(async () => expect(await indexed(database)).toHaveLength(2), PATIENCE);
+  stop.abort();
+  await running;
+  await log.close();
+});
+
+test('a partition that is about to go is not indexed', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  await writePartitions(database, log);
+  await database.query(
+    "UPDATE revisions SET committed_at = committed_at - interval '2 hours' WHERE revision <= 10001",
+  );
+  await database.query('SELECT compact_history()');
+  await log.compactor.indexRequests(never);
+  expect(await indexed(database)).toEqual(['revisions_10001']);
+  await log.close();
+});
