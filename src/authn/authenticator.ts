@@ -1,4 +1,5 @@
 import type { ApiRequest, UserInfo } from '../request/api-request.ts';
+import { StorageError } from '../storage/errors.ts';
 
 /** The credentials of a request. */
 export interface Credentials extends Pick<ApiRequest, 'headers' | 'peerCertificate'> {
@@ -61,8 +62,10 @@ export function createUnion(authenticators: readonly Authenticator[]): Authentic
   };
 }
 
-/** Several errors as one. */
+/** Several errors as one. That storage did not answer says more than the others: it may know the caller. */
 export function joinErrors(errors: readonly unknown[]): Error {
+  const unread = errors.find((error) => error instanceof StorageError);
+  if (unread !== undefined) return unread;
   const texts = [...new Set(errors.map((error) => (error instanceof Error ? error.message : String(error))))];
   const [first = ''] = texts;
   return new Error(texts.length === 1 ? first : `[${texts.join(', ')}]`, { cause: errors[0] });

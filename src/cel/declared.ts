@@ -1,5 +1,7 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { OutOfBudget, spent, withBudget } from './budget.ts';
+import { balanceChains } from './chains.ts';
+import { checkerFor } from './declared-checker.ts';
 import { createEnvironment } from './environment.ts';
 import { instrument } from './instrument.ts';
 import { describeIssue } from './issues.ts';
@@ -13,9 +15,8 @@ import {
   type LibraryType,
   type LibraryVariable,
 } from './library-internals.ts';
-import { literalProblem } from './literals.ts';
 import type { ObjectType, ValueType } from './objects.ts';
-import { CelError, toCelError, toSource } from './program.ts';
+import { CelError, isTooDeep, toCelError, toSource } from './program.ts';
 import { CheckScope, RunScope } from './scopes.ts';
 
 /** What a run came to; its cost is counted either way. */
@@ -67,8 +68,10 @@ export class DeclaredTypes {
 
   /** @throws CelError whose message is the text of Kubernetes: `compilation failed: ` and the place */
   compile(expression: string, variables: Readonly<Record<string, ValueType>>): DeclaredProgram {
+    assertSize(expression);
     try {
       const tree = this.#base.environment.parse(toSource(expression)).ast as unknown as CheckedNode;
+      balanceChains(tree);
       const type = this.#checker.check(tree, new CheckScope(this.#lookup(variables)));
       instrument(tree);
       return { type: type.name, tree, run: (values, limit) => this.#run(tree, values, limit) };
@@ -139,9 +142,21 @@ export class DeclaredTypes {
   }
 }
 
+/** cel-go reads no longer expressions. */
+const MAX_CODE_POINTS = 100_000;
+
+/** @throws CelError */
+function assertSize(expression: string): void {
+  if (expression.length <= MAX_CODE_POINTS) return;
+  const size = [...expression].length;
+  if (size <= MAX_CODE_POINTS) return;
+  const why = `expression code point size exceeds limit: size: ${size}, limit ${MAX_CODE_POINTS}`;
+  throw new CelError(`compilation failed: ERROR: <input>:-1:0: ${why}`);
+}
+
 /** An operand of another type than the checked one, which `dyn` and null allow, is met by JavaScript's own error. */
 const toRunError = (error: unknown): CelError =>
-  error instanceof TypeError || error instanceof RangeError
+  error instanceof TypeError || (error instanceof RangeError && !isTooDeep(error))
     ? new CelError('no such overload', { cause: error })
     : toCelError(error);
 
@@ -165,159 +180,4 @@ function objectTypeNumber(at: number, { registry, options }: Internals): Library
   const type = numbered[at];
   if (type === undefined) throw new Error('the CEL library made no type');
   return type;
-}
-
-/** The arguments of `'%d %s'.format([1, 'a'])`. */
-const isFormat = ({ op, args }: CheckedNode): boolean =>
-  op === 'rcall' && Array.isArray(args) && Object.is(args[0], 'format');
-
-/** Undefined: it has to be computed. */
-function writtenValue({ op, args }: CheckedNode): unknown {
-  if (op === 'value') return args;
-  const inner =
-    op === '-_' && typeof args === 'object' && args !== null && 'args' in args ? args.args : undefined;
-  return typeof inner === 'bigint' ? -inner : undefined;
-}
-
-const mapTypeOf = (registry: LibraryRegistry): unknown => registry.variables.get('map')?.value;
-
-type CheckerClass = new (
-  parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
-  objects: ReadonlySet<string>,
-) => LibraryChecker;
-
-let checkerClass: CheckerClass | undefined;
-
-/** The library's checker with what it lacks for objects with declared fields. */
-function checkerFor({ Checker }: Internals): CheckerClass {
-  checkerClass ??= class extends Checker {
-    readonly #objects: ReadonlySet<string>;
-    /** Lists may hold values of different types here. */
-    #mayMix = false;
-
-    constructor(
-      parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
-      objects: ReadonlySet<string>,
-    ) {
-      super(parts);
-      this.#objects = objects;
-    }
-
-    override check(node: CheckedNode, context: unknown): LibraryType {
-      if (node.checkedType !== undefined) return node.checkedType;
-      if (Array.isArray(node.args) && node.meta.alternate === undefined && node.meta.macro === undefined)
-        this.#checkObjects(node, node.args, context);
-      if (!isFormat(node)) return super.check(node, context);
-      this.#mayMix = true;
-      try {
-        return super.check(node, context);
-      } finally {
-        this.#mayMix = false;
-      }
-    }
-
-    #isObject({ name }: LibraryType): boolean {
-      return this.#objects.has(name);
-    }
-
-    #checkObjects(node: CheckedNode, args: readonly CheckedNode[], context: unknown): void {
-      const [first, second] = args;
-      if (node.op === 'list') this.#checkAlike(args, context);
-      if (node.op === 'map') {
-        const entries = args.flat();
-        this.#checkAlike(
-          entries.filter((_, at) => at % 2 === 0),
-          context,
-        );
-        this.#checkAlike(
-          entries.filter((_, at) => at % 2 === 1),
-          context,
-        );
-      }
-      if (first === undefined || second === undefined) return;
-      switch (node.op) {
-        case 'call':
-          if (Object.is(first, 'type')) this.#checkTypeCall(node, args[1], context);
-          this.#checkLiteral(String(first), args[1]);
-          return;
-        case 'rcall':
-          this.#checkLiteral(String(first), args[2]);
-          return;
-        case '==':
-        case '!=':
-          this.#checkEquality(node, first, second, context);
-          return;
-        case '[]':
-        case '[?]': {
-          const type = this.check(first, context);
-          if (this.#isObject(type))
-            throw this.#noOverload(node, `${type.name} [_] ${this.check(second, context).name}`);
-          return;
-        }
-        case '.?': {
-          const type = this.check(first, context);
-          const fields = this.registry.objectTypes.get(type.name)?.fields;
-          if (this.#isObject(type) && fields?.[String(second)] === undefined)
-            throw this.createError('no_such_key', `No such key: ${String(second)}`, node);
-          return;
-        }
-      }
-    }
-
-    /** What stands in one list or map is of one type. */
-    #checkAlike(nodes: readonly CheckedNode[], context: unknown): void {
-      let type: LibraryType | undefined;
-      for (const node of this.#mayMix ? [] : nodes) {
-        const next = this.check(node, context);
-        const both = type === undefined ? next : this.#common(type, next);
-        if (both === null)
-          throw this.createError(
-            'mixed_types',
-            `expected type '${type?.name}' but found '${next.name}'`,
-            node,
-          );
-        type = both;
-      }
-    }
-
-    /** A type for both; null when there is none. Objects may be null. */
-    #common(a: LibraryType, b: LibraryType): LibraryType | null {
-      const [message, other] = a.kind === 'message' ? [a, b] : [b, a];
-      return message.kind === 'message' && other.name === 'null' ? message : a.unify(this.registry, b);
-    }
-
-    /** Texts that are written out and must be durations, times or patterns are looked at before anything runs. */
-    #checkLiteral(name: string, args: unknown): void {
-      const literal = Array.isArray(args) ? (args.at(0) as CheckedNode | undefined) : undefined;
-      const problem = literal && literalProblem(name, writtenValue(literal));
-      if (problem !== undefined) throw this.createError(problem.code, problem.text, literal);
-    }
-
-    /** `type(object)`: an object is a map to expressions that ask. */
-    #checkTypeCall(node: CheckedNode, args: unknown, context: unknown): void {
-      const [operand] = Array.isArray(args) ? (args as readonly CheckedNode[]) : [];
-      if (operand === undefined || !this.#isObject(this.check(operand, context))) return;
-      node.candidates = { async: false };
-      node.handle = () => mapTypeOf(this.registry);
-      node.checkedType = this.getType('type');
-    }
-
-    /** Objects of one type are compared with each other, and with null. */
-    #checkEquality(node: CheckedNode, first: CheckedNode, second: CheckedNode, context: unknown): void {
-      const [left, right] = [this.check(first, context), this.check(second, context)];
-      if (!this.#isObject(left) && !this.#isObject(right)) return;
-      const isOneType = left === right;
-      const hasAny = [left, right].some(({ kind, name }) => kind === 'dyn' || name === 'null');
-      if (!isOneType && !hasAny) throw this.#noOverload(node, `${left.name} ${node.op} ${right.name}`);
-      node.left = first;
-      node.right = second;
-      node.candidates = { async: false };
-      node.checkedType = this.getType('bool');
-    }
-
-    #noOverload(node: CheckedNode, applied: string): Error {
-      return this.createError('no_such_overload', `no such overload: ${applied}`, node);
-    }
-  };
-  return checkerClass;
 }

@@ -81,10 +81,10 @@ function compile(pattern: string): RE2JS {
  */
 function match<Found>(text: string, pattern: string, find: (compiled: RE2JS) => Found): Found {
   spendOnSize(text.length * Math.ceil(pattern.length / 4));
+  const begin = performance.now();
   const compiled = compile(pattern);
   const visits = text.length * compiled.programSize();
   if (visits > FREE_VISITS) spendOnSize(visits);
-  const begin = performance.now();
   const found = find(compiled);
   spend(Math.floor((performance.now() - begin) * COST_OF_MS));
   return found;

@@ -1,6 +1,7 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import type { JsonValue } from '../api/object-meta.ts';
 import { CALL_LIMIT, type Spent, withBudget } from './budget.ts';
+import { balanceChains } from './chains.ts';
 import { createEnvironment, LINEAR_MATCHES, MATCHES } from './environment.ts';
 import { instrument, type SyntaxNode } from './instrument.ts';
 import { HAS, HAS_ANY } from './libraries/optionals.ts';
@@ -49,6 +50,7 @@ export function compileCel(expression: string, variables: CelVariables): CelProg
 export function compileIn(environment: Environment, expression: string): CelProgram {
   try {
     const parsed = environment.parse(toSource(expression));
+    balanceChains(parsed.ast);
     const checked = parsed.check();
     if (!checked.valid) throw checked.error ?? new Error('the types do not fit');
     const tree = parsed.ast as unknown as SyntaxNode;
@@ -89,9 +91,14 @@ function environmentOf(variables: CelVariables): Environment {
   return environment;
 }
 
+/** The stack was not deep enough. */
+export const isTooDeep = (error: unknown): boolean =>
+  error instanceof RangeError && error.message.includes('call stack');
+
 /** The first line of the library's message is the error; the others draw the place. */
 export function toCelError(error: unknown): CelError {
   if (error instanceof CelError) return error;
+  if (isTooDeep(error)) return new CelError('the expression is nested too deeply', { cause: error });
   const text = error instanceof Error ? error.message : String(error);
   const [first = ''] = text.split('\n');
   const message = RENAMED.reduce((told, [name, ours]) => told.replaceAll(ours, name), first);

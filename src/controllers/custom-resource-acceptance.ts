@@ -137,30 +137,38 @@ export class CustomResourceAcceptance {
     if (this.#writing.get(name) === revision) return;
     if (withFindings(outline, findings, NO_TIME) === outline.status) return;
     this.#writing.set(name, revision);
-    void this.#write(claim, findings, signal).finally(() => {
+    void this.#write(claim, findings, signal).then((outcome) => {
       if (this.#writing.get(name) === revision) this.#writing.delete(name);
+      if (outcome === 'failed') this.#lookAt(groupOf(name));
     });
   }
 
-  async #write({ name, revision }: Claim, findings: Findings, signal: AbortSignal): Promise<void> {
+  /** Never rejects. After a failure it has waited. */
+  async #write(
+    { name, revision }: Claim,
+    findings: Findings,
+    signal: AbortSignal,
+  ): Promise<'written' | 'failed'> {
     const time = toTimestamp(this.#options.now());
     const resourceVersion = toResourceVersion(revision);
     try {
-      const written = this.#client.updateState(DEFINITIONS, { name, subresource: 'status' }, (copy) => ({
+      const change = (copy: CustomResourceDefinition): CustomResourceDefinition => ({
         ...copy,
         metadata: { ...copy.metadata, resourceVersion },
         status: withFindings(copy, findings, time),
-      }));
+      });
+      const target = { name, subresource: 'status' };
+      const written = this.#client.updateState(DEFINITIONS, target, change, { leavesCopy: true });
       // Another server was faster, or the definition has changed: its new state is looked at when it comes.
       await orFact(written, 'Conflict', 'conflict');
       this.#failures.delete(name);
+      return 'written';
     } catch (error) {
-      if (signal.aborted) return;
       const failures = (this.#failures.get(name) ?? 0) + 1;
       this.#failures.set(name, failures);
-      this.#options.onError(error);
+      if (!signal.aborted) this.#options.onError(error);
       await pause(pauseAfter(failures, BACKOFF), signal);
-      this.#lookAt(groupOf(name));
+      return 'failed';
     }
   }
 }

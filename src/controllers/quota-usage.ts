@@ -10,6 +10,7 @@ import {
   toResourceList,
 } from '../object/resource-list.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
+import type { Registry } from '../registry/registry.ts';
 import { followAnew } from '../storage/follower.ts';
 import { toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
@@ -33,10 +34,11 @@ export class QuotaUsage {
   readonly #client: Client;
   readonly #quotas: StoredQuotas;
   readonly #definitions: () => readonly ResourceDefinition[];
+  readonly #onResources: Registry['onChange'];
   readonly #now: () => Date;
   readonly #onError: (error: unknown) => void;
-  /** Names of the quotas of each namespace. */
-  readonly #known = new Map<string, Set<string>>();
+  /** The quotas of each namespace: the names of their limits, by their name. */
+  readonly #known = new Map<string, Map<string, readonly string[]>>();
   /** Quotas to be counted, as `namespace/name`. */
   readonly #due = new Set<string>();
   /** The followed resources, as `group/resource`. */
@@ -48,12 +50,14 @@ export class QuotaUsage {
     quotas: StoredQuotas;
     /** All resources. */
     definitions: () => readonly ResourceDefinition[];
+    onResources: Registry['onChange'];
     now: () => Date;
     onError: (error: unknown) => void;
   }) {
     this.#client = options.client;
     this.#quotas = options.quotas;
     this.#definitions = options.definitions;
+    this.#onResources = options.onResources;
     this.#now = options.now;
     this.#onError = options.onError;
   }
@@ -74,23 +78,46 @@ export class QuotaUsage {
 
   async #followQuotas(signal: AbortSignal, also: AlsoRun): Promise<void> {
     this.#known.clear();
-    for await (const { type, entry } of this.#client.watch(QUOTAS, signal)) {
-      const names = this.#known.get(entry.namespace) ?? new Set();
-      if (type === 'DELETED') names.delete(entry.name);
-      else names.add(entry.name);
-      if (names.size === 0) this.#known.delete(entry.namespace);
-      else this.#known.set(entry.namespace, names);
-      if (type !== 'DELETED') this.#look(entry, also);
+    const stop = this.#onResources(({ groups }) => this.#lookAgain(groups, also));
+    try {
+      for await (const { type, entry } of this.#client.watch(QUOTAS, signal)) {
+        if (type === 'DELETED') this.#forget(entry);
+        else this.#look(entry, also);
+      }
+    } finally {
+      stop();
     }
   }
 
   #look(entry: Entry, also: AlsoRun): void {
+    const { namespace, name } = entry;
     const quota = toObject<ResourceQuota>(entry);
-    const names = Object.keys(quota.spec?.hard ?? {});
-    for (const counted of resourcesCountedBy(names, this.#definitions())) {
-      this.#followCounted(counted, also);
+    const limits = Object.keys(quota.spec?.hard ?? {});
+    const quotas = this.#known.get(namespace) ?? new Map<string, readonly string[]>();
+    this.#known.set(namespace, quotas.set(name, limits));
+    this.#followAll(limits, also);
+    if (!isSettled(quota)) this.#count(namespace, name);
+  }
+
+  #forget({ namespace, name }: Entry): void {
+    const quotas = this.#known.get(namespace);
+    quotas?.delete(name);
+    if (quotas?.size === 0) this.#known.delete(namespace);
+  }
+
+  /** Resources of these groups came or went, which quotas may have been waiting for. */
+  #lookAgain(groups: ReadonlySet<string>, also: AlsoRun): void {
+    for (const [namespace, quotas] of this.#known) {
+      for (const [name, limits] of quotas) {
+        if (!limits.some((limit) => groups.has(groupOf(limit)))) continue;
+        this.#followAll(limits, also);
+        this.#count(namespace, name);
+      }
     }
-    if (!isSettled(quota)) this.#count(entry.namespace, entry.name);
+  }
+
+  #followAll(limits: readonly string[], also: AlsoRun): void {
+    for (const counted of resourcesCountedBy(limits, this.#definitions())) this.#followCounted(counted, also);
   }
 
   #followCounted({ measure, definition }: CountedResource, also: AlsoRun): void {
@@ -99,9 +126,9 @@ export class QuotaUsage {
     this.#followed.add(key);
     const follow = async (signal: AbortSignal): Promise<void> => {
       for await (const event of this.#client.watch(measure.resource, signal)) {
-        const names = this.#known.get(event.entry.namespace);
-        if (names === undefined || !givesBack(event, measure)) continue;
-        for (const name of names) this.#count(event.entry.namespace, name);
+        const quotas = this.#known.get(event.entry.namespace);
+        if (quotas === undefined || !givesBack(event, measure)) continue;
+        for (const name of quotas.keys()) this.#count(event.entry.namespace, name);
       }
     };
     also((signal) => followAnew(() => follow(signal), signal));
@@ -137,8 +164,8 @@ export class QuotaUsage {
   async #repeat(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await pause(PERIOD_MS, signal);
-      for (const [namespace, names] of this.#known) {
-        for (const name of names) this.#count(namespace, name);
+      for (const [namespace, quotas] of this.#known) {
+        for (const name of quotas.keys()) this.#count(namespace, name);
       }
     }
   }
@@ -155,6 +182,12 @@ export class QuotaUsage {
     });
     return isCurrent;
   }
+}
+
+/** `count/widgets.example.com` → example.com. Groups without a name do not change. */
+function groupOf(limit: string): string {
+  const dot = limit.indexOf('.');
+  return limit.startsWith('count/') && dot > 0 ? limit.slice(dot + 1) : '';
 }
 
 /** Whether the status belongs to the current spec. */

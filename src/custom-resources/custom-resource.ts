@@ -4,23 +4,24 @@ import type { MessageSchema } from '../api/schema.ts';
 import type { FieldError } from '../api/status.ts';
 import type { CustomResourceDefinition, JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import type { Decoded } from '../codec/decode.ts';
-import { parseStored, toStoredJson } from '../codec/stored-object.ts';
-import { copyJson, equal } from '../object/equality.ts';
+import { copyJson } from '../object/equality.ts';
 import { CUSTOM_TYPE, type CustomVersion } from '../registry/custom.ts';
-import type { ResourceDefinition, SelectableFields } from '../registry/definition.ts';
-import { CachedEntry } from '../storage/cached-entry.ts';
-import type { StoredObject } from '../storage/revision-log.ts';
-import type { Entry, Store } from '../storage/store.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
+import type { Store } from '../storage/store.ts';
 import type { Steps } from '../util/concurrency.ts';
 import { toColumns } from './columns.ts';
-import { ConvertedEntries, type ParsedEntry } from './conversion/converted-entries.ts';
 import { type ConversionParts, toConverter, type WebhookConverter } from './conversion/webhook-converter.ts';
 import { DefinitionSource, type VersionOutline } from './definition-source.ts';
 import { toScale } from './scale.ts';
 import { toSelectableFields } from './selectable-fields.ts';
 import { statusView, strategyOf } from './strategy.ts';
 import { type SchemaParts, VersionSchema } from './version-schema.ts';
-import { type Translation, VersionedStore } from './versioned-store.ts';
+import {
+  type TranslatedResource,
+  type TranslatedVersion,
+  VersionTranslation,
+} from './version-translation.ts';
+import { VersionedStore } from './versioned-store.ts';
 
 export interface CustomResourceParts extends SchemaParts {
   readonly conversion: ConversionParts;
@@ -30,7 +31,7 @@ export interface CustomResourceParts extends SchemaParts {
  * A definition's resource. Each served version becomes a ResourceDefinition; they have their storage in common.
  * Schemas are parsed when they are needed.
  */
-export class CustomResource {
+export class CustomResource implements TranslatedResource {
   /** `widgets.example.com` */
   readonly name: string;
   /** The same for two states of a definition that make no difference to what is served. */
@@ -109,7 +110,7 @@ export class CustomResource {
     const served = { group, version, kind };
     const fields = toSelectableFields(outline);
     const scale = toScale(outline);
-    const custom = new Version(this, version, { deprecation: toDeprecation(served, outline), fields });
+    const custom = new Version(this, { ...served, fields }, { deprecation: toDeprecation(served, outline) });
     return {
       ...{ group, resource: plural, singular, kind, listKind },
       namespaced: spec.scope === 'Namespaced',
@@ -149,55 +150,34 @@ function toDeprecation(
 }
 
 /** One version of a custom resource, as verbs use it. */
-class Version implements CustomVersion, Translation {
+class Version implements CustomVersion {
   readonly definitionName: string;
   readonly digest: string;
   readonly deprecation: string | undefined;
   readonly storedVersion: string;
   readonly #resource: CustomResource;
   readonly #version: string;
-  readonly #apiVersion: string;
-  /** How objects begin that are stored in this version. */
-  readonly #head: Buffer;
+  readonly #translation: VersionTranslation;
   readonly #stores = new WeakMap<Store, Store>();
-  readonly #fields: SelectableFields;
-  readonly #read = new WeakMap<Entry, Entry>();
-  readonly #selected = new WeakMap<Entry, Entry>();
-  /** Where a webhook is asked. */
-  readonly #converted = new ConvertedEntries({
-    parse: (entry) => this.#parse(entry),
-    convert: async (objects) => this.#resource.converter?.convert(objects, this.#apiVersion) ?? objects,
-    finish: (parsed) => this.#finish(parsed),
-  });
 
   constructor(
     resource: CustomResource,
-    version: string,
-    { deprecation, fields }: { readonly deprecation: string | undefined; readonly fields: SelectableFields },
+    translated: TranslatedVersion,
+    { deprecation }: { readonly deprecation: string | undefined },
   ) {
-    const { group = '', names = {} } = resource.source.definition.spec ?? {};
+    const { version } = translated;
     this.definitionName = resource.name;
     this.digest = `${resource.digest}/${version}`;
     this.deprecation = deprecation;
     const stored = resource.source.versions.find(({ storage }) => storage === true);
     this.storedVersion = stored?.served === true ? resource.storedVersion : '';
-    this.#fields = fields;
     this.#resource = resource;
     this.#version = version;
-    this.#apiVersion = `${group}/${version}`;
-    this.#head = Buffer.from(`{"kind":"${names.kind}","apiVersion":"${this.#apiVersion}","metadata":{`);
+    this.#translation = new VersionTranslation(resource, translated);
   }
 
   get isEnding(): boolean {
     return this.#resource.isEnding;
-  }
-
-  get retired(): AbortSignal {
-    return this.#resource.retired;
-  }
-
-  get isRemote(): boolean {
-    return this.#resource.converter !== undefined;
   }
 
   schema(): JSONSchemaProps | undefined {
@@ -205,7 +185,7 @@ class Version implements CustomVersion, Translation {
   }
 
   message(): MessageSchema {
-    return this.#rules().message();
+    return this.#schema().message();
   }
 
   /** The fields that the schema has at the root. */
@@ -214,144 +194,29 @@ class Version implements CustomVersion, Translation {
   }
 
   decode(value: JsonObject, fresh: boolean): Decoded {
-    return this.#rules().decode(fresh ? value : copyJson(value));
+    return this.#schema().decode(fresh ? value : copyJson(value));
   }
 
   validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]> {
-    return this.#rules().validate(object, old, warn);
+    return this.#schema().validate(object, old, warn);
+  }
+
+  from(object: ApiObject): ApiObject | Promise<ApiObject> {
+    return this.#translation.from(object);
   }
 
   through(store: Store): Store {
     let versioned = this.#stores.get(store);
     if (versioned === undefined) {
-      versioned = new VersionedStore(store, this);
+      versioned = new VersionedStore(store, this.#translation);
       this.#stores.set(store, versioned);
     }
     return versioned;
   }
 
-  read(entry: Entry): Entry | Promise<Entry> {
-    if (!this.#isForWebhook(entry.json)) return this.#readAtOnce(entry);
-    const read = this.#converted.readAll([entry]);
-    return read instanceof Promise ? read.then(([one = entry]) => one) : (read[0] ?? entry);
-  }
-
-  readAll(entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]> {
-    const asked = entries.filter(({ json }) => this.#isForWebhook(json));
-    if (asked.length > 0) return this.#readMixed(entries, asked);
-    const read = entries.map((entry) => this.#readAtOnce(entry));
-    return read.every((one, at) => one === entries[at]) ? entries : read;
-  }
-
-  async #readMixed(entries: readonly Entry[], asked: readonly Entry[]): Promise<readonly Entry[]> {
-    const answers = await this.#converted.readAll(asked);
-    const known = new Map(asked.map((entry, at) => [entry, answers[at]]));
-    return entries.map((entry) => known.get(entry) ?? this.#readAtOnce(entry));
-  }
-
-  /** Whether a webhook converts between the version of the bytes and this one. */
-  #isForWebhook(json: Buffer): boolean {
-    return this.#resource.converter !== undefined && storedVersionOf(json) !== this.#version;
-  }
-
-  #readAtOnce(entry: Entry): Entry {
-    if (this.#isCurrent(entry.json)) return entry;
-    let read = this.#read.get(entry);
-    if (read === undefined) {
-      read = this.#translate(entry);
-      this.#read.set(entry, read);
-    }
-    return read;
-  }
-
-  write(json: Buffer): Buffer | Promise<Buffer> {
-    const { storedVersion, converter } = this.#resource;
-    if (storedVersion === this.#version) return json;
-    const object = parseStored(json);
-    const apiVersion = this.#apiVersionOf(storedVersion);
-    if (converter === undefined) return this.#toStored({ ...object, apiVersion });
-    return converter.convert([object], apiVersion).then(([one = object]) => this.#toStored(one));
-  }
-
-  /** `object`: converted to the version that is stored. */
-  #toStored(object: ApiObject): Buffer {
-    this.#resource.schemaOf(this.#resource.storedVersion)?.prune(object);
-    return toStoredJson(object);
-  }
-
-  /** What a webhook would make of an entry is not known before it was asked. */
-  select(entry: Entry): Entry {
-    const known = this.#isForWebhook(entry.json) ? (this.#converted.find(entry) ?? entry) : entry;
-    if (this.#fields.names.length === 0) return known;
-    let selected = this.#selected.get(known);
-    if (selected === undefined) {
-      selected = new CachedEntry(toStoredObject(known, known.json), this.#fields.read);
-      this.#selected.set(known, selected);
-    }
-    return selected;
-  }
-
-  /** Whether the bytes are what this version would store, without a look at more than their beginning. */
-  #isCurrent(json: Buffer): boolean {
-    if (this.#resource.mayBeOutdated || this.#resource.storedVersion !== this.#version) return false;
-    return json.subarray(0, this.#head.length).equals(this.#head);
-  }
-
-  #translate(entry: Entry): Entry {
-    const parsed = this.#parse(entry);
-    if (parsed.object.apiVersion === this.#apiVersion && !parsed.isOutdated) return entry;
-    parsed.object.apiVersion = this.#apiVersion;
-    return this.#finish(parsed);
-  }
-
-  /** An object in the version that it is stored in, as its schema is now. */
-  #parse(entry: Entry): ParsedEntry {
-    const object = parseStored(entry.json);
-    const stored = storedVersionOf(entry.json);
-    this.#resource.schemaOf(stored)?.normalize(object);
-    // In whatever order its fields come: bytes may differ where nothing does.
-    const isOutdated = stored !== this.#resource.storedVersion || !equal(object, parseStored(entry.json));
-    return { entry, object, isOutdated };
-  }
-
-  /** `object`: converted to this version. */
-  #finish({ entry, object, isOutdated }: ParsedEntry): Entry {
-    if (storedVersionOf(entry.json) !== this.#version) this.#rules().prune(object);
-    return new TranslatedEntry(entry, toStoredJson(object), isOutdated);
-  }
-
-  #apiVersionOf(version: string): string {
-    return this.#apiVersion.slice(0, -this.#version.length) + version;
-  }
-
-  #rules(): VersionSchema {
-    const rules = this.#resource.schemaOf(this.#version);
-    if (rules === undefined) throw new Error(`${this.definitionName} has no schema of ${this.#version}`);
-    return rules;
-  }
-}
-
-/** Of an object in stored form. */
-function storedVersionOf(json: Buffer): string {
-  const [, version = ''] = HEAD.exec(json.toString('latin1', 0, MAX_HEAD_BYTES)) ?? [];
-  return version;
-}
-
-const HEAD = /^\{"kind":"[^"]*","apiVersion":"(?:[^"/]*\/)?([^"]*)"/;
-/** Names of a kind, a group and a version are at most this long together. */
-const MAX_HEAD_BYTES = 512;
-
-/** An entry is one of a cache that knows its resource. */
-const toStoredObject = ({ namespace, name, uid, revision }: Entry, json: Buffer): StoredObject => ({
-  ...{ uid, revision, json },
-  key: { group: '', resource: '', namespace, name },
-});
-
-class TranslatedEntry extends CachedEntry {
-  readonly isOutdated: boolean;
-
-  constructor(entry: Entry, json: Buffer, isOutdated: boolean) {
-    super(toStoredObject(entry, json), () => ({}));
-    this.isOutdated = isOutdated;
+  #schema(): VersionSchema {
+    const schema = this.#resource.schemaOf(this.#version);
+    if (schema === undefined) throw new Error(`${this.definitionName} has no schema of ${this.#version}`);
+    return schema;
   }
 }

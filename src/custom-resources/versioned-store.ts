@@ -4,7 +4,6 @@ import { type ObjectKey, toPosition } from '../storage/key.ts';
 import type { Revision } from '../storage/revision.ts';
 import type { Write } from '../storage/revision-log.ts';
 import type {
-  Encoding,
   Entry,
   EventStream,
   Freshness,
@@ -15,6 +14,8 @@ import type {
   TakeEvent,
   WatchQuery,
 } from '../storage/store.ts';
+import { SelectedEvents } from './selected-events.ts';
+import { TranslatedEvent } from './translated-event.ts';
 
 /** Between the objects of a resource as they are stored and as one version of it has them. Answers at once where it can. */
 export interface Translation {
@@ -80,9 +81,36 @@ export class VersionedStore implements Store {
 
   async watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream> {
     const either = AbortSignal.any([signal, this.#translation.retired]);
+    const { matches } = query;
+    if (this.#translation.isRemote && matches !== undefined)
+      return this.#watchSelected(query, matches, either);
     const stream = await this.#store.watch(this.#selecting(query), either);
     if (this.#translation.isRemote && query.start.kind === 'state') await this.#askAhead(query);
     return new DeliveredEvents((take) => stream.deliver(this.#translating(take)), either);
+  }
+
+  /** As with lists, the webhook is asked for all objects before the selector looks at them. */
+  async #watchSelected(
+    { matches: _, lookUp: __, ...query }: WatchQuery,
+    matches: (entry: Entry) => boolean,
+    signal: AbortSignal,
+  ): Promise<EventStream> {
+    const { start, resource, scope } = query;
+    const selects = (entry: Entry): boolean => matches(this.#translation.select(entry));
+    const stream = await this.#store.watch(query, signal);
+    const known =
+      start.kind === 'after'
+        ? await this.#store.list({ resource, scope, limit: 0, freshness: { ...start, kind: 'exact' } })
+        : undefined;
+    if (known === undefined) await this.#askAhead(query);
+    const shown = await this.#translation.readAll(known?.entries ?? []);
+    const uids = shown.filter(selects).map(({ uid }) => uid);
+    return new DeliveredEvents((take) => {
+      const events = new SelectedEvents(selects, uids);
+      return stream.deliver(
+        this.#translating((event) => ('entry' in event ? events.give(event, take) : take(event))),
+      );
+    }, signal);
   }
 
   /** A state comes object by object, and a question for each would take long. Returns when they are asked. */
@@ -146,25 +174,3 @@ function partOf(revision: Revision, entries: readonly Entry[]): ListPage {
 
 const shownAs = (entry: Entry, { type, revision }: SharedEvent): SharedEvent =>
   new TranslatedEvent({ type, entry, revision });
-
-/** Encodings last as long as somebody uses them: the stored event is remembered much longer. */
-class TranslatedEvent implements SharedEvent {
-  readonly type: SharedEvent['type'];
-  readonly entry: Entry;
-  readonly revision: Revision;
-  readonly #encodings = new Map<string, WeakRef<Buffer>>();
-
-  constructor({ type, entry, revision }: Pick<SharedEvent, 'type' | 'entry' | 'revision'>) {
-    this.type = type;
-    this.entry = entry;
-    this.revision = revision;
-  }
-
-  encoded(encoding: Encoding): Buffer {
-    const known = this.#encodings.get(encoding.id)?.deref();
-    if (known !== undefined) return known;
-    const bytes = encoding.encode(this);
-    this.#encodings.set(encoding.id, new WeakRef(bytes));
-    return bytes;
-  }
-}

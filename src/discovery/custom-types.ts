@@ -9,6 +9,9 @@ import { API_VERSION, definitionRef, type ForeignType, KIND, type OpenApiVersion
 
 /** The types that a custom resource adds to a document: its objects, and lists of them. */
 
+/** What the definitions of custom types refer to. */
+export const METADATA_TYPES = ['meta/v1.ObjectMeta', 'meta/v1.ListMeta'];
+
 /** A type as documents refer to it: its name in the IDL, or one like it for a custom resource. That of lists ends in `List`. */
 export const publishedType = (
   { definition, version }: ServedResource,

@@ -4,10 +4,10 @@ import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import { Pace } from '../util/concurrency.ts';
-import { customTypes } from './custom-types.ts';
+import { customTypes, METADATA_TYPES } from './custom-types.ts';
 import type { PathWriter } from './openapi-operations.ts';
 import { writePaths } from './openapi-paths.ts';
-import { type OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
+import { type ForeignType, type OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
 
 /** A group version, which has a document of its own: `api/v1`, `apis/apps/v1`. */
 export interface DocumentKey {
@@ -42,7 +42,7 @@ export async function buildDocument(
     const writer = pathWriter(key, version, schemas);
     for (const served of resources) {
       if (pace.isOver()) await pace.rest();
-      for (const [name, type] of customTypes(served, version, types)) schemas.introduce(name, type);
+      introduce(schemas, customTypes(served, version, types));
       Object.assign(paths, writePaths(writer, types, served));
     }
   }
@@ -50,6 +50,12 @@ export async function buildDocument(
   return version === 'v2'
     ? { swagger: '2.0', info, paths, definitions: schemas.definitions }
     : { openapi: '3.0.0', info, paths, components: { schemas: schemas.definitions } };
+}
+
+/** Custom types refer to metadata by the names of its definitions. */
+function introduce(schemas: SchemaWriter, custom: ReadonlyMap<string, ForeignType>): void {
+  for (const [name, type] of custom) schemas.introduce(name, type);
+  if (custom.size > 0) for (const type of METADATA_TYPES) schemas.refer(type);
 }
 
 export function pathWriter(

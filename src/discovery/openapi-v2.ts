@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import type { ServedResource } from '../registry/registry.ts';
-import { customTypes } from './custom-types.ts';
+import { customTypes, METADATA_TYPES } from './custom-types.ts';
 import { hash } from './hash.ts';
 import {
   buildDocument,
@@ -54,8 +54,7 @@ export async function makeBuiltInPart(
 }
 
 const NEEDED = [
-  'meta/v1.ObjectMeta',
-  'meta/v1.ListMeta',
+  ...METADATA_TYPES,
   'meta/v1.Status',
   'meta/v1.DeleteOptions',
   'meta/v1.Patch',

@@ -40,9 +40,11 @@ function rulesOf(schema: MessageSchema): Rules {
   const known = rules.get(schema);
   if (known !== undefined) return known;
   const mayBeEmpty = MAY_BE_EMPTY.get(schema.name);
-  const fields = [...schema.fields.values()].filter(
-    (field) => field.name !== mayBeEmpty && (mustBeThere(field) || hasRules(field.value, [])),
-  );
+  const fields = TOLD_BY_RULES.has(schema.name)
+    ? []
+    : [...schema.fields.values()].filter(
+        (field) => field.name !== mayBeEmpty && (mustBeThere(field) || hasRules(field.value, [])),
+      );
   const made = {
     fields,
     required: fields.filter(mustBeThere),
@@ -137,6 +139,13 @@ function validateMessage(
 const MAY_BE_EMPTY: ReadonlyMap<string, string> = new Map([
   // The audience of the API server itself.
   ['storage/v1.TokenRequest', 'audience'],
+]);
+
+/** Messages of scalars whose required fields are for the rules of their resource to tell of, where they say more than that. */
+const TOLD_BY_RULES: ReadonlySet<string> = new Set([
+  'apiextensions/v1.CustomResourceColumnDefinition',
+  'apiextensions/v1.CustomResourceSubresourceScale',
+  'apiextensions/v1.SelectableField',
 ]);
 
 function validateField(

@@ -20,6 +20,7 @@ import {
   type ResourceTarget,
   type UserInfo,
 } from '../request/api-request.ts';
+import { StorageError } from '../storage/errors.ts';
 import { logsTell } from './answer-errors.ts';
 import { annotateVerdict } from './audit.ts';
 
@@ -31,7 +32,10 @@ export interface AuthenticateOptions {
   readonly logger: Logger;
 }
 
-/** Finds out who is calling. Wrong credentials are refused; they do not make a caller anonymous. @throws StatusError 401 */
+/**
+ * Finds out who is calling. Wrong credentials are refused; they do not make a caller anonymous.
+ * @throws StatusError 401; StorageError when the object that credentials stand for cannot be read
+ */
 export async function authenticate(
   options: AuthenticateOptions,
   request: ApiRequest,
@@ -51,6 +55,8 @@ async function identify(
   try {
     return await authenticator.authenticate(request);
   } catch (error) {
+    // Nothing is known to be wrong with them: 401 would make clients throw them away.
+    if (error instanceof StorageError) throw error;
     const err = error instanceof Error ? error.message : String(error);
     logger.info(1, 'Unable to authenticate the request', { err, source: request.sourceAddress });
     throw unauthenticated(error);

@@ -4,9 +4,15 @@ import type { Auditor } from '../audit/auditor.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
-import { type ApiRequest, type AuthorizedRequest, isResourceRequest } from '../request/api-request.ts';
+import {
+  type ApiRequest,
+  type AuthenticatedRequest,
+  type AuthorizedRequest,
+  isResourceRequest,
+} from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
+import { inStatuses } from '../verbs/writing/storage-status.ts';
 import { type AuthenticateOptions, authenticate, authorize, impersonate } from './access.ts';
 import { answerErrors } from './answer-errors.ts';
 import { audit, auditAuthentication } from './audit.ts';
@@ -50,16 +56,30 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   );
 }
 
-/** The stages that need the caller, from authentication on. */
+/**
+ * The stages that need the caller, from authentication on. Each of them may read through the store: what that throws becomes a
+ * Status here, before it is recorded.
+ */
 async function serve(options: PipelineOptions, request: ApiRequest): Promise<ApiResponse> {
-  const authenticated = await auditAuthentication(options, request, () => authenticate(options, request));
-  return audit(options, authenticated, async () => {
-    const acting = await impersonate(options, authenticated);
-    return takeTurn(options, acting, async () => {
-      const authorized = await authorize(options, acting);
-      if (options.tracing === NO_TRACING) return dispatch(options, authorized);
-      return traceVerb(options, request, () => dispatch(options, authorized));
-    });
+  const { target = NO_RESOURCE } = request;
+  const told = <Result>(work: Promise<Result>): Promise<Result> => inStatuses(work, target, target.name);
+  const authenticated = await auditAuthentication(options, request, () =>
+    told(authenticate(options, request)),
+  );
+  return audit(options, authenticated, () => told(serveCaller(options, authenticated)));
+}
+
+const NO_RESOURCE = { group: '', resource: '', name: '' };
+
+async function serveCaller(
+  options: PipelineOptions,
+  authenticated: AuthenticatedRequest,
+): Promise<ApiResponse> {
+  const acting = await impersonate(options, authenticated);
+  return takeTurn(options, acting, async () => {
+    const authorized = await authorize(options, acting);
+    if (options.tracing === NO_TRACING) return dispatch(options, authorized);
+    return traceVerb(options, authenticated, () => dispatch(options, authorized));
   });
 }
 

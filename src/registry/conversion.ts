@@ -16,3 +16,13 @@ export function toSeen(stored: ApiObject, { definition, version }: ServedResourc
   const converted = conversion === undefined ? stored : conversion.fromStorage(stored);
   return { ...converted, apiVersion: toApiVersion({ group: definition.group, version: version.version }) };
 }
+
+/**
+ * What admission judges in the version and group of `served`, another name of the same resource or the same: a stored object, or one
+ * of a custom resource in the version of its request.
+ * @throws StatusError when a webhook does not convert it
+ */
+export function toNamed(object: ApiObject, served: ServedResource): ApiObject | Promise<ApiObject> {
+  const { custom } = served.definition;
+  return custom === undefined ? toSeen(object, served) : custom.from(object);
+}

@@ -40,6 +40,12 @@ export interface CustomVersion {
    * wrong and may stay so.
    */
   validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]>;
+  /**
+   * An object of any version of the resource in this one, as admission shows it to those that asked for this version: converted and
+   * nothing else. The object itself where it has the version.
+   * @throws StatusError when a webhook does not convert it
+   */
+  from(object: ApiObject): ApiObject | Promise<ApiObject>;
   /** The store, whose objects are read and written in this version. */
   through(store: Store): Store;
 }

@@ -5,7 +5,9 @@ import type { ConvertTo, FindParams } from '../admission/policies/bindings.ts';
 import type { RightsOracle } from '../admission/policies/rights.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
-import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
+import { toNamed, toSeen } from '../registry/conversion.ts';
+import { storeOf } from '../registry/custom.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
 import { ObjectReader } from '../storage/object-reader.ts';
 import type { Store } from '../storage/store.ts';
@@ -72,14 +74,8 @@ const conversionIn =
   (registry: Registry): ConvertTo =>
   (object, { group, version, resource }) => {
     const served = registry.find(group, version, resource);
-    return served === undefined ? object : toVersion(object, group, served.version);
+    return served === undefined ? object : toNamed(object, served);
   };
-
-function toVersion(object: ApiObject, group: string, { version, conversion }: ServedVersion): ApiObject {
-  const apiVersion = group === '' ? version : `${group}/${version}`;
-  if (conversion === undefined && object.apiVersion === apiVersion) return object;
-  return { ...(conversion?.fromStorage(object) ?? object), apiVersion };
-}
 
 const paramsIn =
   (store: Store, registry: Registry): FindParams =>
@@ -90,9 +86,9 @@ const paramsIn =
       .resources(group, apiVersion.slice(slash + 1))
       .find(({ definition }) => definition.kind === kind);
     if (served === undefined) return undefined;
-    const { definition, version } = served;
-    const objects = new ObjectReader(store);
-    const inVersion = (object: ApiObject): ApiObject => toVersion(object, group, version);
+    const { definition } = served;
+    const objects = new ObjectReader(storeOf(definition, store));
+    const inVersion = (object: ApiObject): ApiObject => toSeen(object, served);
     return {
       namespaced: definition.namespaced,
       get: async (namespace, name) => {

@@ -73,6 +73,7 @@ function startControllers(
   const quotaUsage = new QuotaUsage({
     ...{ client, quotas, now },
     definitions: () => [...registry.storages()],
+    onResources: (changed) => registry.onChange(changed),
     onError: logAs('quotas'),
   });
   services.start('quotas', 'essential', (signal, works) => quotaUsage.run(signal, works));

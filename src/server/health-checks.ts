@@ -3,6 +3,7 @@ import type { LogControl } from '../observability/logger.ts';
 import type { StorageOptions } from '../options/storage.ts';
 import type { FeedState } from '../storage/postgres/feed.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
+import { PRIMARY } from '../storage/postgres/tail-source.ts';
 
 const EVERYWHERE = ['healthz', 'livez', 'readyz'] as const;
 const READYZ = ['readyz'] as const;
@@ -42,7 +43,7 @@ export function createBaseChecks(
 /** Whether the cache follows the database. `services` are the checks of essential services. */
 export function createCacheChecks(
   postgres: Pick<PostgresLog, 'readServers'> & {
-    readonly feed: { readonly state: Pick<FeedState, 'mode' | 'stalled'> };
+    readonly feed: { readonly state: Pick<FeedState, 'mode' | 'stalled' | 'source'> };
   },
   services: readonly HealthCheck[],
 ): NamedChecks {
@@ -53,10 +54,13 @@ export function createCacheChecks(
     if (mode === 'starting') throw new Error('the tail has not begun');
     if (stalled !== undefined) throw new Error(`changes do not arrive: ${stalled}`);
   };
-  const note = (): string | undefined =>
-    postgres.feed.state.mode === 'polling'
-      ? 'changes are polled, because they cannot be streamed'
-      : undefined;
+  const note = (): string | undefined => {
+    const { mode, source } = postgres.feed.state;
+    if (mode === 'polling') return 'changes are polled, because they cannot be streamed';
+    // Which one, the log and the metrics say.
+    const isStandby = source !== undefined && source !== PRIMARY;
+    return isStandby ? 'a read server streams changes, because the primary does not' : undefined;
+  };
   return {
     kubernetes: [
       {

@@ -2,6 +2,7 @@ import { Numbers } from '../observability/instruments.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
+import { PRIMARY } from '../storage/postgres/tail-source.ts';
 import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import { pause } from '../util/pause.ts';
 import type { Service } from './services.ts';
@@ -104,6 +105,16 @@ function addLiveMetrics({ metrics, database, cache }: StorageMetricsOptions): vo
     (numbers) => {
       for (const mode of ['starting', 'streaming', 'polling'] as const)
         numbers.at(mode).value = database.feed.state.mode === mode ? 1 : 0;
+    },
+  );
+  gauge(
+    'pg_apiserver_tail_source',
+    'Who streams changes to this server: 1 for the primary, or the read server that does.',
+    ['server'],
+    (numbers) => {
+      const { source } = database.feed.state;
+      const names = database.readServers().servers.map(({ name }) => name);
+      for (const name of [PRIMARY, ...names]) numbers.at(name).value = name === source ? 1 : 0;
     },
   );
   gauge(

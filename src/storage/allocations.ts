@@ -7,7 +7,7 @@ import type { Revision } from './revision.ts';
  * ({@link Write.holds}); this is how they are looked at, and put right again.
  */
 export interface Allocations {
-  /** All values of a pool that are held. @throws Error when the database cannot be asked */
+  /** All values of a pool that are held. @throws StorageError */
   held(pool: string): Promise<string[]>;
   holder(value: PoolValue): Promise<ObjectKey | undefined>;
   /**

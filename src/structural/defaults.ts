@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/json.ts';
+import { StatusError } from '../api/status.ts';
 import { copyJson } from '../object/equality.ts';
 import { isObject, setField } from '../object/json-values.ts';
 import { additionalSchemaOf, hasDefault, itemsOf, propertyOf, type Schema } from './node.ts';
@@ -6,10 +7,11 @@ import { additionalSchemaOf, hasDefault, itemsOf, propertyOf, type Schema } from
 /**
  * Fills in defaults (apiextensions-apiserver, schema/defaulting). A null that the schema does not allow counts as an absent
  * value: it becomes the default, and a field without a default goes. Such a null in a list stays, for validation to refuse.
+ * @throws StatusError 413 when the defaults are more than an object may have
  */
 export function setDefaults(object: JsonObject, schema: Schema): void {
   dropNulls(object, schema);
-  fillIn(object, schema);
+  new Filler().value(object, schema);
 }
 
 const isWrongNull = (value: JsonValue | undefined, schema: Schema): boolean =>
@@ -30,40 +32,81 @@ function dropNulls(value: JsonValue | undefined, schema: Schema | undefined): vo
   }
 }
 
-function fillIn(value: JsonValue | undefined, schema: Schema): void {
-  if (typeof value !== 'object' || value === null) return;
-  if (isObject(value)) fillInObject(value, schema);
-  else fillInList(value, schema);
-}
+/**
+ * What defaults may add to one object, in characters of JSON, as many as a request may have. A large default of the items of a
+ * long list would otherwise make gigabytes of a small request.
+ */
+const MAX_ADDED_CHARS = 3 * 1024 * 1024;
+/** The least that a value counts, so that very many small ones are bounded too. */
+const CHARS_PER_VALUE = 30;
 
-function fillInObject(object: JsonObject, schema: Schema): void {
-  for (const name of namesWithDefault(schema)) {
-    const property = propertyOf(schema, name);
-    if (property === undefined) continue;
-    const given = Object.hasOwn(object, name) ? object[name] : undefined;
-    if (given === undefined || isWrongNull(given, property)) setField(object, name, defaultOf(property));
+class Filler {
+  #left = MAX_ADDED_CHARS;
+
+  /** @throws StatusError 413 */
+  value(value: JsonValue | undefined, schema: Schema): void {
+    if (typeof value !== 'object' || value === null) return;
+    if (isObject(value)) this.#object(value, schema);
+    else this.#list(value, schema);
   }
-  const others = additionalSchemaOf(schema);
-  for (const name of Object.keys(object)) {
-    const property = propertyOf(schema, name);
-    if (property !== undefined) fillIn(object[name], property);
-    else if (others !== undefined) {
-      if (isWrongNull(object[name], others)) setField(object, name, defaultOf(others));
-      fillIn(object[name], others);
+
+  #object(object: JsonObject, schema: Schema): void {
+    for (const name of namesWithDefault(schema)) {
+      const property = propertyOf(schema, name);
+      if (property === undefined) continue;
+      const given = Object.hasOwn(object, name) ? object[name] : undefined;
+      if (given === undefined || isWrongNull(given, property)) setField(object, name, this.#preset(property));
+    }
+    const others = additionalSchemaOf(schema);
+    for (const name of Object.keys(object)) {
+      const property = propertyOf(schema, name);
+      if (property !== undefined) this.value(object[name], property);
+      else if (others !== undefined) {
+        if (isWrongNull(object[name], others)) setField(object, name, this.#preset(others));
+        this.value(object[name], others);
+      }
     }
   }
-}
 
-function fillInList(list: JsonValue[], schema: Schema): void {
-  const items = itemsOf(schema);
-  if (items === undefined) return;
-  for (let at = 0; at < list.length; at += 1) {
-    if (isWrongNull(list[at], items)) list[at] = defaultOf(items);
-    fillIn(list[at], items);
+  #list(list: JsonValue[], schema: Schema): void {
+    const items = itemsOf(schema);
+    if (items === undefined) return;
+    for (let at = 0; at < list.length; at += 1) {
+      if (isWrongNull(list[at], items)) list[at] = this.#preset(items);
+      this.value(list[at], items);
+    }
+  }
+
+  #preset(schema: Schema): JsonValue {
+    this.#left -= sizeOfDefault(schema);
+    if (this.#left < 0) throw tooManyDefaults();
+    return copyJson(schema.default ?? null);
   }
 }
 
-const defaultOf = ({ default: value = null }: Schema): JsonValue => copyJson(value);
+const tooManyDefaults = (): StatusError =>
+  new StatusError({
+    code: 413,
+    reason: 'RequestEntityTooLarge',
+    message: `Request entity too large: defaults of the schema add more than ${MAX_ADDED_CHARS} characters`,
+  });
+
+const sizes = new WeakMap<Schema, number>();
+
+function sizeOfDefault(schema: Schema): number {
+  let size = sizes.get(schema);
+  if (size === undefined) {
+    const { default: value = null } = schema;
+    size = Math.max(JSON.stringify(value).length, CHARS_PER_VALUE * countValues(value));
+    sizes.set(schema, size);
+  }
+  return size;
+}
+
+function countValues(value: JsonValue | undefined): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, item) => sum + countValues(item), 1);
+}
 
 /** Few fields have a default, and a schema can have thousands of fields. */
 const defaulted = new WeakMap<Schema, readonly string[]>();

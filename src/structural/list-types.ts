@@ -3,22 +3,29 @@ import type { FieldError } from '../api/status.ts';
 import { FieldPath } from '../object/field-path.ts';
 import { goAny } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
+import { atOnce, type Steps } from '../util/concurrency.ts';
 import { canonicalText } from './canonical.ts';
 import { additionalSchemaOf, itemsOf, propertyOf, type Schema, structuralBelow } from './node.ts';
+import { Turn } from './turn.ts';
 
 /**
  * Members of sets, and elements of lists that are told apart by keys, are there once (apiextensions-apiserver, schema/listtype).
  * An update of an object that has such an error already is not asked for this: `old` is the object before the update.
  */
-export function validateListTypes(object: JsonObject, schema: Schema, old?: JsonObject): FieldError[] {
+export function* listTypesInSteps(object: JsonObject, schema: Schema, old?: JsonObject): Steps<FieldError[]> {
   if (!hasUniqueList(schema)) return [];
-  const errors = errorsOf(object, schema);
-  return errors.length > 0 && old !== undefined && errorsOf(old, schema).length > 0 ? [] : errors;
+  const errors = yield* errorsOf(object, schema);
+  if (errors.length === 0 || old === undefined) return errors;
+  const before = yield* errorsOf(old, schema);
+  return before.length > 0 ? [] : errors;
 }
 
-function errorsOf(object: JsonObject, schema: Schema): FieldError[] {
+export const validateListTypes = (object: JsonObject, schema: Schema, old?: JsonObject): FieldError[] =>
+  atOnce(listTypesInSteps(object, schema, old));
+
+function* errorsOf(object: JsonObject, schema: Schema): Steps<FieldError[]> {
   const found: FieldError[] = [];
-  validateFields(FieldPath.root(found), object, schema);
+  yield* new Search().fields(FieldPath.root(found), object, schema);
   return found;
 }
 
@@ -36,52 +43,83 @@ function hasUniqueList(schema: Schema): boolean {
   return has;
 }
 
-function validateFields(at: FieldPath, object: JsonObject, schema: Schema): void {
-  const others = additionalSchemaOf(schema);
-  if (others !== undefined && hasUniqueList(others))
-    for (const name of Object.keys(object).sort()) validateValue(at.item(name), object[name], others);
-  for (const name of Object.keys(object).sort()) {
-    const property = propertyOf(schema, name);
-    if (property !== undefined && hasUniqueList(property))
-      validateValue(at.field(name), object[name], property);
+/** No client reads more errors. */
+const MAX_FOUND = 5_000;
+
+class Search {
+  readonly #turn = new Turn();
+
+  *fields(at: FieldPath, object: JsonObject, schema: Schema): Steps<void> {
+    const others = additionalSchemaOf(schema);
+    const names = Object.keys(object).sort();
+    if (others !== undefined && hasUniqueList(others))
+      for (const name of names) yield* this.#value(at.item(name), object[name], others);
+    for (const name of names) {
+      const property = propertyOf(schema, name);
+      if (property !== undefined && hasUniqueList(property))
+        yield* this.#value(at.field(name), object[name], property);
+    }
   }
-}
 
-function validateValue(at: FieldPath, value: JsonValue | undefined, schema: Schema): void {
-  if (Array.isArray(value)) validateList(at, value, schema);
-  else if (isObject(value)) validateFields(at, value, schema);
-}
+  *#value(at: FieldPath, value: JsonValue | undefined, schema: Schema): Steps<void> {
+    if (at.found >= MAX_FOUND) return;
+    if (Array.isArray(value)) yield* this.#list(at, value, schema);
+    else if (isObject(value)) yield* this.fields(at, value, schema);
+  }
 
-function validateList(at: FieldPath, list: readonly JsonValue[], schema: Schema): void {
-  const type = schema['x-kubernetes-list-type'];
-  if (type === 'set') validateSet(at, list);
-  else if (type === 'map') validateMap(at, list, schema['x-kubernetes-list-map-keys'] ?? []);
-  const items = itemsOf(schema);
-  if (items === undefined || !hasUniqueList(items)) return;
-  for (const [path, item] of at.each(list)) validateValue(path, item, items);
-}
+  *#list(at: FieldPath, list: readonly JsonValue[], schema: Schema): Steps<void> {
+    const type = schema['x-kubernetes-list-type'];
+    if (type === 'set') yield* this.#set(at, list);
+    else if (type === 'map') yield* this.#map(at, list, schema['x-kubernetes-list-map-keys'] ?? []);
+    const items = itemsOf(schema);
+    if (items === undefined || !hasUniqueList(items)) return;
+    for (const [path, item] of at.each(list)) yield* this.#value(path, item, items);
+  }
 
-function validateSet(at: FieldPath, list: readonly JsonValue[]): void {
-  for (const index of repeated(list)) at.item(index).duplicate(shown(list[index]));
+  *#set(at: FieldPath, list: readonly JsonValue[]): Steps<void> {
+    for (const index of yield* this.#repeated(list)) at.item(index).duplicate(shown(list[index]));
+  }
+
+  *#map(at: FieldPath, list: readonly JsonValue[], names: readonly string[]): Steps<void> {
+    const wrong = list.findIndex((item) => item !== null && !isObject(item));
+    if (wrong >= 0) {
+      at.item(wrong).invalid(shown(list[wrong]), 'must be an object for an array of list-type map');
+      return;
+    }
+    const [only = ''] = names;
+    const keys = list.map((item) => (names.length === 1 ? keyOf(item, only) : keysOf(item, names)));
+    for (const index of yield* this.#repeated(keys)) {
+      const key = keys[index];
+      const object = typeof key === 'symbol' ? {} : names.length === 1 ? { [only]: key } : key;
+      at.item(index).duplicate(goAny(object));
+    }
+  }
+
+  /** The second of equal members, in the order of the list; a third one is not reported. */
+  *#repeated(list: readonly (JsonValue | symbol)[]): Steps<number[]> {
+    if (list.length < 2) return [];
+    const scalars = new Map<unknown, boolean>();
+    const compounds = new Map<unknown, boolean>();
+    const out: number[] = [];
+    for (let at = 0; at < list.length && out.length < MAX_FOUND; at += 1) {
+      if (this.#turn.isOver()) {
+        yield;
+        this.#turn.begin();
+      }
+      const item = list[at];
+      const isCompound = typeof item === 'object' && item !== null;
+      const seen = isCompound ? compounds : scalars;
+      const key = isCompound ? canonicalText(item) : item;
+      // True once a second one was reported.
+      const reported = seen.get(key);
+      if (reported === false) out.push(at);
+      seen.set(key, reported !== undefined);
+    }
+    return out;
+  }
 }
 
 const NO_KEY = Symbol('no key');
-
-function validateMap(at: FieldPath, list: readonly JsonValue[], names: readonly string[]): void {
-  const wrong = list.findIndex((item) => item !== null && !isObject(item));
-  if (wrong >= 0) {
-    const why = 'must be an object for an array of list-type map';
-    at.item(wrong).invalid(shown(list[wrong]), why);
-    return;
-  }
-  const [only = ''] = names;
-  const keys = list.map((item) => (names.length === 1 ? keyOf(item, only) : keysOf(item, names)));
-  for (const index of repeated(keys)) {
-    const key = keys[index];
-    const object = typeof key === 'symbol' ? {} : names.length === 1 ? { [only]: key } : key;
-    at.item(index).duplicate(goAny(object));
-  }
-}
 
 /** An element without the key is told from those that have it, and not from another one without it. */
 function keyOf(item: JsonValue | undefined, name: string): JsonValue | typeof NO_KEY {
@@ -92,24 +130,6 @@ function keysOf(item: JsonValue, names: readonly string[]): JsonObject {
   const given = names.filter((name) => isObject(item) && Object.hasOwn(item, name));
   return Object.fromEntries(given.map((name) => [name, isObject(item) ? item[name] : undefined]));
 }
-
-/** The second of equal members, in the order of the list; a third one is not reported. */
-function repeated(list: readonly (JsonValue | symbol)[]): number[] {
-  if (list.length < 2) return [];
-  const times = new Map<unknown, number>();
-  const out: number[] = [];
-  for (const [at, item] of list.entries()) {
-    const key =
-      typeof item === 'object' && item !== null ? `compound ${canonicalText(item)}` : scalarKey(item);
-    const before = times.get(key) ?? 0;
-    if (before === 1) out.push(at);
-    times.set(key, before + 1);
-  }
-  return out;
-}
-
-/** A text never equals the text of an object. */
-const scalarKey = (item: JsonValue | symbol): unknown => (typeof item === 'string' ? `text ${item}` : item);
 
 /** Kubernetes shows null in quotes. */
 const shown = (value: JsonValue | undefined): unknown => (value === null ? 'null' : goAny(value));

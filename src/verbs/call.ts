@@ -14,7 +14,7 @@ import { ObjectReader } from '../storage/object-reader.ts';
 import type { Store } from '../storage/store.ts';
 import type { Expected } from './declared-type.ts';
 import type { WriteCall } from './writing/call.ts';
-import { toStatusError } from './writing/storage-status.ts';
+import { inStatuses } from './writing/storage-status.ts';
 import type { ObjectWriter } from './writing/writer.ts';
 
 /** What a verb is called with: a request, what it is about, and what can answer it. */
@@ -146,17 +146,5 @@ export class RelatedObjects {
   /** @throws StatusError */
   list<T extends ApiObject>(resource: ResourceOf<T>, namespace: string): Promise<T[]> {
     return inStatuses(this.#reader.list(resource, { namespace }, 'latest'), resource, '');
-  }
-}
-
-async function inStatuses<Result>(
-  read: Promise<Result>,
-  resource: ResourceOf<ApiObject>,
-  name: string,
-): Promise<Result> {
-  try {
-    return await read;
-  } catch (error) {
-    throw toStatusError(error, resource, name);
   }
 }

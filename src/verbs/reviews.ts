@@ -5,6 +5,7 @@ import type { Authenticator } from '../authn/authenticator.ts';
 import type { AuthorizationAttributes, Authorizer } from '../authz/authorizer.ts';
 import { isObject, objectOf } from '../object/json-values.ts';
 import type { AuthorizedResourceRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
+import { StorageError } from '../storage/errors.ts';
 import type { VirtualHandler } from './call.ts';
 
 /** The reviews of authentication.k8s.io and authorization.k8s.io, answered by what guards real requests. */
@@ -150,6 +151,7 @@ export async function reviewToken(
     }
     return unknown(body, 'invalid bearer token');
   } catch (error) {
+    if (error instanceof StorageError) throw error;
     // A token that is no good is an answer here, not a failure.
     return unknown(body, error instanceof Error ? error.message : String(error));
   }

@@ -4,7 +4,7 @@ import {
   createNamespaceExists,
   createNamespaceLifecycle,
 } from '../../src/admission/plugins/namespaces.ts';
-import { forbidden, unknownError } from '../../src/api/status.ts';
+import { forbidden, StatusError, unknownError } from '../../src/api/status.ts';
 import { ObjectReader } from '../../src/storage/object-reader.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 import type { Store } from '../../src/storage/store.ts';
@@ -63,6 +63,12 @@ test('NamespaceAutoProvision makes the namespace that something is to be in', as
   expect(made).toEqual([]);
   await refusalOf(plugin, attributesOf('pods', { object: inNamespace('new') }));
   expect(made).toEqual(['new']);
+});
+
+test('NamespaceAutoProvision refuses nothing because the database is away', async () => {
+  const away = new StatusError({ code: 503, reason: 'ServiceUnavailable', message: 'later' });
+  const plugin = createAutoProvision(cluster, () => Promise.reject(away));
+  expect(await refusalOf(plugin, attributesOf('pods', { object: inNamespace('new') }))).toBe('later');
 });
 
 test.each([

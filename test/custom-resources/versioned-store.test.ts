@@ -3,15 +3,17 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import type { JSONSchemaProps } from '../../src/api/types/apiextensions/v1.ts';
 import { parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
+import type { ConversionParts } from '../../src/custom-resources/conversion/webhook-converter.ts';
 import { CustomResource } from '../../src/custom-resources/custom-resource.ts';
 import type { Encoding, Entry, SharedEvent, Store } from '../../src/storage/store.ts';
 import { definitionOf } from '../kit/definitions.ts';
 import { ReferenceStore } from '../storage/contract/reference-store.ts';
-import { conversionParts } from './conversion/converter-kit.ts';
 
 /** Objects of a custom resource, as they were stored and as a version has them. */
 
 const types = loadTypes();
+/** No definition here has one. */
+const NO_WEBHOOK = {} as ConversionParts;
 const GROUP = 'stable.example.com';
 const KEY = { group: GROUP, resource: 'widgets', namespace: 'default', name: 'a' };
 const ATTRIBUTION = { username: '', userAgent: '', sourceAddress: '', requestId: '', fieldManager: '' };
@@ -39,10 +41,7 @@ function resourceOf(generation: number, ...versions: VersionOutline[]): CustomRe
       },
     }));
   definition.metadata.generation = generation;
-  return new CustomResource(toStoredJson(definition), {
-    ...{ types, ratchets: true },
-    conversion: conversionParts(),
-  });
+  return new CustomResource(toStoredJson(definition), { types, ratchets: true, conversion: NO_WEBHOOK });
 }
 
 function storeOf(resource: CustomResource, version: string, store: Store): Store {

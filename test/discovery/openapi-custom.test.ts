@@ -83,6 +83,13 @@ test('the document of a group version has its objects, their lists, and all that
   );
 });
 
+test('without a subresource a document is as complete', async () => {
+  const { openApi } = createOpenApi(cron({ subresources: [] }));
+  const { components, paths } = await v3Of(openApi);
+  const names = new Set(Object.keys(components.schemas).map((name) => `#/components/schemas/${name}`));
+  expect([...references({ components, paths })].filter((reference) => !names.has(reference))).toEqual([]);
+});
+
 test('operations say what kubectl asks of them: kind, parameters, media types', async () => {
   const { openApi } = createOpenApi(cron({ deprecation: 'use v2' }));
   const { paths, components } = await v3Of(openApi);
@@ -272,7 +279,8 @@ test.each([
         turns.push(threadMs() - start);
         start = threadMs();
       }
-      expect(Math.max(...turns)).toBeLessThan(100);
+      expect(turns.length).toBeGreaterThan(0);
+    expect(Math.max(...turns)).toBeLessThan(100);
       start = threadMs();
       const bytes = await (await openApi.groupVersion(KEY, form)).make();
       expect(threadMs() - start).toBeLessThan(200);

@@ -86,6 +86,39 @@ test('a server reads history from its read server, and goes on when that is kill
   expect(stdout + stderr).toMatch(new RegExp(`read server ${host}: lost: .*`));
 }, 180_000);
 
+test('where the primary has no slot to give, its read server streams changes, and readiness and metrics say so', async ({
+  skip,
+}) => {
+  await using primary = await startPrivatePostgres({ settings: ['max_replication_slots=1'] });
+  await using session = await connect(primary.url);
+  const [row] = await session.query<{ version: string }>(
+    "SELECT current_setting('server_version_num') AS version",
+  );
+  if (Number(row?.version) < 160_000) skip('PostgreSQL 16 or newer');
+  await using standby = await startStandby(primary);
+  await session.query("SELECT pg_create_physical_replication_slot('others')");
+  await using cluster = await startCluster(primary.url, [`--kvstore-read-servers=${standby.url}`]);
+  const { host } = new URL(standby.url);
+  const tail = async (): Promise<string | undefined> => {
+    const { text } = await cluster.request('GET', '/readyz?verbose');
+    return text.split('\n').find((line) => line.startsWith('[+]tail '));
+  };
+  const streams = '[+]tail ok: a read server streams changes, because the primary does not';
+  await vi.waitFor(async () => expect(await tail()).toBe(streams), PATIENCE);
+  expect(cluster.output.stdout + cluster.output.stderr).toContain(`read server ${host} streams changes: `);
+  const { text } = await cluster.request('GET', '/metrics');
+  expect(text).toContain('pg_apiserver_tail_mode{mode="streaming"} 1');
+  expect(text).toContain(`pg_apiserver_tail_source{server="${host}"} 1`);
+  expect(text).toContain('pg_apiserver_tail_source{server="primary"} 0');
+  const watch = cluster.watch(`${PATH}?watch=1`);
+  await cluster.request('POST', PATH, { metadata: { name: 'streamed' } });
+  await vi.waitFor(
+    () => expect(watch.events.map(({ object }) => object.metadata.name)).toContain('streamed'),
+    PATIENCE,
+  );
+  watch.stop();
+}, 180_000);
+
 test('a URL of a read server that cannot be read stops the start with a line that names the flag', async () => {
   await using primary = await startPrivatePostgres();
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-e2e-'));

@@ -137,10 +137,10 @@ describe('definitions', () => {
       [
         'spec.additionalPrinterColumns[0].JSONPath: Invalid value: "spec": must be a simple json path starting with .',
         'spec.additionalPrinterColumns[0].format: Invalid value: "loud": must be one of byte,date,date-time,double,float,int32,int64,password',
+        'spec.additionalPrinterColumns[0].name: Required value',
         'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string',
-        'spec.versions[0].additionalPrinterColumns[0].name: Required value',
-        'spec.versions[0].additionalPrinterColumns[1].jsonPath: Required value',
-        'spec.versions[0].additionalPrinterColumns[1].type: Required value',
+        'spec.additionalPrinterColumns[1].JSONPath: Required value',
+        'spec.additionalPrinterColumns[1].type: Required value: must be one of boolean,date,integer,number,string',
       ],
     ],
     [
@@ -160,8 +160,8 @@ describe('definitions', () => {
     [
       { 'spec.versions.0.subresources.scale': { specReplicasPath: '', statusReplicasPath: '' } },
       [
-        'spec.versions[0].subresources.scale.specReplicasPath: Required value',
-        'spec.versions[0].subresources.scale.statusReplicasPath: Required value',
+        'spec.subresources.scale.specReplicasPath: Required value',
+        'spec.subresources.scale.statusReplicasPath: Required value',
       ],
     ],
     [

@@ -30,10 +30,11 @@ test('a log that cannot be written is a fault, and one that is not written in ti
 const none = () => ({ servers: [], answeredByPrimary: 0 });
 
 test('informers are in sync when the cache works and the log is followed, by polling too', async () => {
-  const state: { mode: 'starting' | 'polling'; stalled: string | undefined } = {
-    mode: 'starting',
-    stalled: undefined,
-  };
+  const state: {
+    mode: 'starting' | 'polling' | 'streaming';
+    stalled: string | undefined;
+    source: string | undefined;
+  } = { mode: 'starting', stalled: undefined, source: undefined };
   let works = false;
   const cache: HealthCheck = {
     name: 'watch-cache',
@@ -51,6 +52,10 @@ test('informers are in sync when the cache works and the log is followed, by pol
   state.mode = 'polling';
   await expect(inSync?.check()).resolves.toBeUndefined();
   expect(tail?.note?.()).toBe('changes are polled, because they cannot be streamed');
+  Object.assign(state, { mode: 'streaming', source: 'primary' });
+  expect(tail?.note?.()).toBeUndefined();
+  state.source = 'db2:5432';
+  expect(tail?.note?.()).toBe('a read server streams changes, because the primary does not');
   state.stalled = 'no connection';
   await expect(inSync?.check()).rejects.toThrow('changes do not arrive: no connection');
 });
@@ -58,7 +63,7 @@ test('informers are in sync when the cache works and the log is followed, by pol
 test('read servers that are all out of service are told of, without their addresses, and readiness stays', async () => {
   const servers = ['db2:5432', 'db3:5432'].map((name) => ({ name, isInService: true, answered: 0 }));
   const database = {
-    feed: { state: { mode: 'streaming', stalled: undefined } as const },
+    feed: { state: { mode: 'streaming', stalled: undefined, source: 'primary' } as const },
     readServers: () => ({ servers, answeredByPrimary: 0 }),
   };
   const find = () => createCacheChecks(database, []).own.find(({ name }) => name === 'read-servers');

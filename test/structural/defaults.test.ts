@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/json.ts';
 import { setDefaults } from '../../src/structural/defaults.ts';
 import type { Schema } from '../../src/structural/node.ts';
+import { cpuMsOf } from '../kit/cpu-time.ts';
 
 const SCHEMA: Schema = {
   type: 'object',
@@ -70,4 +71,24 @@ test('a field may be called like the prototype of objects', () => {
   expect(JSON.stringify(object)).toBe('{"__proto__":{"a":1},"constructor":"b"}');
   const value: JsonValue = object;
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+});
+
+test.each<[string, JsonValue]>([
+  ['a long text', 'x'.repeat(1_000_000)],
+  ['very many values', Array.from({ length: 20_000 }, () => 0)],
+])('defaults that add more than a request may have are an error: %s', (_, preset) => {
+  const schema: Schema = {
+    type: 'object',
+    properties: {
+      spec: { type: 'array', items: { type: 'object', properties: { a: { default: preset } } } },
+    },
+  };
+  const items = (length: number): JsonObject => ({ spec: Array.from({ length }, () => ({})) });
+  setDefaults(items(2), schema);
+  const cpuMs = cpuMsOf(() =>
+    expect(() => setDefaults(items(50_000), schema)).toThrow(
+      'defaults of the schema add more than 3145728 characters',
+    ),
+  );
+  expect(cpuMs).toBeLessThan(500);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/json.ts';
 import { MAX_DEPTH } from '../../src/object/document-limits.ts';
 import { setDefaults } from '../../src/structural/defaults.ts';
-import { validateListTypes } from '../../src/structural/list-types.ts';
+import { listTypesInSteps, validateListTypes } from '../../src/structural/list-types.ts';
 import type { Schema } from '../../src/structural/node.ts';
 import { prune } from '../../src/structural/prune.ts';
 import { validateInSteps, validateValue } from '../../src/structural/validate.ts';
@@ -100,6 +100,29 @@ test('very many alternatives for very many items are tried in short turns', () =
   );
   expect(result.length).toBe(5000);
   expect(steps).toBeGreaterThan(5);
+  expect(stepMs).toBeLessThan(MAX_STEP_MS);
+});
+
+test.each<[string, JsonObject]>([
+  [
+    'a set of objects',
+    { set: Array.from({ length: 50_000 }, (_, at) => ({ b: at, a: `x${at}`.padEnd(60) })) },
+  ],
+  ['a set of texts', { set: Array.from({ length: 50_000 }, (_, at) => `x${at}`.padEnd(60)) }],
+  [
+    'a list with two keys',
+    { keyed: Array.from({ length: 50_000 }, (_, at) => ({ b: at, a: `x${at}`.padEnd(60) })) },
+  ],
+])('%s as large as a document may be is compared in short turns', (_, object) => {
+  const schema: Schema = {
+    type: 'object',
+    properties: {
+      set: { type: 'array', 'x-kubernetes-list-type': 'set' },
+      keyed: { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['a', 'b'] },
+    },
+  };
+  const { result, stepMs } = longestStep(listTypesInSteps(object, schema));
+  expect(result).toEqual([]);
   expect(stepMs).toBeLessThan(MAX_STEP_MS);
 });
 

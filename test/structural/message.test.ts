@@ -52,7 +52,11 @@ const SCHEMA: Schema = {
           },
         },
         free: { type: 'object' },
-        open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { a: number } },
+        open: {
+          type: 'object',
+          'x-kubernetes-preserve-unknown-fields': true,
+          properties: { a: number, deep: { type: 'object', properties: { a: number } } },
+        },
         any: { 'x-kubernetes-preserve-unknown-fields': true },
         whole: {
           type: 'object',
@@ -140,6 +144,7 @@ test('a configuration is laid over an object as the schema merges it', () => {
 
 test.each<[JsonObject, string[]]>([
   [{ open: { x: 1 }, any: [], free: { a: 1 }, scalar: 1, when: 5, whole: { kind: 'A', metadata: {} } }, []],
+  [{ open: { deep: { unknown: 1 } } }, []],
   [{ foo: 1 }, ['.spec.foo: field not declared in schema']],
   [{ number: 'a' }, ['.spec.number: expected numeric (int or float), got string']],
   [{ list: {} }, ['.spec.list: expected list, got &{map[]}']],

@@ -127,6 +127,9 @@ export const namespaceExists = describePlugin({
 /** An existing namespace is a success. @throws StatusError */
 export type CreateNamespace = (name: string) => Promise<void>;
 
+/** It may be created a moment later: that is no refusal. */
+const DATABASE_AWAY: ReadonlySet<number> = new Set([429, 503, 504]);
+
 /** Creates the namespace of a new object (Kubernetes: plugin/pkg/admission/namespace/autoprovision). */
 export function createAutoProvision(objects: ClusterObjects, create: CreateNamespace): AdmissionPlugin {
   const namespaces = objects.follow({ group: '', resource: 'namespaces' });
@@ -138,6 +141,7 @@ export function createAutoProvision(objects: ClusterObjects, create: CreateNames
       if (dryRun || namespace === '' || namespaces.get('', namespace) !== undefined) return undefined;
       return create(namespace).catch((error: unknown) => {
         if (!(error instanceof StatusError) || error.status.reason === 'Forbidden') throw error;
+        if (DATABASE_AWAY.has(error.status.code)) throw error;
         throw refusal(attributes, error.message);
       });
     },

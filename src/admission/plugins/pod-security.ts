@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { internalError } from '../../api/status.ts';
 import type { Namespace, Pod } from '../../api/types/core/v1.ts';
+import { StorageError } from '../../storage/errors.ts';
 import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
@@ -109,10 +110,11 @@ class PodSecurity {
     const namespace = this.#namespaces.get('', attributes.namespace);
     if (namespace !== undefined) return this.#judgePod(attributes, namespace);
     return this.#findNamespace(attributes).then((found) => {
-      if (typeof found !== 'string') return this.#judgePod(attributes, found);
-      const { status } = internalError(`failed to lookup namespace "${attributes.namespace}"`);
-      this.#fail(attributes, `${status.message}: ${found}`);
-      throw internalError(`failed to lookup namespace "${attributes.namespace}"`);
+      if (!(found instanceof Error)) return this.#judgePod(attributes, found);
+      const failure = internalError(`failed to lookup namespace "${attributes.namespace}"`);
+      this.#fail(attributes, `${failure.message}: ${found.message}`);
+      // Storage says by itself what its failure means to a client.
+      throw found instanceof StorageError ? found : failure;
     });
   }
 
@@ -135,8 +137,8 @@ class PodSecurity {
     const namespace = this.#namespaces.get('', attributes.namespace);
     if (namespace !== undefined) return this.#judgeWorkload(attributes, template, namespace);
     return this.#findNamespace(attributes).then((found) => {
-      if (typeof found !== 'string') return this.#judgeWorkload(attributes, template, found);
-      this.#fail(attributes, `failed to lookup namespace "${attributes.namespace}": ${found}`);
+      if (!(found instanceof Error)) return this.#judgeWorkload(attributes, template, found);
+      this.#fail(attributes, `failed to lookup namespace "${attributes.namespace}": ${found.message}`);
       return undefined;
     });
   }
@@ -167,12 +169,12 @@ class PodSecurity {
   }
 
   /** Finds a namespace that was just created, perhaps on another server; or returns why it cannot be read. */
-  async #findNamespace({ namespace }: AdmissionAttributes): Promise<Namespace | string> {
+  async #findNamespace({ namespace }: AdmissionAttributes): Promise<Namespace | Error> {
     try {
       const found = await this.#objects.find(NAMESPACES, '', namespace);
-      return found ?? `namespaces "${namespace}" not found`;
+      return found ?? new Error(`namespaces "${namespace}" not found`);
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return error instanceof Error ? error : new Error(String(error));
     }
   }
 

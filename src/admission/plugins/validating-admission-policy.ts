@@ -108,7 +108,7 @@ class Dispatch {
       const namespace =
         attributes.namespace === '' ? undefined : await this.#parts.namespaces.get(attributes.namespace);
       for (const param of params) {
-        const given = this.#bindings.for(matched, namespace, param);
+        const given = await this.#bindings.for(matched, namespace, param);
         const judgement = await judge(policy, given, this.#rights);
         for (const failure of judgement.failures)
           this.#denials.push(...act(attributes, policy, binding, failure));

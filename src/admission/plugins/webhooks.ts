@@ -91,7 +91,7 @@ class MutatingWebhooks {
     if (round > 0 && !progress.again.has(webhook.key)) return;
     const place = `${MUTATION}round_${round}_index_${index}`;
     const verdict = await this.#dispatch.call(candidate, attributes, `failed-open.${place}`);
-    const changed = verdict !== undefined && this.#apply(verdict, candidate, attributes);
+    const changed = verdict !== undefined && (await this.#apply(verdict, candidate, attributes));
     const { configuration, name } = webhook;
     attributes.annotate(place, JSON.stringify({ configuration, webhook: name, mutated: changed }));
     if (changed) {
@@ -102,7 +102,11 @@ class MutatingWebhooks {
   }
 
   /** Returns whether the object has changed. @throws StatusError for a patch that cannot be applied */
-  #apply({ patch, patchType }: Verdict, candidate: Candidate, attributes: AdmissionAttributes): boolean {
+  async #apply(
+    { patch, patchType }: Verdict,
+    candidate: Candidate,
+    attributes: AdmissionAttributes,
+  ): Promise<boolean> {
     const operations = patch === undefined ? [] : patchOf(patch);
     if (Array.isArray(operations) && operations.length === 0) return false;
     const name = JSON.stringify(candidate.webhook.name);
@@ -115,7 +119,7 @@ class MutatingWebhooks {
       throw internalError(
         `failed calling webhook ${name}: unsupported patch type ${JSON.stringify(patchType)}`,
       );
-    const next = internally(() => this.#patched({ ...attributes, object }, candidate, operations));
+    const next = await this.#patched({ ...attributes, object }, candidate, operations).catch(blame);
     if (next === undefined) return false;
     keepNamespace(attributes, next);
     replaceContent(object, next);
@@ -123,18 +127,19 @@ class MutatingWebhooks {
   }
 
   /** Undefined: unchanged. Decoding alone may change what plugins have added, so both states are compared after decoding. */
-  #patched(
+  async #patched(
     attributes: AdmissionAttributes & { readonly object: ApiObject },
     candidate: Candidate,
     operations: JsonValue,
-  ): ApiObject | undefined {
+  ): Promise<ApiObject | undefined> {
     const { types } = this.#dispatch;
-    const given = toWebhookForm(attributes, candidate, attributes.object) ?? {};
+    const given = (await toWebhookForm(attributes, candidate, attributes.object)) ?? {};
     const value = applyJsonPatch(given, operations);
     if (!isObject(value))
       throw new Error('json: cannot unmarshal array into Go value of type map[string]interface {}');
-    const next = fromWebhookForm(attributes, candidate, { value, types });
-    return equal(fromWebhookForm(attributes, candidate, { value: given, types }), next) ? undefined : next;
+    const next = await fromWebhookForm(attributes, candidate, { value, types });
+    const before = await fromWebhookForm(attributes, candidate, { value: given, types });
+    return equal(before, next) ? undefined : next;
   }
 }
 
@@ -149,14 +154,19 @@ function patchOf(patch: Buffer): JsonValue {
   return internally(() => parseJson(patch.toString('utf8')));
 }
 
-/** An error in a patch is the webhook's fault, not the client's. @throws StatusError */
+/** @throws StatusError */
 function internally<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    if (error instanceof StatusError) throw error;
-    throw internalError(error instanceof Error ? error.message : String(error), error);
+    return blame(error);
   }
+}
+
+/** An error in a patch is the webhook's fault, not the client's. @throws StatusError */
+function blame(error: unknown): never {
+  if (error instanceof StatusError) throw error;
+  throw internalError(error instanceof Error ? error.message : String(error), error);
 }
 
 function replaceContent(object: ApiObject, next: ApiObject): void {

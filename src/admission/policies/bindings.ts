@@ -9,8 +9,8 @@ import { namespaceOf, type ResourceVersion, requestedOf } from '../match-resourc
 import type { ParamKind, ParamRef } from './policy.ts';
 import type { Rights } from './rights.ts';
 
-/** Converts an object from the stored version. */
-export type ConvertTo = (object: ApiObject, resource: ResourceVersion) => ApiObject;
+/** Converts what admission judges to another version of its resource. @throws StatusError */
+export type ConvertTo = (object: ApiObject, resource: ResourceVersion) => ApiObject | Promise<ApiObject>;
 
 const OPTIONS: Readonly<Record<AdmissionOperation, string>> = {
   CREATE: 'CreateOptions',
@@ -24,7 +24,7 @@ export class RequestBindings {
   readonly #attributes: AdmissionAttributes;
   readonly #convert: ConvertTo;
   readonly #rights: Rights;
-  readonly #made = new Map<string, Bindings>();
+  readonly #made = new Map<string, Promise<Bindings>>();
 
   constructor(attributes: AdmissionAttributes, convert: ConvertTo, rights: Rights) {
     this.#attributes = attributes;
@@ -32,32 +32,37 @@ export class RequestBindings {
     this.#rights = rights;
   }
 
-  for(matched: ResourceVersion, namespace: ApiObject | undefined, params: ApiObject | null): Bindings {
+  /** @throws StatusError */
+  async for(
+    matched: ResourceVersion,
+    namespace: ApiObject | undefined,
+    params: ApiObject | null,
+  ): Promise<Bindings> {
     const key = `${matched.group}/${matched.version}/${matched.resource}`;
     const made = this.#made.get(key) ?? this.#make(matched, namespace);
     this.#made.set(key, made);
-    return { ...made, params: params === null ? null : toCel(params) };
+    return { ...(await made), params: params === null ? null : toCel(params) };
   }
 
-  #make(matched: ResourceVersion, namespace: ApiObject | undefined): Bindings {
+  async #make(matched: ResourceVersion, namespace: ApiObject | undefined): Promise<Bindings> {
     const attributes = this.#attributes;
     const { object, old, definition, subresource, name } = attributes;
     const { group, resource } = definition;
     const about = { group, resource, subresource, namespace: namespaceOf(attributes), name };
     return {
-      object: this.#view(object, matched),
-      oldObject: this.#view(old, matched),
+      object: await this.#view(object, matched),
+      oldObject: await this.#view(old, matched),
       request: this.#request(matched),
       namespaceObject: namespace === undefined ? null : toCel(visibleOf(namespace)),
       authorizer: new CelAuthorizer(this.#rights.ask, {}, about),
     };
   }
 
-  #view(object: ApiObject | undefined, matched: ResourceVersion): unknown {
+  async #view(object: ApiObject | undefined, matched: ResourceVersion): Promise<unknown> {
     if (object === undefined) return null;
     // Bodies of actions have kinds of their own.
     const own = object.kind === undefined || object.kind === this.#attributes.definition.kind;
-    return toCel(own ? this.#convert(object, matched) : object);
+    return toCel(own ? await this.#convert(object, matched) : object);
   }
 
   #request(matched: ResourceVersion): unknown {

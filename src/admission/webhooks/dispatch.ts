@@ -1,10 +1,11 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import { type ResourceOf, toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { badRequest, forbidden, internalError } from '../../api/status.ts';
+import { badRequest, forbidden, internalError, StatusError } from '../../api/status.ts';
 import { decodeObject } from '../../codec/decode.ts';
 import { isObject } from '../../object/json-values.ts';
-import { toSeen, toStorage } from '../../registry/conversion.ts';
+import { toNamed, toStorage } from '../../registry/conversion.ts';
+import { readForChange } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
@@ -79,7 +80,10 @@ export class Dispatch {
     if (!(await this.#namespaces.selected(webhook.namespaceSelector, attributes))) return false;
     if (webhook.matchConditions.length === 0) return true;
     const request = requestOf(attributes, candidate);
-    const answer = evaluateConditions(webhook.matchConditions, { ...seenBy(candidate, attributes), request });
+    const answer = evaluateConditions(webhook.matchConditions, {
+      ...(await seenBy(candidate, attributes)),
+      request,
+    });
     if ('matches' in answer) return answer.matches;
     if (webhook.ignoresFailures) return false;
     const { errors } = answer;
@@ -97,8 +101,9 @@ export class Dispatch {
     note: string,
   ): Promise<Verdict | undefined> {
     const callee = { clients: this.#clients, types: this.types, mutating: this.#mutating };
+    const objects = await seenBy(candidate, attributes);
     try {
-      return await callWebhook(callee, attributes, { candidate, objects: seenBy(candidate, attributes) });
+      return await callWebhook(callee, attributes, { candidate, objects });
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       if (!candidate.webhook.ignoresFailures) throw internalError(error.message, error);
@@ -109,21 +114,22 @@ export class Dispatch {
   }
 }
 
-function seenBy(candidate: Candidate, attributes: AdmissionAttributes): SeenObjects {
-  const see = (object: AdmissionAttributes['object']): JsonObject | null =>
-    toWebhookForm(attributes, candidate, object);
-  return { object: see(attributes.object), oldObject: see(attributes.old) };
+async function seenBy(candidate: Candidate, attributes: AdmissionAttributes): Promise<SeenObjects> {
+  const object = await toWebhookForm(attributes, candidate, attributes.object);
+  return { object, oldObject: await toWebhookForm(attributes, candidate, attributes.old) };
 }
 
 /**
  * The form in which a webhook gets an object: in the version that its rule matched, or as the kind of a subresource. Plugins work
- * on the stored form of the whole object; these functions convert between the two.
+ * on the stored form of the whole object, and of a custom resource on the form of the request; these functions convert between
+ * the two.
+ * @throws StatusError 500 when a conversion webhook fails
  */
-export function toWebhookForm(
+export async function toWebhookForm(
   { definition, subresource, operation }: AdmissionAttributes,
   { served }: Pick<Candidate, 'served'>,
   object: ApiObject | undefined,
-): JsonObject | null {
+): Promise<JsonObject | null> {
   if (object === undefined) return null;
   if (operation === 'CONNECT') {
     // The options of a connection are no object and have no metadata.
@@ -134,31 +140,50 @@ export function toWebhookForm(
   // The body of an action is no form of the resource.
   if (found?.access === 'action') return object;
   const isView = found?.access === 'view' && found.type !== definition.storage.type;
-  return isView ? found.read(object) : toSeen(object, served);
+  return isView ? readForChange(found, object) : converted(toNamed(object, served));
+}
+
+/** The client asked for nothing of which a conversion could be wrong. @throws StatusError 500 */
+async function converted(object: ApiObject | Promise<ApiObject>): Promise<ApiObject> {
+  try {
+    return await object;
+  } catch (error) {
+    throw error instanceof StatusError && error.status.code === 500
+      ? internalError(error.message, error)
+      : error;
+  }
 }
 
 /**
- * A patched object in the stored form. Through a view, only the fields of the view change.
+ * A patched object in the form that plugins work on. Through a view, only the fields of the view change.
  * @throws DecodeError when a field has a value of the wrong type
+ * @throws StatusError 500 when a conversion webhook fails
  */
-export function fromWebhookForm(
+export async function fromWebhookForm(
   attributes: AdmissionAttributes & { readonly object: ApiObject },
   { served, kind }: Pick<Candidate, 'served' | 'kind'>,
   patched: { readonly value: JsonObject; readonly types: TypeLibrary },
-): ApiObject {
+): Promise<ApiObject> {
   const { definition, subresource, operation, object } = attributes;
   const decode = (type: string): ApiObject => {
     const { object: decoded } = decodeObject(patched.value, patched.types.message(type));
     return typed(decoded, kind.kind, toApiVersion(kind));
   };
+  const whole = (): Promise<ApiObject> => {
+    const { custom } = served.definition;
+    if (custom === undefined) return Promise.resolve(toStorage(decode(served.version.type), served));
+    const { object: read } = custom.decode(patched.value, false);
+    const own = typed(read, kind.kind, toApiVersion(kind));
+    return converted(definition.custom?.from(own) ?? own);
+  };
   const found = definition.subresources.find(({ name }) => name === subresource);
   if (operation === 'CONNECT') return decode(found?.access === 'connect' ? found.options : '');
   if (found?.access === 'action') return decode(found.type);
   if (found?.access === 'view') {
-    const own = found.type === definition.storage.type;
-    return found.write(own ? toStorage(decode(served.version.type), served) : decode(found.type), object);
+    const isWhole = found.type === definition.storage.type;
+    return found.write(isWhole ? await whole() : decode(found.type), object);
   }
-  const stored = toStorage(decode(served.version.type), served);
+  const stored = await whole();
   definition.strategy.defaults?.(stored);
   return stored;
 }

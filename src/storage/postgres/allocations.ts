@@ -2,8 +2,8 @@ import type { GroupResource } from '../../api/names.ts';
 import type { Allocation, Allocations, Holder, PoolValue, RepairReport } from '../allocations.ts';
 import type { ObjectKey } from '../key.ts';
 import type { Database } from './connection.ts';
-import { prepare, tables } from './prepared.ts';
-import type { TextRow } from './statements.ts';
+import { prepare, type Queryable, tables } from './prepared.ts';
+import { rethrow, type TextRow } from './statements.ts';
 
 type RepairRow = TextRow<'outcome' | 'pool' | 'value' | 'namespace' | 'name'>;
 
@@ -15,25 +15,31 @@ export class PostgresAllocations implements Allocations {
   }
 
   async held(pool: string): Promise<string[]> {
-    const { pool: connections } = await this.#database();
-    return (await HELD.run(connections, { pool })).map(({ value }) => value);
+    const rows = await this.#ask((connections) => HELD.run(connections, { pool }));
+    return rows.map(({ value }) => value);
   }
 
   async holder(value: PoolValue): Promise<ObjectKey | undefined> {
-    const { pool: connections } = await this.#database();
-    const [key] = await HOLDER.run(connections, value);
+    const [key] = await this.#ask((connections) => HOLDER.run(connections, value));
     return key;
   }
 
   async repair(resource: GroupResource, holders: readonly Holder[]): Promise<RepairReport> {
-    const { pool } = await this.#database();
-    const { rows } = await pool.query<RepairRow>({
-      text: 'SELECT outcome, pool, value, namespace, name FROM repair_allocations($1, $2, $3)',
-      values: [resource.group, resource.resource, encode(holders)],
-    });
+    const { rows } = await this.#ask((connections) =>
+      connections.query<RepairRow>({
+        text: 'SELECT outcome, pool, value, namespace, name FROM repair_allocations($1, $2, $3)',
+        values: [resource.group, resource.resource, encode(holders)],
+      }),
+    );
     const those = (wanted: string): Allocation[] =>
       rows.filter(({ outcome }) => outcome === wanted).map(toAllocation);
     return { removed: those('removed'), added: those('added'), contested: those('contested') };
+  }
+
+  #ask<Result>(question: (connections: Queryable) => Promise<Result>): Promise<Result> {
+    return this.#database()
+      .then(({ pool }) => question(pool))
+      .catch(rethrow);
   }
 }
 

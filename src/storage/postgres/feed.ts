@@ -1,21 +1,25 @@
-import type pg from 'pg';
 import { runTogether } from '../../util/concurrency.ts';
 import { type Backoff, pause, pauseAfter } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
-import { type ChangeFeed, type ChangeSink, mayHaveMore } from '../revision-log.ts';
+import type { ChangeFeed, ChangeSink } from '../revision-log.ts';
 import type { Condition } from './condition.ts';
 import type { KnownHistory } from './known-history.ts';
-import type { PostgresReader, TailPage } from './reader.ts';
+import type { PostgresReader } from './reader.ts';
 import { streamChanges } from './replication.ts';
 import type { LoggedChange } from './rows.ts';
-import { isTransient } from './statements.ts';
+import { SlotHelper } from './slot-helper.ts';
+import { isRefusal, isTransient } from './statements.ts';
+import { TailPosition } from './tail-position.ts';
+import type { TailSource, TailSources } from './tail-source.ts';
 import { describeTrouble } from './trouble.ts';
 import { VisibleChanges } from './visible-changes.ts';
 
 /** What readiness and metrics show of the tail. */
 export interface FeedState {
   readonly mode: 'starting' | 'streaming' | 'polling';
+  /** Who streams: `primary`, or `host:port` of a read server. Undefined: nobody does. */
+  readonly source: string | undefined;
   readonly applied: Revision;
   /** From its commit until it was applied here, of the newest change. */
   readonly delayMs: number;
@@ -29,12 +33,15 @@ export interface FeedState {
   readonly stalled: string | undefined;
 }
 
-const CATCH_UP_PAGE = 1000;
 /** Between polls while no slot can be had: watches are that much slower, and the database hears from us four times a second. */
 const POLL_MS = 250;
 const POLLS: Backoff = { firstMs: POLL_MS, longestMs: 2000 };
 /** Polling goes on between attempts, so they may be rare where there is no slot to be had at all. */
 const RECONNECTS: Backoff = { firstMs: 500, longestMs: 5000 };
+/** What a standby that streams may lack of what the primary shows: fresh reads wait for it. */
+const LAG_MS = 500;
+/** Without a change of the stream in between; then another host may do better. */
+const MAX_LAGS = 10;
 
 /**
  * The log as a stream, each change exactly once. The slot is disposable and the table is the truth: on every connection a
@@ -43,16 +50,23 @@ const RECONNECTS: Backoff = { firstMs: 500, longestMs: 5000 };
  * are not visible yet: they are in neither. While no slot can be had, which includes the time its creation waits for open
  * transactions, the same query is polled. When that fails too, and not because the database is away, the feed ends.
  *
+ * The primary is asked for a slot first: it is nearest to what it shows. Where it has none to give, a standby may have: its stream
+ * is the same, later, and ends where the standby is promoted or follows another. So it is only told in which order changes come and
+ * what they are; that they may be shown, the primary says of each (VisibleChanges), and what a standby lacks is read from the
+ * primary's table.
+ *
  * Each batch names the revision before it. One that follows what was not applied means that something is missing: the table is
  * read again, and where that does not have it either, the sink begins afresh.
  */
 export class PostgresFeed implements ChangeFeed {
   readonly #reader: PostgresReader;
-  readonly #clientConfig: () => Promise<pg.ClientConfig>;
+  readonly #sources: TailSources;
   readonly #condition: Condition;
+  readonly #tell: (line: string) => void;
   readonly #history: KnownHistory;
   #state: FeedState = {
     mode: 'starting',
+    source: undefined,
     applied: NO_REVISION,
     delayMs: 0,
     holds: false,
@@ -63,14 +77,17 @@ export class PostgresFeed implements ChangeFeed {
 
   constructor(options: {
     reader: PostgresReader;
-    clientConfig: () => Promise<pg.ClientConfig>;
+    sources: TailSources;
     condition: Condition;
     history: KnownHistory;
+    /** One line for the log, of what may last. */
+    tell: (line: string) => void;
   }) {
     this.#reader = options.reader;
     this.#history = options.history;
-    this.#clientConfig = options.clientConfig;
+    this.#sources = options.sources;
     this.#condition = options.condition;
+    this.#tell = options.tell;
   }
 
   get state(): FeedState {
@@ -85,7 +102,7 @@ export class PostgresFeed implements ChangeFeed {
   }
 
   async #run(from: Revision, sink: ChangeSink, { signal, broken }: Ending): Promise<void> {
-    const position = new Position({
+    const position = new TailPosition({
       reader: this.#reader,
       history: this.#history,
       sink,
@@ -112,44 +129,105 @@ export class PostgresFeed implements ChangeFeed {
     }
   }
 
+  /** From the primary, or from a standby where the primary gives no slot, until the stream breaks. */
+  async #stream(position: TailPosition, slot: AbortController, ending: Ending): Promise<void> {
+    const { primary, standbys } = this.#sources;
+    // Where the primary cannot be reached, there is nobody to say what a standby may show.
+    const config = await primary.clientConfig();
+    const refusals: unknown[] = [];
+    for (const source of [{ ...primary, clientConfig: async () => config }, ...standbys()]) {
+      const why = refusals.map(describeTrouble).join('; ');
+      const onStream = (): void => {
+        if (source.isStandby) this.#tell(`read server ${source.name} streams changes: ${why}`);
+      };
+      try {
+        await this.#streamFrom({ source, position, slot, onStream }, ending);
+        return;
+      } catch (error) {
+        if (slot.signal.aborted || ending.signal.aborted) throw error;
+        // A connection that was lost is no refusal: the next may be in order.
+        if (!source.isStandby && !isRefusal(error)) throw error;
+        refusals.push(
+          source.isStandby ? new Error(`read server ${source.name}: ${describeTrouble(error)}`) : error,
+        );
+      }
+    }
+    throw refusals.length === 1 ? refusals[0] : new AggregateError(refusals);
+  }
+
   /** Until the stream breaks, or an epoch begins after what was applied: then only the table tells how to go on. */
-  async #stream(position: Position, slot: AbortController, { signal, broken }: Ending): Promise<void> {
+  async #streamFrom({ source, position, slot, onStream }: Attempt, ending: Ending): Promise<void> {
     const renewed = new AbortController();
-    const forget = this.#history.onEpoch((epoch) => {
-      if (position.applied < epoch) renewed.abort();
-    });
     const visible = new VisibleChanges({
       reader: this.#reader,
       history: this.#history,
+      holdsAlways: source.isStandby,
       deliver: (changes) => position.follow(changes),
       onState: (state) => {
         this.#state = { ...this.#state, ...state };
       },
     });
+    const forget = this.#history.onEpoch((epoch) => {
+      if (position.applied >= epoch) return;
+      visible.end();
+      renewed.abort();
+    });
     const onSlot = async (): Promise<void> => {
       await visible.learn();
       await this.#reader.awaitCommits();
       slot.abort();
-      await this.#catchUp(position, { signal, broken });
-      this.#state = { ...this.#state, mode: 'streaming', reason: undefined };
+      await this.#catchUp(position, ending);
+      this.#state = { ...this.#state, mode: 'streaming', source: source.name, reason: undefined };
       this.#condition.worked();
+      onStream();
     };
     try {
-      const config = await this.#clientConfig();
-      const handlers = { onSlot, onChanges: (changes: readonly LoggedChange[]) => visible.take(changes) };
+      const config = await source.clientConfig();
+      const handlers = {
+        ...{ check: source.check, onSlot },
+        onChanges: (changes: readonly LoggedChange[]) => visible.take(changes),
+      };
+      const helper = new SlotHelper(this.#reader, slot.signal);
       const loops = [
         (either: AbortSignal) => visible.run(either),
         (either: AbortSignal) => streamChanges(config, handlers, either),
+        ...(source.isStandby
+          ? [
+              (either: AbortSignal) => helper.run(either),
+              (either: AbortSignal) => this.#bridgeLags(position, { ...ending, signal: either }),
+            ]
+          : []),
       ];
-      await runTogether(loops, AbortSignal.any([signal, renewed.signal]));
+      await runTogether(loops, AbortSignal.any([ending.signal, renewed.signal]));
     } finally {
       forget();
+      this.#state = { ...this.#state, source: undefined };
     }
-    if (renewed.signal.aborted) await this.#catchUp(position, { signal, broken });
+    if (renewed.signal.aborted) await this.#catchUp(position, ending);
+  }
+
+  /** Reads from the primary's table what it shows and the stream of a standby has not brought. @throws Error when it lags for long */
+  async #bridgeLags(position: TailPosition, ending: Ending): Promise<void> {
+    const { signal } = ending;
+    let lags = 0;
+    let streamed = position.followed;
+    while (!signal.aborted) {
+      // Where the primary does not answer, nothing is known to be missing.
+      await this.#reader.findVisible().catch(() => {});
+      const shown = this.#history.visible;
+      await pause(LAG_MS, signal);
+      if (signal.aborted) return;
+      if (position.followed > streamed) lags = 0;
+      streamed = position.followed;
+      if (this.#state.source === undefined || position.applied >= shown) continue;
+      lags += 1;
+      if (lags > MAX_LAGS) throw new Error('the standby that streams lags');
+      await this.#catchUp(position, ending);
+    }
   }
 
   /** Until the slot is there, or nothing is to be had at all. */
-  async #poll(position: Position, { signal, broken }: Ending): Promise<void> {
+  async #poll(position: TailPosition, { signal, broken }: Ending): Promise<void> {
     await pause(POLL_MS, signal);
     let failures = 0;
     while (!signal.aborted) {
@@ -164,7 +242,7 @@ export class PostgresFeed implements ChangeFeed {
   }
 
   /** @throws what PostgreSQL or the sink said */
-  async #catchUp(position: Position, { signal, broken }: Ending): Promise<void> {
+  async #catchUp(position: TailPosition, { signal, broken }: Ending): Promise<void> {
     try {
       await position.catchUp(signal);
       this.#state = { ...this.#state, stalled: undefined };
@@ -188,112 +266,12 @@ interface Ending {
   readonly broken: AbortController;
 }
 
-/** How far the sink has got, and whether the log still is the one it was read from. */
-class Position {
-  readonly #reader: PostgresReader;
-  readonly #history: KnownHistory;
-  readonly #sink: ChangeSink;
-  readonly #onApplied: (revision: Revision, committedAt?: Date) => void;
-  #applied: Revision;
-  /** The write id of the row at `#applied`: after a failover the same number may belong to another write. */
-  #writeId: string | undefined;
-  #busy: Promise<void> = Promise.resolve();
-
-  constructor(options: {
-    reader: PostgresReader;
-    history: KnownHistory;
-    sink: ChangeSink;
-    from: Revision;
-    onApplied: (revision: Revision, committedAt?: Date) => void;
-  }) {
-    this.#reader = options.reader;
-    this.#history = options.history;
-    this.#sink = options.sink;
-    this.#applied = options.from;
-    this.#onApplied = options.onApplied;
-    this.#onApplied(options.from);
-  }
-
-  get applied(): Revision {
-    return this.#applied;
-  }
-
-  /** Changes of the stream. @throws Error when some are missing before them */
-  follow(changes: readonly LoggedChange[]): void {
-    const fresh = this.#fresh(changes);
-    if (this.#isBefore(fresh[0]?.follows)) {
-      throw new Error(`the replication stream left out changes after revision ${this.#applied}`);
-    }
-    const last = this.#apply(fresh);
-    if (last !== undefined) this.#history.streamed(last);
-  }
-
-  /** Reads the table up to its end. Calls never overlap: the poller's and the slot's take turns. */
-  catchUp(signal: AbortSignal): Promise<void> {
-    const turn = this.#busy.then(() => this.#catchUp(signal));
-    this.#busy = turn.catch(() => {});
-    return turn;
-  }
-
-  async #catchUp(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const page = await this.#reader.tailPage(this.#applied, CATCH_UP_PAGE);
-      const lost = this.#lostHistory(page);
-      if (lost !== undefined) {
-        await this.#reset(lost);
-        continue;
-      }
-      if (this.#isDoubtful(page)) {
-        // Either an epoch begins, or the row was not visible yet and is now.
-        await this.#reader.keepEpoch({ revision: this.#applied, writeId: this.#writeId });
-        continue;
-      }
-      this.#writeId ??= page.writeId;
-      const last = this.#apply(this.#fresh(page.changes));
-      if (last !== undefined) this.#history.saw(last);
-      if (!mayHaveMore(page.changes, CATCH_UP_PAGE)) return;
-    }
-  }
-
-  #apply(changes: readonly LoggedChange[]): LoggedChange | undefined {
-    const last = changes.at(-1);
-    if (last === undefined) return undefined;
-    this.#sink.apply(changes);
-    this.#applied = last.revision;
-    this.#writeId = last.writeId;
-    this.#onApplied(last.revision, last.committedAt);
-    return last;
-  }
-
-  #fresh(changes: readonly LoggedChange[]): readonly LoggedChange[] {
-    return changes.filter(({ revision }) => revision > this.#applied);
-  }
-
-  #isBefore(revision: Revision | undefined): boolean {
-    return revision !== undefined && this.#applied < revision;
-  }
-
-  /** Does the page go on from what was applied? It and the compacted revision are of one snapshot. */
-  #lostHistory({ changes, compacted, epoch }: TailPage): 'compacted' | 'rewound' | undefined {
-    if (this.#applied < epoch) return 'rewound';
-    if (this.#applied < compacted) return 'compacted';
-    return this.#isBefore(changes[0]?.follows) ? 'rewound' : undefined;
-  }
-
-  /**
-   * Rows above the compacted revision are deleted by nobody, so one that is gone, or belongs to another write, means that the
-   * database has lost commits, or that what the stream brought is not visible yet.
-   */
-  #isDoubtful({ compacted, epoch, writeId }: TailPage): boolean {
-    if (this.#applied === compacted || this.#applied === epoch) return false;
-    return writeId === undefined || (this.#writeId !== undefined && writeId !== this.#writeId);
-  }
-
-  async #reset(reason: 'compacted' | 'rewound'): Promise<void> {
-    this.#applied = await this.#sink.reset(reason);
-    this.#writeId = undefined;
-    this.#onApplied(this.#applied);
-  }
+interface Attempt {
+  readonly source: TailSource;
+  readonly position: TailPosition;
+  /** Aborted when the slot is there. */
+  readonly slot: AbortController;
+  onStream(): void;
 }
 
 const isWorthAnotherTry = (error: unknown): boolean =>

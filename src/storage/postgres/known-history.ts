@@ -54,9 +54,10 @@ export class KnownHistory {
 
   /** A read found the log to be here. */
   readUpTo(revision: Revision, epoch: Revision): void {
+    // First, because what is visible in a new epoch says nothing of what was streamed before it.
+    this.began(epoch);
     this.#found(revision);
     if (this.#streamed !== undefined && this.#streamed.revision <= revision) this.saw(this.#streamed);
-    this.began(epoch);
   }
 
   #found(revision: Revision): void {
@@ -82,6 +83,7 @@ export class KnownHistory {
     if (before !== undefined && epoch <= before) return;
     this.#epoch = epoch;
     if (before === undefined) return;
+    if (this.#streamed !== undefined && this.#streamed.revision <= epoch) this.#streamed = undefined;
     for (const listener of this.#listeners) listener(epoch);
   }
 

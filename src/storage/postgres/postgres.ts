@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { createReminder } from '../../util/reminder.ts';
 import { PostgresAllocations } from './allocations.ts';
 import { BatchingCommitter } from './committer.ts';
@@ -16,6 +15,7 @@ import { ReadServers, type ReadServersState } from './read-servers.ts';
 import { PostgresReader } from './reader.ts';
 import { PostgresServerLeases } from './server-leases.ts';
 import { PostgresSigningKeys } from './signing-keys.ts';
+import { PRIMARY, type TailSource } from './tail-source.ts';
 import { describeTrouble } from './trouble.ts';
 
 export interface PostgresOptions extends ConnectionOptions {
@@ -70,17 +70,22 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
   const reader = new PostgresReader({ ...sources, ...loads }, history);
   const committer = new BatchingCommitter(options, { onTrouble, now, patienceMs: options.writePatienceMs });
   const remind = createReminder(onTrouble);
-  const clientConfig = async (): Promise<pg.ClientConfig> =>
-    toClientConfig(await findReadable(options), options, 'tail');
+  const primary: TailSource = {
+    name: PRIMARY,
+    isStandby: false,
+    clientConfig: async () => toClientConfig(await findReadable(options), options, 'tail'),
+    check: async () => {},
+  };
   return {
     committer,
     allocations: new PostgresAllocations(upkeep),
     reader,
     feed: new PostgresFeed({
       reader,
-      clientConfig,
+      sources: { primary, standbys: () => readServers.tailSources() },
       condition: new Condition('the stream of changes', onTrouble),
       history,
+      tell: remind,
     }),
     compactor: new Compactor({
       database: upkeep,

@@ -118,6 +118,18 @@ export const WAITS_FOR_STANDBYS = prepare(() =>
   tables.selectNoFrom(sql<string>`current_setting('synchronous_standby_names') <> ''`.as('waits')),
 );
 
+/** PostgreSQL 15 has no such function: then there is no row. */
+export const MAY_LOG_SNAPSHOT = prepare(() =>
+  tables
+    .selectFrom(sql<{ may: string }>`pg_proc`.as('p'))
+    .select(sql<string>`has_function_privilege(p.oid, 'EXECUTE')`.as('may'))
+    .where(
+      sql<SqlBool>`p.proname = 'pg_log_standby_snapshot' AND p.pronamespace = 'pg_catalog'::regnamespace`,
+    ),
+);
+
+export const LOG_SNAPSHOT = prepare(() => tables.selectNoFrom(sql`pg_log_standby_snapshot()`.as('position')));
+
 interface KeyValues {
   readonly group: string;
   readonly resource: string;

@@ -5,11 +5,18 @@ import { createReminder } from '../../util/reminder.ts';
 import { StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 import { Condition } from './condition.ts';
-import { type ConnectionOptions, connectStandby, createPool, findStandby } from './connection.ts';
+import {
+  type ConnectionOptions,
+  connectStandby,
+  createPool,
+  findStandby,
+  toClientConfig,
+} from './connection.ts';
 import { connectToLoad, type LoadConnection } from './load.ts';
 import type { Queryable } from './prepared.ts';
-import { type KnownLog, onStandbySnapshot, type Wanted } from './standby.ts';
+import { findStrangeness, type KnownLog, onStandbySnapshot, readPosition, type Wanted } from './standby.ts';
 import { isConflict } from './statements.ts';
+import type { TailSource } from './tail-source.ts';
 import { parseTarget } from './target.ts';
 import { describeTrouble } from './trouble.ts';
 
@@ -73,6 +80,21 @@ export class ReadServer {
   /** Reads and loads. */
   get answered(): number {
     return this.#answered;
+  }
+
+  /** For the tail, where the primary has no slot to give. PostgreSQL 16 or newer. */
+  get tailSource(): TailSource {
+    return {
+      name: this.name,
+      isStandby: true,
+      clientConfig: async () => toClientConfig(await findStandby(this.#connection), this.#connection, 'tail'),
+      check: async (client) => {
+        const known = await this.#options.known();
+        const position = await readPosition(client, this.#options.wanted().upTo, known.seen);
+        const strangeness = findStrangeness(position, known);
+        if (strangeness !== undefined) throw new Error(strangeness);
+      },
+    };
   }
 
   /** Answers undefined when it cannot. @throws StorageError of the primary, which is no fault of this one */

@@ -5,6 +5,7 @@ import type { LoadConnection } from './load.ts';
 import type { Queryable } from './prepared.ts';
 import { ReadServer, type ReadServerOptions } from './read-server.ts';
 import { type KnownLog, type LogIdentity, readPosition, type Wanted } from './standby.ts';
+import type { TailSource } from './tail-source.ts';
 
 /** What readiness and metrics show. */
 export interface ReadServersState {
@@ -59,6 +60,11 @@ export class ReadServers {
     work: (connection: LoadConnection, revision: Revision) => Promise<Result>,
   ): Promise<Result | undefined> {
     return this.#first((server) => server.load(wanted, work));
+  }
+
+  /** Those that may give the tail its slot. */
+  tailSources(): readonly TailSource[] {
+    return this.#inTurn().map(({ tailSource }) => tailSource);
   }
 
   async close(): Promise<void> {

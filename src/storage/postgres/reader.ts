@@ -20,13 +20,15 @@ import {
   CURRENT_REVISION,
   GET,
   LIST_AT,
+  LOG_SNAPSHOT,
+  MAY_LOG_SNAPSHOT,
   TAIL_PAGE,
   WAITS_FOR_STANDBYS,
 } from './queries.ts';
 import type { ReadServers } from './read-servers.ts';
 import { type ChangeRow, type LoggedChange, toChange, toChangeWithPrevious, toStoredObject } from './rows.ts';
 import type { Wanted } from './standby.ts';
-import { isConnectionFailure, isTransient } from './statements.ts';
+import { rethrow } from './statements.ts';
 
 /** A page of the log as the tail reads it, with what tells whether the log still is the one that was read before. */
 export interface TailPage {
@@ -109,6 +111,17 @@ export class PostgresReader implements RevisionReader {
   async waitsForStandbys(): Promise<boolean> {
     const [row] = await this.#run(WAITS_FOR_STANDBYS, {}, this.#sources.tail);
     return row?.waits === 't';
+  }
+
+  /**
+   * Has the primary log which transactions run, which its standbys need to begin logical decoding. Answers false where that is not
+   * allowed: it is for superusers, unless it was granted.
+   */
+  async tellStandbys(): Promise<boolean> {
+    const [right] = await this.#run(MAY_LOG_SNAPSHOT, {}, this.#sources.tail);
+    if (right?.may !== 't') return false;
+    await this.#run(LOG_SNAPSHOT, {}, this.#sources.tail);
+    return true;
   }
 
   async compactedRevision(): Promise<Revision> {
@@ -255,12 +268,6 @@ export class PostgresReader implements RevisionReader {
 
 const invisible = (revision: Revision): StorageError =>
   new StorageError({ kind: 'unavailable', reason: `revision ${revision} is not visible in the database` });
-
-function rethrow(error: unknown): never {
-  if (!isConnectionFailure(error) && !isTransient(error)) throw error;
-  const reason = error instanceof Error ? error.message : String(error);
-  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
-}
 
 const toValues = ({ namespace, name }: Scope): { namespace: string | null; name: string | null } => ({
   namespace: namespace ?? null,

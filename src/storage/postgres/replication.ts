@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { LogicalReplicationService, PgoutputPlugin } from 'pg-logical-replication';
 import { toRevision } from '../revision.ts';
+import type { Queryable } from './prepared.ts';
 import { type LoggedChange, toVerb } from './rows.ts';
 
 /**
@@ -11,6 +12,8 @@ import { type LoggedChange, toVerb } from './rows.ts';
  */
 
 export interface ReplicationHandlers {
+  /** When it is connected, and again when the slot exists. @throws Error when this host's changes are not wanted */
+  check(client: Queryable): Promise<void>;
   /** The slot exists: whatever commits from now on will be streamed. Streaming begins when this resolves. */
   onSlot(): Promise<void>;
   /** The inserts of one transaction, in order. */
@@ -43,24 +46,32 @@ type Message =
 /** Columns come in binary form: json as its text, which is copied once from the socket's buffer into the change. */
 class TemporarySlotPlugin extends PgoutputPlugin {
   readonly #slotName: string;
-  readonly #onSlot: () => Promise<void>;
+  readonly #handlers: ReplicationHandlers;
 
-  constructor(slotName: string, onSlot: () => Promise<void>) {
+  constructor(slotName: string, handlers: ReplicationHandlers) {
     super({ protoVersion: 1, publicationNames: [PUBLICATION] });
     this.#slotName = slotName;
-    this.#onSlot = onSlot;
+    this.#handlers = handlers;
   }
 
   override async start(client: pg.Client): Promise<void> {
     await client.query(SENDER_TIMEOUT);
+    await this.#handlers.check(inText(client));
     await client.query(
       `CREATE_REPLICATION_SLOT "${this.#slotName}" TEMPORARY LOGICAL pgoutput NOEXPORT_SNAPSHOT`,
     );
-    await this.#onSlot();
+    await this.#handlers.check(inText(client));
+    await this.#handlers.onSlot();
     const options = `proto_version '1', publication_names '${PUBLICATION}', binary 'true'`;
     await client.query(`START_REPLICATION SLOT "${this.#slotName}" LOGICAL 0/0 (${options})`);
   }
 }
+
+/** A connection that replicates takes statements as one text. */
+const inText = (client: pg.Client): Queryable => ({
+  query: <Row extends pg.QueryResultRow>({ text, values = [] }: pg.QueryConfig) =>
+    client.query<Row>(text.replace(/\$(\d+)/g, (_, place) => pg.escapeLiteral(String(values[place - 1])))),
+});
 
 /**
  * Streams until the signal aborts (resolves) or the stream breaks (rejects).
@@ -87,7 +98,7 @@ export async function streamChanges(
   });
   signal.addEventListener('abort', stop, { once: true });
   try {
-    const subscription = service.subscribe(new TemporarySlotPlugin(slotName, handlers.onSlot), slotName);
+    const subscription = service.subscribe(new TemporarySlotPlugin(slotName, handlers), slotName);
     await Promise.race([subscription, stream.broken, stopped]);
     if (!signal.aborted) throw new Error('the replication stream ended');
   } catch (error) {

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { StorageError } from '../errors.ts';
 
 /**
  * Everything is read as text. json columns must not be parsed here (duplicates and large integers would be lost), and
@@ -33,6 +34,12 @@ export function isConnectionFailure(error: unknown): boolean {
   if (/^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|ENOENT|EPROTO|ERR_SSL|ERR_TLS)/.test(code))
     return true;
   return code === '' && /connection|timeout|not queryable|socket|client was closed/i.test(error.message);
+}
+
+/** Whether PostgreSQL, or a pooler before it, said no: rather than that it ends, or was not there to say anything. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error) || !('severity' in error) || !('code' in error)) return false;
+  return typeof error.code === 'string' && !/^(57P0|08006)/.test(error.code);
 }
 
 /** Whether the statement never left this process, because the connection was gone before. */
@@ -95,6 +102,13 @@ const WARNING_CLASS = '01';
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   return /^(53|57014|55P03|40001|40P01)/.test(error.code);
+}
+
+/** @throws StorageError `unavailable` where PostgreSQL cannot be asked now, otherwise the error as it is */
+export function rethrow(error: unknown): never {
+  if (!isConnectionFailure(error) && !isTransient(error)) throw error;
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
 }
 
 /** Whether this is what OpenSSL calls a certificate that cannot be verified (its X509_V_ERR_ names). */

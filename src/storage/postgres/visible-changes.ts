@@ -22,14 +22,16 @@ interface HoldingState {
  * and a promotion might lose it, which is why the writer is not answered before. No setting of PostgreSQL 14 to 18 holds a
  * temporary slot back. Such changes are held here until a commit of ours, a read of ours, or a question has found the log beyond them.
  *
- * Where nobody waits for standbys, changes pass at once: between the record and its visibility there is only a moment then.
+ * Where nobody waits for standbys, changes of the primary pass at once: between the record and its visibility there is only a
+ * moment then. Those that a standby streams never do: whether they are the primary's, only the primary can say.
  */
 export class VisibleChanges {
   readonly #reader: PostgresReader;
   readonly #history: KnownHistory;
   readonly #deliver: (changes: readonly LoggedChange[]) => void;
   readonly #onState: (state: HoldingState) => void;
-  /** Commits wait for standbys. */
+  readonly #holdsAlways: boolean;
+  /** Commits wait for standbys, or a standby streams. */
   #isHolding = false;
   /** Transactions in their order. */
   #held: (readonly LoggedChange[])[] = [];
@@ -40,6 +42,8 @@ export class VisibleChanges {
   constructor(options: {
     reader: PostgresReader;
     history: KnownHistory;
+    /** Also where nobody waits for standbys. */
+    holdsAlways: boolean;
     deliver: (changes: readonly LoggedChange[]) => void;
     onState: (state: HoldingState) => void;
   }) {
@@ -47,11 +51,12 @@ export class VisibleChanges {
     this.#history = options.history;
     this.#deliver = options.deliver;
     this.#onState = options.onState;
+    this.#holdsAlways = options.holdsAlways;
   }
 
   /** Before the first changes, and again now and then. @throws what PostgreSQL said */
   async learn(): Promise<void> {
-    const waits = await this.#reader.waitsForStandbys();
+    const waits = this.#holdsAlways || (await this.#reader.waitsForStandbys());
     if (waits !== this.#isHolding) this.#onState({ holds: waits });
     this.#isHolding = waits;
   }
@@ -85,11 +90,17 @@ export class VisibleChanges {
       await Promise.all([this.#keepLearning(either), this.#keepAsking(either, broken)]);
     } finally {
       forget();
-      this.#isOver = true;
-      this.#held = [];
-      this.#onState({ holds: false, held: 0 });
+      this.end();
+      this.#onState({ holds: false });
     }
     if (broken.signal.aborted) throw broken.signal.reason;
+  }
+
+  /** What is held is never shown. */
+  end(): void {
+    this.#isOver = true;
+    this.#held = [];
+    this.#onState({ held: 0 });
   }
 
   #release(): void {

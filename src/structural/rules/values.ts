@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { spend, spendOnSize } from '../../cel/budget.ts';
 import { celEqual, setListOrder } from '../../cel/equality.ts';
 import { CelObject, showTypeAsConstructor } from '../../cel/objects.ts';
+import { isInt64 } from '../../object/exact-json.ts';
 import { isObject } from '../../object/json-values.ts';
 import { KeyedOrder, SET_ORDER } from './lists.ts';
 import type { DeclaredObject, DeclaredType, ListType, MapType, SimpleType } from './types.ts';
@@ -140,8 +141,11 @@ function simpleValue(json: JsonValue, type: SimpleType): unknown {
   }
 }
 
-const isInteger = (json: JsonValue): json is number | bigint =>
-  typeof json === 'bigint' || (typeof json === 'number' && Number.isInteger(json));
+/** Go reads a number that is no integer of 64 bits as a float. */
+function isInteger(json: JsonValue): json is number | bigint {
+  if (typeof json === 'bigint') return isInt64(json);
+  return Number.isInteger(json) && (Number.isSafeInteger(json) || isInt64(BigInt(Number(json))));
+}
 
 function intOrString(json: JsonValue): unknown {
   if (typeof json === 'string') return json;
@@ -228,9 +232,8 @@ function goTypeOf(json: JsonValue): string {
     case 'boolean':
       return 'bool';
     case 'number':
-      return Number.isInteger(json) ? 'int64' : 'float64';
     case 'bigint':
-      return 'int64';
+      return isInteger(json) ? 'int64' : 'float64';
     case 'string':
       return 'string';
     default:

@@ -9,6 +9,7 @@ import { type ListScope, type ObjectName, ObjectReader, type Trust } from '../..
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Entry, ObjectEvent, Store } from '../../storage/store.ts';
 import { orExists, orFact, orNotFound, type Removed, type WriteCall, type Written } from '../writing/call.ts';
+import type { StateChange } from '../writing/change.ts';
 import type { DeleteOptions } from '../writing/deletion.ts';
 import type { ObjectWriter } from '../writing/writer.ts';
 
@@ -154,9 +155,10 @@ export class Client {
     resource: ResourceOf<T>,
     name: ObjectName & { readonly subresource: string },
     change: (copy: T) => T,
+    { leavesCopy = false }: Pick<StateChange, 'leavesCopy'> = {},
   ): Promise<T | 'not-found'> {
     const call = { ...this.#callFor(resource, name), subresource: name.subresource };
-    const written = this.#parts.writer.update(call, name.name, { kind: 'state', apply: change });
+    const written = this.#parts.writer.update(call, name.name, { kind: 'state', apply: change, leavesCopy });
     return toResult<T, 'not-found'>(await orNotFound(written));
   }
 

@@ -61,6 +61,19 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
   }
 }
 
+/** What `work` answers. @throws StatusError where it throws StorageError, as {@link toStatusError} */
+export async function inStatuses<Result>(
+  work: Promise<Result>,
+  resource: GroupResource,
+  name: string,
+): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toStatusError(error, resource, name);
+  }
+}
+
 /** 410. The reason is Expired, never Gone: client-go tells them apart and only relists on Expired. */
 export function expired(message: string, continueToken?: string): StatusError {
   return new StatusError({

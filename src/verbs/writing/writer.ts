@@ -27,6 +27,7 @@ import { checkPreconditions, type DeleteOptions, planDeletion } from './deletion
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import type { Ownership } from './ownership.ts';
 import { Preparation } from './preparation.ts';
+import { inStatuses } from './storage-status.ts';
 
 export interface WriterOptions {
   readonly store: Store;
@@ -86,7 +87,9 @@ export class ObjectWriter {
 
   /** @throws StatusError */
   create(call: WriteCall, object: ApiObject): Promise<Written> {
-    return tryNames(object, (copy) => this.#createOnce(call, copy));
+    const creation = tryNames(object, (copy) => this.#createOnce(call, copy));
+    // Plugins and allocation read through the store too.
+    return inStatuses(creation, call.definition, object.metadata.name ?? '');
   }
 
   /** @throws StatusError */

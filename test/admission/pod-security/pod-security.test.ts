@@ -7,8 +7,9 @@ import { PodSecurityMetrics } from '../../../src/admission/pod-security/pod-judg
 import { readPodSecurityConfig } from '../../../src/admission/pod-security/policy.ts';
 import type { JsonObject } from '../../../src/api/object-meta.ts';
 import { StatusError } from '../../../src/api/status.ts';
+import { StorageError } from '../../../src/storage/errors.ts';
 import type { Store } from '../../../src/storage/store.ts';
-import { attributesOf, FakeCluster, toObject } from '../../kit/admission.ts';
+import { attributesOf, FakeCluster, refusalOf, toObject } from '../../kit/admission.ts';
 
 const PREFIX = 'pod-security.kubernetes.io/';
 const labels = (said: Record<string, string>): JsonObject =>
@@ -310,6 +311,14 @@ test('where the namespace cannot be found, a pod is refused and a workload is no
     warnings: [],
     annotations: { error: 'failed to lookup namespace "lost": namespaces "lost" not found' },
   });
+});
+
+test('where the namespace cannot be read now, what storage said is thrown as it is', async () => {
+  const away = new StorageError({ kind: 'unavailable', reason: 'the database is gone' });
+  const cluster = new FakeCluster({});
+  cluster.find = () => Promise.reject(away);
+  const pod = attributesOf('pods', { object: podIn('lost', BASELINE) });
+  await expect(refusalOf(make({ cluster }), pod)).rejects.toBe(away);
 });
 
 const review = (plugin: AdmissionPlugin, now: Record<string, string>, before?: Record<string, string>) =>

@@ -75,6 +75,8 @@ export interface WatchJob {
   readonly path: string;
   /** Compare each event's arrival with the reply to its write. Costs the parsing of a number an event. */
   readonly delays: boolean;
+  /** What comes while others are still being opened counts too. */
+  readonly countsFromStart?: boolean;
 }
 
 export interface WatchResult extends LoadCost {
@@ -89,7 +91,7 @@ export interface WatchResult extends LoadCost {
 
 export interface GeneratorCalls {
   readonly requests: { argument: RequestsJob; result: RequestsResult };
-  /** Resolves when all watches are open. Counting begins. */
+  /** Resolves when all watches are open. Counting begins, unless it has from the start. */
   readonly openWatches: { argument: WatchJob; result: undefined };
   /** Resolves once that many events have come since, or the time is over. Counting begins anew. */
   readonly awaitEvents: { argument: { events: number; timeoutMs: number }; result: WatchResult };

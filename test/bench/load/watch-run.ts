@@ -28,13 +28,14 @@ export class WatchRun {
   }
 
   async open(): Promise<void> {
+    this.#begin();
     this.#close = await openWatches(this.#job, {
       data: (watcher, chunk) => this.#receive(watcher, chunk),
       ended: () => {
         if (!this.#closing) this.#dropped += 1;
       },
     });
-    this.#begin();
+    if (this.#job.countsFromStart !== true) this.#begin();
   }
 
   async await(events: number, timeoutMs: number): Promise<WatchResult> {

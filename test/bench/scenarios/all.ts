@@ -6,6 +6,7 @@ import { leaseRenewal } from './lease-renewal.ts';
 import { list } from './list.ts';
 import { memory } from './memory.ts';
 import { mixed } from './mixed.ts';
+import { restartHerd } from './restart-herd.ts';
 import { watch } from './watch.ts';
 import { write } from './write.ts';
 
@@ -18,6 +19,7 @@ export const GROUPS: readonly Group[] = [
   leaseRenewal,
   watch,
   coldStart,
+  restartHerd,
   memory,
   mixed,
 ];

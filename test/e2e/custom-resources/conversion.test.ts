@@ -201,6 +201,8 @@ test('a watch shows its state with one call, then each change in its version', a
       201,
       server.request('POST', pathOf('dates', 'v1'), objectOf('Date', 'v1', `d${at}`, { size: at })),
     );
+  // From here on the server knows all of them.
+  await expectCode(200, server.request('GET', pathOf('dates', 'v1')));
   const watch = server.watch(`${pathOf('dates', 'v2')}?watch=true&resourceVersion=0`);
   await vi.waitFor(() => expect(watch.events).toHaveLength(5), PATIENCE);
   expect(watch.events.map(({ object }) => object)).toMatchObject(
@@ -215,6 +217,38 @@ test('a watch shows its state with one call, then each change in its version', a
     { type: 'DELETED', object: { apiVersion: `${GROUP}/v2`, spec: { amount: 1 } } },
   ]);
   watch.stop();
+});
+
+test('a watch with a selector is told what its selector sees after the conversion', async () => {
+  await serve(definitionOf('dills', 'Dill'));
+  const create = (name: string, size: number) =>
+    expectCode(201, server.request('POST', pathOf('dills', 'v1'), objectOf('Dill', 'v1', name, { size })));
+  const change = (name: string, size: number) =>
+    expectCode(200, server.request('PATCH', pathOf('dills', 'v1', name), { spec: { size } }, MERGE));
+  await create('a', 1);
+  await create('b', 2);
+  const { json: list } = await expectCode(200, server.request('GET', pathOf('dills', 'v2')));
+  const selected = `${pathOf('dills', 'v2')}?watch=true&fieldSelector=spec.amount%3D1`;
+  const watches = [
+    server.watch(`${selected}&resourceVersion=0`),
+    server.watch(`${selected}&resourceVersion=${list.metadata.resourceVersion}`),
+  ];
+  await vi.waitFor(() => expect(watches[0]?.events).toHaveLength(1), PATIENCE);
+  await create('c', 1);
+  await change('b', 1);
+  await change('a', 2);
+  await change('a', 3);
+  await change('b', 1);
+  await expectCode(
+    200,
+    server.request('PATCH', pathOf('dills', 'v1', 'b'), { spec: { color: 'red' } }, MERGE),
+  );
+  await expectCode(200, server.request('DELETE', pathOf('dills', 'v1', 'c')));
+  const changes = ['ADDED c', 'ADDED b', 'DELETED a', 'MODIFIED b', 'DELETED c'];
+  const told = (at: number) =>
+    watches[at]?.events.map(({ type, object }) => `${type} ${object.metadata.name}`);
+  await vi.waitFor(() => expect([told(0), told(1)]).toEqual([['ADDED a', ...changes], changes]), PATIENCE);
+  for (const watch of watches) watch.stop();
 });
 
 test('a webhook that fails stops those alone who need it, and tells them why', async () => {
@@ -313,4 +347,27 @@ test('the scale of a version stands where that version says, and keeps its owner
     server.request('PATCH', `${scale}?fieldManager=they`, { ...config, spec: { replicas: 6 } }, APPLY),
   );
   expect(conflict.json.details.causes).toHaveLength(1);
+});
+
+test('a webhook that hangs holds up few of those who need it, and nobody else', async () => {
+  await serve(definitionOf('hazels', 'Hazel'));
+  await expectCode(
+    201,
+    server.request('POST', pathOf('hazels', 'v1'), objectOf('Hazel', 'v1', 'a', { size: 1 })),
+  );
+  webhook.respond = () => {};
+  const codes: number[] = [];
+  const put = { ...objectOf('Hazel', 'v2', 'x', { amount: 1 }) };
+  const asked = Array.from({ length: 40 }, () =>
+    server.request('POST', pathOf('hazels', 'v2'), put).then(({ code }) => codes.push(code)),
+  );
+  await vi.waitFor(() => expect(webhook.requests).toHaveLength(16), PATIENCE);
+  await expectCode(200, server.request('GET', pathOf('hazels', 'v1', 'a')));
+  // Who waits for its turn is told to come again.
+  await vi.waitFor(() => expect(codes).toEqual(Array(24).fill(429)), PATIENCE);
+  expect(webhook.requests).toHaveLength(16);
+  await webhook.stop();
+  await Promise.all(asked);
+  expect(codes.slice(24)).toEqual(Array(16).fill(500));
+  await webhook.start();
 });

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { CustomResourceDefinition } from '../../../src/api/types/apiextensions/v1.ts';
+import { allow, base64 } from '../../kit/admission-webhook.ts';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
 import { definitionOf } from '../../kit/definitions.ts';
 import { PATIENCE } from '../../kit/patience.ts';
+import { startWebhook } from '../../kit/webhook-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 
 /** Definitions end with their objects, on two servers. */
@@ -69,20 +71,20 @@ async function countStored(plural: string): Promise<number> {
 
 test('a definition ends with all of its objects, and its paths with it', async () => {
   await define('widgets', 'Widget');
-  const names = Array.from({ length: 1200 }, (_, n) => `w${n}`);
+  const names = Array.from({ length: 600 }, (_, n) => `w${n}`);
   while (names.length > 0) {
     const codes = await Promise.all(
       names.splice(0, 100).map((name, n) => create(at(n), 'widgets', 'Widget', name)),
     );
     expect(new Set(codes)).toEqual(new Set([201]));
   }
-  expect(await countStored('widgets')).toBe(1200);
+  expect(await countStored('widgets')).toBe(600);
   const watch = at(1).watch(`${objectsOf('widgets')}?watch=1`);
-  await watch.reached(1200);
+  await watch.reached(600);
   await end('widgets');
   await watch.ended;
-  expect(watch.events).toHaveLength(2400);
-  expect(watch.events.slice(1200, 2400).every(({ type }) => type === 'DELETED')).toBe(true);
+  expect(watch.events).toHaveLength(1200);
+  expect(watch.events.slice(600, 1200).every(({ type }) => type === 'DELETED')).toBe(true);
   await untilGone('widgets');
   expect(await countStored('widgets')).toBe(0);
   for (const server of servers)
@@ -167,4 +169,42 @@ test('an end that a crash of all servers interrupts goes on after the restart', 
     expect((await at(1).request('PATCH', `${objectsOf('crashes')}/held`, patch, type)).code).toBe(200);
   }, PATIENCE);
   await untilGone('crashes');
+});
+
+test('an object whose creation began before the end and is stored after it does not stay', async () => {
+  await define('lates', 'Late');
+  await using webhook = await startWebhook();
+  const asked = Promise.withResolvers<() => void>();
+  webhook.respond = (request, response, body) => asked.resolve(() => allow(request, response, body));
+  const webhooks = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+  const { code } = await at(1).request('POST', webhooks, {
+    metadata: { name: 'slow' },
+    webhooks: [
+      {
+        name: 'slow.example.com',
+        clientConfig: { url: webhook.url, caBundle: base64(webhook.ca) },
+        rules: [{ apiGroups: [GROUP], apiVersions: ['v1'], resources: ['lates'], operations: ['CREATE'] }],
+        ...{
+          failurePolicy: 'Fail',
+          timeoutSeconds: 30,
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+        },
+      },
+    ],
+  });
+  expect(code).toBe(201);
+  const creation = create(at(1), 'lates', 'Late', 'late');
+  const answer = await asked.promise;
+  await end('lates');
+  await untilGone('lates');
+  answer();
+  await creation;
+  await vi.waitFor(async () => {
+    const rows = await database.query<{ verb: string }>(
+      "SELECT verb FROM revisions WHERE resource = 'lates' ORDER BY revision",
+    );
+    expect(rows.map(({ verb }) => verb)).toEqual(['create', 'delete']);
+  }, PATIENCE);
+  await at(1).request('DELETE', `${webhooks}/slow`);
 });

@@ -26,6 +26,17 @@ async function ok(args: string, input?: string): Promise<string> {
   return result.stdout;
 }
 
+/** kubectl does not wait for conditions of a status that has none yet. */
+async function established(plural: string): Promise<void> {
+  await vi.waitFor(async () => {
+    const { json } = await cluster.request('GET', `${DEFINITIONS}/${plural}.${GROUP}`);
+    expect(json.status.conditions).not.toBeNull();
+  }, PATIENCE);
+  const name = `customresourcedefinition.apiextensions.k8s.io/${plural}.${GROUP}`;
+  const waited = await ok(`wait --for condition=established --timeout=60s crd/${plural}.${GROUP}`);
+  expect(waited).toBe(`${name} condition met\n`);
+}
+
 const GROUP = 'stable.example.com';
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const MERGE_PATCH = { 'content-type': 'application/merge-patch+json' };
@@ -42,9 +53,7 @@ test('a definition is applied, waited for, used by its short name, applied again
   const definition = definitionOf({ plural: 'widgets', kind: 'Widget', shortNames: ['wd'] });
   const crd = `customresourcedefinition.apiextensions.k8s.io/widgets.${GROUP}`;
   expect(await ok('apply -f -', JSON.stringify(definition))).toBe(`${crd} created\n`);
-  expect(await ok(`wait --for condition=established --timeout=60s crd/widgets.${GROUP}`)).toBe(
-    `${crd} condition met\n`,
-  );
+  await established('widgets');
   expect(await ok('apply -f -', widget('a'))).toBe(`widget.${GROUP}/a created\n`);
   expect(await ok('get wd -o name')).toBe(`widget.${GROUP}/a\n`);
   expect(await ok('apply -f -', JSON.stringify(definition))).toBe(`${crd} unchanged\n`);
@@ -59,7 +68,7 @@ test('a definition is applied, waited for, used by its short name, applied again
 test('a deletion waits for objects that are held, and tells what it waits for', async () => {
   const definition = definitionOf({ plural: 'widgets', kind: 'Widget' });
   await ok('apply -f -', JSON.stringify(definition));
-  await ok(`wait --for condition=established --timeout=60s crd/widgets.${GROUP}`);
+  await established('widgets');
   await ok('apply -f -', widget('held', ['example.com/wait']));
   const waiting = cluster.kubectl(`delete crd widgets.${GROUP} --timeout=60s`);
   await ok(`wait --for condition=terminating --timeout=60s crd/widgets.${GROUP}`);
@@ -104,7 +113,7 @@ test('versions that objects may be stored in are remembered, and go when that is
   const [v1 = {}] = definition.spec?.versions ?? [];
   const withVersions = (...versions: object[]) => ({ ...definition, spec: { ...definition.spec, versions } });
   expect((await cluster.request('POST', DEFINITIONS, definition)).code).toBe(201);
-  await ok(`wait --for condition=established --timeout=60s crd/versions.${GROUP}`);
+  await established('versions');
   const v2 = { ...v1, name: 'v2' };
   expect(await written(withVersions({ ...v1, storage: false }, v2))).toMatchObject({
     ...{ code: 200, stored: ['v1', 'v2'] },
@@ -124,16 +133,51 @@ test('versions that objects may be stored in are remembered, and go when that is
 test('a status that loses what is known of a definition gets it back', async () => {
   const definition = definitionOf({ plural: 'losts', kind: 'Lost' });
   await cluster.request('POST', DEFINITIONS, definition);
-  await ok(`wait --for condition=established --timeout=60s crd/losts.${GROUP}`);
+  await established('losts');
   const path = `${DEFINITIONS}/losts.${GROUP}`;
   const lost = {
     status: { conditions: null, acceptedNames: { plural: '', singular: null, kind: '', listKind: null } },
   };
   expect((await cluster.request('PATCH', `${path}/status`, lost, MERGE_PATCH)).code).toBe(200);
-  await ok(`wait --for condition=established --timeout=60s crd/losts.${GROUP}`);
+  await established('losts');
   expect((await cluster.request('GET', path)).json.status.acceptedNames).toEqual({
     ...{ plural: 'losts', singular: 'lost', kind: 'Lost', listKind: 'LostList' },
   });
+});
+
+test('a status that a policy refuses is written when the policy is gone', async () => {
+  const name = `refuseds.${GROUP}`;
+  const rule = { apiGroups: ['apiextensions.k8s.io'], apiVersions: ['*'], operations: ['UPDATE'] };
+  const policy = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: 'refuse' },
+    spec: {
+      matchConstraints: { resourceRules: [{ ...rule, resources: ['customresourcedefinitions/status'] }] },
+      validations: [{ expression: `object.metadata.name != '${name}'` }],
+    },
+  };
+  const binding = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: 'refuse' },
+    spec: { policyName: 'refuse', validationActions: ['Deny'] },
+  };
+  const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+  const bindings = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings';
+  expect((await cluster.request('POST', policies, policy)).code).toBe(201);
+  expect((await cluster.request('POST', bindings, binding)).code).toBe(201);
+  await cluster.request('POST', DEFINITIONS, definitionOf({ plural: 'refuseds', kind: 'Refused' }));
+  await vi.waitFor(
+    () =>
+      expect(cluster.output.stderr + cluster.output.stdout).toContain(
+        `failed expression: object.metadata.name != '${name}'`,
+      ),
+    PATIENCE,
+  );
+  expect((await cluster.request('GET', `${DEFINITIONS}/${name}`)).json.status.conditions).toBeNull();
+  await ok('delete validatingadmissionpolicybinding refuse');
+  await established('refuseds');
 });
 
 test('a resource goes on being served when other names of it are in conflict', async () => {
@@ -142,7 +186,7 @@ test('a resource goes on being served when other names of it are in conflict', a
     ['twos', 'Two'],
   ] as const) {
     await cluster.request('POST', DEFINITIONS, definitionOf({ plural, kind }));
-    await ok(`wait --for condition=established --timeout=60s crd/${plural}.${GROUP}`);
+    await established(plural);
   }
   const two = definitionOf({ plural: 'twos', kind: 'Two', shortNames: ['one'] });
   expect(await written(two)).toMatchObject({ code: 200 });

@@ -182,6 +182,9 @@ test('kubectl finds in the document of a group version that the server validates
   expect(stderr).toContain('fieldValidation=Strict');
   expect(stderr).not.toContain('/openapi/v2');
   await ok('apply --validate=strict -f -', file);
+  const unknown = JSON.stringify({ ...object, spec: { title: 'one', other: 1 } });
+  const refused = await cluster.kubectl('apply --validate=strict -f -', unknown);
+  expect(refused.stderr).toContain('strict decoding error: unknown field "spec.other"');
 });
 
 test('the official JavaScript client discovers custom resources', async () => {

@@ -1,6 +1,9 @@
 import pg from 'pg';
+import type { DatabaseGroup } from '../world/group.ts';
+import type { PostgresNode } from '../world/postgres-node.ts';
 import { sleep, until } from '../world/until.ts';
 import type { Fault, Scene } from './fault.ts';
+import { endTails } from './network-faults.ts';
 
 /** A fast shutdown takes a fraction of a second, and longer only when somebody holds it up. */
 const SHUTDOWN_MS = 10_000;
@@ -48,6 +51,31 @@ export const DATABASE_FAULTS: readonly Fault[] = [
       await primary.configure({ default_transaction_read_only: 'on' });
       await sleep(random.between(1000, 3000));
       await primary.configure({ default_transaction_read_only: 'off' });
+    },
+  },
+  {
+    // Others have all slots of the primary. A standby streams to the server that reads from standbys, until its network fails.
+    name: 'no-slot',
+    run: async ({ world, random }) => {
+      const { group } = world;
+      const { primary } = group;
+      const link = group.link(random.pick(['sync', 'async']));
+      try {
+        await takeSlots(primary);
+        await endTails(world);
+        await takeSlots(primary);
+        await until('a standby streams', () => doesStandbyStream(group), 8000).catch(() => {});
+        await sleep(random.between(500, 2500));
+        link.flow('drop', 'drop');
+        await sleep(random.between(500, 3000));
+      } finally {
+        link.heal();
+        link.cut();
+        await primary.query(
+          "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name LIKE 'taken_%'",
+        );
+      }
+      for (const role of ['sync', 'async'] as const) await group.waitForStandby(role);
     },
   },
   {
@@ -150,4 +178,21 @@ async function withAnalyst({ world }: Scene, use: (client: pg.Client) => Promise
   client.on('error', () => {});
   await client.connect();
   await use(client).finally(() => client.end());
+}
+
+/** All that are free. */
+async function takeSlots(primary: PostgresNode): Promise<void> {
+  const take = `SELECT pg_create_physical_replication_slot('taken_' || coalesce(max(substring(slot_name, 7)::int), 0) + 1)
+    FROM pg_replication_slots WHERE slot_name LIKE 'taken_%'`;
+  for (;;) {
+    const left = await primary.query(take).catch(() => []);
+    if (left.length === 0) return;
+  }
+}
+
+async function doesStandbyStream({ standbys }: DatabaseGroup): Promise<boolean> {
+  const streams = "SELECT FROM pg_replication_slots WHERE slot_type = 'logical' AND temporary AND active";
+  for (const node of standbys.values())
+    if ((await node.query(streams).catch(() => [])).length > 0) return true;
+  return false;
 }

@@ -117,7 +117,7 @@ async function slotWaitsFor({ group }: World, xid: string): Promise<void> {
   await until('a slot waits', waits, 8000).catch(() => {});
 }
 
-async function endTails({ group }: World): Promise<void> {
+export async function endTails({ group }: World): Promise<void> {
   await group.primary
     .query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_replication WHERE application_name LIKE 'pg-apiserver%'",

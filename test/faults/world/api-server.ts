@@ -31,6 +31,8 @@ export class ApiServer implements AsyncDisposable {
     folder: string;
     nodes: readonly { port: number; urlAt(port: number): string }[];
     flags: readonly string[];
+    /** Every node is a read server of it, as long as it is a standby. */
+    readsStandbys: boolean;
   }): Promise<ApiServer> {
     const databases = await Promise.all(options.nodes.map(({ port }) => Network.open(port)));
     const port = await freePort();
@@ -38,7 +40,10 @@ export class ApiServer implements AsyncDisposable {
     const front = await Network.open(port);
     const folder = join(options.folder, `server-${options.index}`);
     mkdirSync(folder);
-    return new ApiServer({ ...options, folder, databases, front, port, urls });
+    const flags = options.readsStandbys
+      ? [...options.flags, `--kvstore-read-servers=${urls.join(',')}`]
+      : options.flags;
+    return new ApiServer({ ...options, flags, folder, databases, front, port, urls });
   }
 
   private constructor(options: {

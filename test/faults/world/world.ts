@@ -28,7 +28,8 @@ export class World implements AsyncDisposable {
     const servers: ApiServer[] = [];
     for (let index = 0; index < SERVERS; index += 1) {
       const flags = [...FLAGS, ...(WINDOW_FLAGS[index] ?? [])];
-      const server = await ApiServer.open({ index, folder, nodes: group.nodes, flags });
+      const readsStandbys = index === SERVERS - 1;
+      const server = await ApiServer.open({ index, folder, nodes: group.nodes, flags, readsStandbys });
       servers.push(server);
       await server.start();
     }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { freePort } from '../../../src/cli/embedded/embedded-postgres.ts';
 import type { PoolValue } from '../../../src/storage/allocations.ts';
 import { StorageError } from '../../../src/storage/errors.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
@@ -121,5 +122,13 @@ test('repair records what live objects hold, releases what nobody holds, and nam
   expect(report.removed.map(line).sort()).toEqual(['b 9', 'gone 7']);
   expect(report.contested.map(line)).toEqual(['a 2']);
   expect(await held(database)).toEqual(['a 1', 'b 2', 'gone 8']);
+  await log.close();
+});
+
+test('a database that cannot be asked is told of as that, and not as a failure of the server', async () => {
+  const log = openLog(`postgres://nobody@127.0.0.1:${await freePort()}/nothing`);
+  const away = { failure: { kind: 'unavailable' } };
+  await expect(log.allocations.held('NodePort')).rejects.toMatchObject(away);
+  await expect(log.allocations.holder(value(1))).rejects.toMatchObject(away);
   await log.close();
 });

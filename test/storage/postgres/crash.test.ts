@@ -77,8 +77,9 @@ test('a write to a database that is gone for good is answered when the server cl
   const first = await log.committer.commit(write('create', 'a'));
   expect(first).toBeGreaterThan(NO_REVISION);
   await postgres.kill();
+  // Unknown: it went to a connection whose end was not noticed yet.
   const waiting = expect(log.committer.commit(write('create', 'b'))).rejects.toMatchObject({
-    failure: { kind: 'unavailable' },
+    failure: { kind: expect.stringMatching(/^(unavailable|unknown)$/) },
   });
   await new Promise((resolve) => setTimeout(resolve, 200));
   await log.close();

@@ -1,8 +1,12 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { migrate } from '../../../src/storage/postgres/migrate.ts';
 import { readMigrations } from '../../../src/storage/postgres/migration.ts';
+import { onLeash } from '../../kit/leash.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { keepHistory, openLog, Recorder } from './kit.ts';
 
@@ -295,3 +299,112 @@ test('an upgrade that is cut off anywhere goes on where it is begun again', asyn
   expect(await log.reader.currentRevision()).toBe(250n);
   await log.close();
 });
+
+const MIGRATOR = fileURLToPath(new URL('migrator-process.ts', import.meta.url));
+
+/** `pg-apiserver migrate`, as far as the database sees it. */
+function startMigrator(database: TestDatabase, to?: number) {
+  const args = [MIGRATOR, database.url, ...(to === undefined ? [] : [String(to)])];
+  const child = onLeash(spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] }));
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const exit = once(child, 'exit');
+  return {
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exit;
+      expect(child.signalCode).toBe('SIGKILL');
+    },
+    succeeds: async () => expect(await exit, said).toEqual([0, null]),
+  };
+}
+
+/** The log and the current state, with every byte of them. */
+async function contentsOf(database: TestDatabase, objects: string): Promise<unknown> {
+  return {
+    log: await database.query(
+      'SELECT revision, verb, name, uid, write_id, object::text, committed_at FROM revisions ORDER BY revision',
+    ),
+    objects: await database.query(`SELECT name, uid, revision, object::text FROM ${objects} ORDER BY name`),
+  };
+}
+
+interface Interruption {
+  /** Migrated before, so that what holds up the step is there to be held. */
+  readonly from: number;
+  /** A statement of a transaction that the step waits for. */
+  readonly hold: string;
+  /** Has rows while the step is at it. */
+  readonly isAtIt: string;
+  /** PostgreSQL goes on with it for somebody who is gone; otherwise it waits for a lock no longer than its timeout. */
+  readonly outlivesClient: boolean;
+}
+
+const MIGRATORS = `SELECT pid FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name LIKE 'pg-apiserver setup%' AND pid <> $1`;
+const BUILDS = 'SELECT FROM pg_stat_progress_create_index WHERE datname = current_database()';
+const FILLS = `SELECT FROM pg_stat_activity a WHERE datname = current_database() AND query LIKE '%fill_objects(200)%'
+  AND wait_event_type = 'Lock' AND EXISTS (SELECT FROM objects WHERE modified_at IS NOT NULL)`;
+
+test.each<[string, Interruption]>([
+  [
+    'the build of an index of the log',
+    {
+      from: BEFORE,
+      hold: 'LOCK TABLE revisions IN ROW EXCLUSIVE MODE',
+      isAtIt: BUILDS,
+      outlivesClient: true,
+    },
+  ],
+  [
+    'the build of an index of the objects',
+    { from: 32, hold: 'LOCK TABLE objects IN ROW EXCLUSIVE MODE', isAtIt: BUILDS, outlivesClient: true },
+  ],
+  [
+    'a step that works in batches',
+    {
+      from: 32,
+      hold: 'SELECT FROM objects ORDER BY ctid DESC LIMIT 1 FOR UPDATE',
+      isAtIt: FILLS,
+      outlivesClient: false,
+    },
+  ],
+])(
+  'an upgrade whose process is killed in %s goes on, beside what is left of it, and changes no byte',
+  async (_, interruption) => {
+    await using database = await createOldDatabase();
+    const old = await connect(database, 'filling');
+    for (let n = 0; n < 500; n += 1) {
+      const created = await commitAsBefore(old, { verb: 'create', name: `a${n}`, expected: 0n, data: 'one' });
+      if (n % 3 > 0) continue;
+      const verb = n % 2 === 0 ? 'update' : 'delete';
+      await commitAsBefore(old, { verb, name: `a${n}`, expected: created, data: 'two' });
+    }
+    await old.end();
+    const before = await contentsOf(database, 'heads JOIN revisions USING (name, uid, revision)');
+    await startMigrator(database, interruption.from).succeeds();
+    const holder = await connect(database, 'holder');
+    await holder.query('BEGIN');
+    await holder.query(interruption.hold);
+    const killed = startMigrator(database);
+    const isAtIt = async (): Promise<void> =>
+      expect(await database.query(interruption.isAtIt)).not.toEqual([]);
+    await vi.waitFor(isAtIt, PATIENCE);
+    const [first] = await database.query<{ pid: number }>(MIGRATORS, [0]);
+    await killed.kill();
+    if (interruption.outlivesClient) await isAtIt();
+    const again = startMigrator(database);
+    await vi.waitFor(
+      async () => expect(await database.query(MIGRATORS, [first?.pid])).toHaveLength(1),
+      PATIENCE,
+    );
+    await holder.end();
+    await again.succeeds();
+    expect(await contentsOf(database, 'objects')).toEqual(before);
+    expect(await database.query('SELECT indexrelid::regclass FROM pg_index WHERE NOT indisvalid')).toEqual(
+      [],
+    );
+    const ids = await database.query<{ id: number }>('SELECT id FROM schema_migrations ORDER BY id');
+    expect(ids.map(({ id }) => id)).toEqual(readMigrations().map(({ id }) => id));
+  },
+);

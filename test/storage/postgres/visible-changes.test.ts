@@ -126,6 +126,36 @@ test('what a promotion loses because no standby had it was shown to nobody', asy
   expect(server.watched.lines).toEqual([`ADDED kept ${kept}`]);
 });
 
+test('what is held when a new epoch begins, however far the log is then, is shown to nobody', async () => {
+  await using postgres = await startPrivatePostgres();
+  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
+  await using session = await connect(postgres.url);
+  await using server = await startServer([postgres.url]);
+  const kept = await server.cache.commit(write('create', 'kept'));
+  await server.watched.reached(1);
+  await stallCommits(session);
+  await knowOfStandbys([server]);
+  const writer = openLog(postgres.url);
+  const lost = writer.committer.commit(write('create', 'lost'));
+  await stalled(session);
+  await server.brought(kept);
+  // What another server leaves that has found commits missing: no standby is waited for, so that it is there at once.
+  const epoch = kept + 1_000_000_000n;
+  await session.query('SET synchronous_commit = local');
+  await session.query(
+    `WITH begun AS (SELECT setval('revisions_revision_seq', $1))
+     INSERT INTO epochs SELECT $1, database_system(), database_timeline(), now(), 'lost commits' FROM begun`,
+    [String(epoch)],
+  );
+  expect(await server.log.reader.currentRevision()).toBe(epoch);
+  await vi.waitFor(() => expect(server.cache.state.applied).toBe(epoch), PATIENCE);
+  expect(server.watched.lines).toEqual([`ADDED kept ${kept}`]);
+  expect(await server.names()).toEqual(['kept']);
+  await releaseCommits(session);
+  await lost;
+  await writer.close();
+});
+
 test('where nobody waits for standbys nothing is held', async () => {
   await using postgres = await startPrivatePostgres();
   await migrateDatabase({ urls: [postgres.url], poolSize: 1 });

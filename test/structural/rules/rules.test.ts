@@ -121,6 +121,8 @@ describe('values have the types of their schema', () => {
     expect(ruleOn('self.x.size() == 1', { type: 'array', items: TEXT }, {})[0]).toContain(
       'expected an array',
     );
+    for (const value of [1.5, 1e300, 2n ** 63n])
+      expect(ruleOn('self.x == 1', INTEGER, value)[0]).toContain('expected int, got float64');
   });
 });
 
@@ -389,6 +391,25 @@ describe('costs', () => {
     const begin = performance.now();
     expect(check(schema, { spec })[0]).toContain('call cost exceeds limit');
     expect(performance.now() - begin).toBeLessThan(1000);
+  });
+
+  test.each(['&&', '||'])('a long chain of %s is no deep one', (operator) => {
+    const rule = Array.from({ length: 5_000 }, (_, at) => `self != ${at}`).join(` ${operator} `);
+    const schema = withSpec({ x: { type: 'integer', [RULES]: [{ rule, message: 'no' }] } });
+    expect(check(schema, { spec: { x: 20_000 } })).toEqual([]);
+    expect(check(schema, { spec: { x: 4_999 } })).toHaveLength(operator === '&&' ? 1 : 0);
+  });
+
+  test('an expression has at most 100000 characters', () => {
+    const schema = withSpec({ x: INTEGER }, { rule: `self.x == 0${' '.repeat(100_000)}`, message: 'no' });
+    expect(check(schema, { spec: { x: 0 } })[0]).toContain(
+      'ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100011, limit 100000',
+    );
+  });
+
+  test('an expression that is too deep is refused', () => {
+    const schema = withSpec({ x: INTEGER }, { rule: `0${' + self.x'.repeat(9_000)} == 0`, message: 'no' });
+    expect(check(schema, { spec: { x: 0 } })[0]).toContain('the expression is nested too deeply');
   });
 
   test('rules of many values are run in turns', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AdmissionChain } from '../../../src/admission/admission.ts';
+import { AdmissionChain, type AdmissionPlugin } from '../../../src/admission/admission.ts';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { ApiObject } from '../../../src/api/object-meta.ts';
 import { conflict, type FieldError, StatusError } from '../../../src/api/status.ts';
@@ -40,12 +40,16 @@ const entry = (object: ApiObject, revision: number): Entry => ({
   ownerUids: [],
 });
 
-function setUp(stale: Entry | undefined, newest: Entry) {
+function setUp(
+  stale: Entry | undefined,
+  newest: Entry | undefined,
+  plugins: readonly AdmissionPlugin[] = [],
+) {
   const commits: Write[] = [];
   const store = {
     get: (_: ObjectKey, { kind }: Freshness) => Promise.resolve(kind === 'any' ? stale : newest),
     commit: (write: Write) => {
-      if (write.expected !== newest.revision) {
+      if (newest !== undefined && write.expected !== newest.revision) {
         const failure = { kind: 'conflict', key: write.key, current: newest.revision } as const;
         return Promise.reject(new StorageError(failure));
       }
@@ -60,7 +64,7 @@ function setUp(stale: Entry | undefined, newest: Entry) {
   const writer = new ObjectWriter({
     gatedFields: new GatedFields(() => true, types),
     store,
-    admission: new AdmissionChain([]),
+    admission: new AdmissionChain(plugins),
     types,
     ownership: new Ownership({ types, registry, now }),
     allocator: new ValueAllocator({} as never, []),
@@ -165,4 +169,35 @@ test('which rules hold for an update follows from what it writes; it must be a v
     await writer.update({ ...call(), definition }, 'm', change);
     expect(asked).toEqual(rules);
   }
+});
+
+const away = (): Promise<never> =>
+  Promise.reject(new StorageError({ kind: 'unavailable', reason: 'the database is gone' }));
+const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const;
+
+test.each<[string, AdmissionPlugin]>([
+  ['mutating', { name: 'Reads', operations: OPERATIONS, mutate: away }],
+  ['validating', { name: 'Reads', operations: OPERATIONS, validate: away }],
+])('what a %s plugin cannot read makes a write a 503, whatever is written', async (_, plugin) => {
+  const current = entry(map('old'), 1);
+  const existing = setUp(current, current, [plugin]).writer;
+  const absent = setUp(undefined, undefined, [plugin]).writer;
+  const sent = { ...map('new'), metadata: { name: 'm', namespace: 'default' } };
+  const nameless = { ...sent, metadata: { generateName: 'm-', namespace: 'default' } };
+  const orCreate: Change = { ...setTo('new'), kind: 'object', create: () => structuredClone(sent) };
+  const options = {
+    ...{ gracePeriodSeconds: undefined, propagationPolicy: undefined, orphanDependents: undefined },
+    ...{ preconditions: {}, dryRun: false },
+  };
+  const writes = [
+    absent.create(call(), structuredClone(sent)),
+    absent.create(call(true), structuredClone(sent)),
+    absent.create(call(), nameless),
+    absent.update(call(), 'm', orCreate),
+    existing.update(call(), 'm', setTo('new')),
+    existing.update(call(), 'm', { ...setTo('new'), kind: 'state' }),
+    existing.remove(call(), 'm', options),
+  ];
+  for (const write of await Promise.allSettled(writes))
+    expect(write).toMatchObject({ status: 'rejected', reason: { status: { code: 503 } } });
 });

@@ -108,35 +108,41 @@ function validateColumns(
   at: FieldPath,
   columns: readonly CustomResourceColumnDefinition[] | undefined,
 ): void {
-  for (const [path, { type = '', format = '', jsonPath = '' }] of at.each(columns)) {
-    mustBeKnown(path.field('type'), type, COLUMN_TYPES);
-    mustBeKnown(path.field('format'), format, COLUMN_FORMATS);
+  for (const [path, { name = '', type = '', format = '', jsonPath = '' }] of at.each(columns)) {
+    if (name === '') path.field('name').required();
+    if (type === '') path.field('type').required(oneOf(COLUMN_TYPES));
+    else mustBeKnown(path.field('type'), type, COLUMN_TYPES);
+    if (format !== '') mustBeKnown(path.field('format'), format, COLUMN_FORMATS);
     mustBeSimplePath(path.field('JSONPath'), jsonPath);
   }
 }
 
-/** An empty value is no mistake here: where it must not be, the type of the definition says so. */
+const oneOf = (known: readonly string[]): string => `must be one of ${known.join(',')}`;
+
 function mustBeKnown(at: FieldPath, word: string, known: readonly string[]): void {
-  if (word !== '' && !known.includes(word)) at.invalid(word, `must be one of ${known.join(',')}`);
+  if (!known.includes(word)) at.invalid(word, oneOf(known));
 }
 
-const isSimplePath = (jsonPath: string): boolean => jsonPath === '' || jsonPath.startsWith('.');
-
-function mustBeSimplePath(at: FieldPath, jsonPath: string): void {
-  if (!isSimplePath(jsonPath)) at.invalid(jsonPath, 'must be a simple json path starting with .');
+/** Returns whether it is one. Paths of columns may go on in any way, and one that cannot be read ends the columns. */
+function mustBeSimplePath(at: FieldPath, jsonPath: string): boolean {
+  if (jsonPath === '') at.required();
+  else if (!jsonPath.startsWith('.')) at.invalid(jsonPath, 'must be a simple json path starting with .');
+  else return true;
+  return false;
 }
 
-function validateSubresources(at: FieldPath, subresources: CustomResourceSubresources = {}): void {
-  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = subresources.scale ?? {};
+function validateSubresources(at: FieldPath, { scale }: CustomResourceSubresources = {}): void {
+  if (scale === undefined) return;
+  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = scale;
   const path = at.field('scale');
   mustBePathUnder(path.field('specReplicasPath'), specReplicasPath, ['.spec']);
   mustBePathUnder(path.field('statusReplicasPath'), statusReplicasPath, ['.status']);
-  mustBePathUnder(path.field('labelSelectorPath'), labelSelectorPath, ['.spec', '.status']);
+  if (labelSelectorPath !== '')
+    mustBePathUnder(path.field('labelSelectorPath'), labelSelectorPath, ['.spec', '.status']);
 }
 
 function mustBePathUnder(at: FieldPath, jsonPath: string, roots: readonly string[]): void {
-  mustBeSimplePath(at, jsonPath);
-  if (jsonPath === '' || !isSimplePath(jsonPath)) return;
+  if (!mustBeSimplePath(at, jsonPath)) return;
   if (roots.some((root) => jsonPath.startsWith(`${root}.`))) return;
   const either = roots.length > 1 ? 'either ' : '';
   at.invalid(jsonPath, `should be a json path under ${either}${roots.join(' or ')}`);

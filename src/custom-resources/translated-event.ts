@@ -1,0 +1,24 @@
+import type { Revision } from '../storage/revision.ts';
+import type { Encoding, Entry, ObjectEvent, SharedEvent } from '../storage/store.ts';
+
+/** Encodings last as long as somebody uses them: the stored event is remembered much longer. */
+export class TranslatedEvent implements SharedEvent {
+  readonly type: SharedEvent['type'];
+  readonly entry: Entry;
+  readonly revision: Revision;
+  readonly #encodings = new Map<string, WeakRef<Buffer>>();
+
+  constructor({ type, entry, revision }: ObjectEvent) {
+    this.type = type;
+    this.entry = entry;
+    this.revision = revision;
+  }
+
+  encoded(encoding: Encoding): Buffer {
+    const known = this.#encodings.get(encoding.id)?.deref();
+    if (known !== undefined) return known;
+    const bytes = encoding.encode(this);
+    this.#encodings.set(encoding.id, new WeakRef(bytes));
+    return bytes;
+  }
+}

@@ -1,0 +1,196 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import { parseStored, toStoredJson } from '../codec/stored-object.ts';
+import { equal } from '../object/equality.ts';
+import type { SelectableFields } from '../registry/definition.ts';
+import { CachedEntry } from '../storage/cached-entry.ts';
+import type { StoredObject } from '../storage/revision-log.ts';
+import type { Entry } from '../storage/store.ts';
+import { Pace } from '../util/concurrency.ts';
+import { ConvertedEntries, type ParsedEntry } from './conversion/converted-entries.ts';
+import type { WebhookConverter } from './conversion/webhook-converter.ts';
+import type { VersionSchema } from './version-schema.ts';
+import type { Translation } from './versioned-store.ts';
+
+/** A resource as far as its versions are translated into each other. */
+export interface TranslatedResource {
+  readonly storedVersion: string;
+  /** Objects may be stored as an earlier schema left them. */
+  readonly mayBeOutdated: boolean;
+  /** Undefined: versions differ in apiVersion alone. */
+  readonly converter: WebhookConverter | undefined;
+  readonly retired: AbortSignal;
+  /** Undefined for a version that is gone, or that has no schema. */
+  schemaOf(version: string): VersionSchema | undefined;
+}
+
+export interface TranslatedVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly fields: SelectableFields;
+}
+
+/** Between stored entries and one version: converted where they are of another one, and as the schema is now. */
+export class VersionTranslation implements Translation {
+  readonly #resource: TranslatedResource;
+  readonly #version: string;
+  readonly #apiVersion: string;
+  readonly #fields: SelectableFields;
+  /** How objects begin that are stored in this version. */
+  readonly #head: Buffer;
+  readonly #read = new WeakMap<Entry, Entry>();
+  readonly #selected = new WeakMap<Entry, Entry>();
+  /** Where a webhook is asked. */
+  readonly #converted = new ConvertedEntries({
+    parse: (entry) => this.#parse(entry),
+    convert: async (objects) => this.#resource.converter?.convert(objects, this.#apiVersion) ?? objects,
+    finish: (parsed) => this.#finish(parsed),
+  });
+
+  constructor(resource: TranslatedResource, { group, version, kind, fields }: TranslatedVersion) {
+    this.#resource = resource;
+    this.#version = version;
+    this.#apiVersion = `${group}/${version}`;
+    this.#fields = fields;
+    this.#head = Buffer.from(`{"kind":"${kind}","apiVersion":"${this.#apiVersion}","metadata":{`);
+  }
+
+  get retired(): AbortSignal {
+    return this.#resource.retired;
+  }
+
+  get isRemote(): boolean {
+    return this.#resource.converter !== undefined;
+  }
+
+  read(entry: Entry): Entry | Promise<Entry> {
+    if (!this.#isForWebhook(entry.json)) return this.#readAtOnce(entry);
+    const read = this.#converted.readAll([entry]);
+    return read instanceof Promise ? read.then(([one = entry]) => one) : (read[0] ?? entry);
+  }
+
+  readAll(entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]> {
+    return entries.every(({ json }) => this.#isCurrent(json)) ? entries : this.#readInTurns(entries);
+  }
+
+  async #readInTurns(entries: readonly Entry[]): Promise<readonly Entry[]> {
+    const asked = entries.filter(({ json }) => this.#isForWebhook(json));
+    const answers = asked.length === 0 ? [] : await this.#converted.readAll(asked);
+    const known = new Map(asked.map((entry, at) => [entry, answers[at]]));
+    const pace = new Pace(8);
+    const read: Entry[] = [];
+    for (const entry of entries) {
+      if (pace.isOver()) await pace.rest();
+      read.push(known.get(entry) ?? this.#readAtOnce(entry));
+    }
+    return read.every((one, at) => one === entries[at]) ? entries : read;
+  }
+
+  write(json: Buffer): Buffer | Promise<Buffer> {
+    const { storedVersion, converter } = this.#resource;
+    if (storedVersion === this.#version) return json;
+    const object = parseStored(json);
+    const apiVersion = this.#apiVersionOf(storedVersion);
+    if (converter === undefined) return this.#toStored({ ...object, apiVersion });
+    return converter.convert([object], apiVersion).then(([one = object]) => this.#toStored(one));
+  }
+
+  /** An object of any version in this one. @throws StatusError */
+  from(object: ApiObject): ApiObject | Promise<ApiObject> {
+    const { converter } = this.#resource;
+    if (object.apiVersion === this.#apiVersion) return object;
+    if (converter === undefined) return { ...object, apiVersion: this.#apiVersion };
+    return converter.convert([object], this.#apiVersion).then(([one = object]) => one);
+  }
+
+  /** What a webhook would make of an entry is not known before it was asked. */
+  select(entry: Entry): Entry {
+    const known = this.#isForWebhook(entry.json) ? (this.#converted.find(entry) ?? entry) : entry;
+    if (this.#fields.names.length === 0) return known;
+    let selected = this.#selected.get(known);
+    if (selected === undefined) {
+      selected = new CachedEntry(toStoredObject(known, known.json), this.#fields.read);
+      this.#selected.set(known, selected);
+    }
+    return selected;
+  }
+
+  /** Whether a webhook converts between the version of the bytes and this one. */
+  #isForWebhook(json: Buffer): boolean {
+    return this.#resource.converter !== undefined && storedVersionOf(json) !== this.#version;
+  }
+
+  #readAtOnce(entry: Entry): Entry {
+    if (this.#isCurrent(entry.json)) return entry;
+    let read = this.#read.get(entry);
+    if (read === undefined) {
+      read = this.#translate(entry);
+      this.#read.set(entry, read);
+    }
+    return read;
+  }
+
+  /** Whether the bytes are what this version would store, without a look at more than their beginning. */
+  #isCurrent(json: Buffer): boolean {
+    if (this.#resource.mayBeOutdated || this.#resource.storedVersion !== this.#version) return false;
+    return json.subarray(0, this.#head.length).equals(this.#head);
+  }
+
+  #translate(entry: Entry): Entry {
+    const parsed = this.#parse(entry);
+    if (parsed.object.apiVersion === this.#apiVersion && !parsed.isOutdated) return entry;
+    parsed.object.apiVersion = this.#apiVersion;
+    return this.#finish(parsed);
+  }
+
+  /** An object in the version that it is stored in, as its schema is now. */
+  #parse(entry: Entry): ParsedEntry {
+    const object = parseStored(entry.json);
+    const stored = storedVersionOf(entry.json);
+    this.#resource.schemaOf(stored)?.normalize(object);
+    // In whatever order its fields come: bytes may differ where nothing does.
+    const isOutdated = stored !== this.#resource.storedVersion || !equal(object, parseStored(entry.json));
+    return { entry, object, isOutdated };
+  }
+
+  /** `object`: converted to this version. */
+  #finish({ entry, object, isOutdated }: ParsedEntry): Entry {
+    if (storedVersionOf(entry.json) !== this.#version) this.#resource.schemaOf(this.#version)?.prune(object);
+    return new TranslatedEntry(entry, toStoredJson(object), isOutdated);
+  }
+
+  /** `object`: converted to the version that is stored. */
+  #toStored(object: ApiObject): Buffer {
+    this.#resource.schemaOf(this.#resource.storedVersion)?.prune(object);
+    return toStoredJson(object);
+  }
+
+  #apiVersionOf(version: string): string {
+    return this.#apiVersion.slice(0, -this.#version.length) + version;
+  }
+}
+
+/** Of an object in stored form. */
+function storedVersionOf(json: Buffer): string {
+  const [, version = ''] = HEAD.exec(json.toString('latin1', 0, MAX_HEAD_BYTES)) ?? [];
+  return version;
+}
+
+const HEAD = /^\{"kind":"[^"]*","apiVersion":"(?:[^"/]*\/)?([^"]*)"/;
+/** Names of a kind, a group and a version are at most this long together. */
+const MAX_HEAD_BYTES = 512;
+
+/** An entry is one of a cache that knows its resource. */
+const toStoredObject = ({ namespace, name, uid, revision }: Entry, json: Buffer): StoredObject => ({
+  ...{ uid, revision, json },
+  key: { group: '', resource: '', namespace, name },
+});
+
+class TranslatedEntry extends CachedEntry {
+  readonly isOutdated: boolean;
+
+  constructor(entry: Entry, json: Buffer, isOutdated: boolean) {
+    super(toStoredObject(entry, json), () => ({}));
+    this.isOutdated = isOutdated;
+  }
+}

@@ -1,0 +1,25 @@
+import type pg from 'pg';
+import type { Queryable } from './prepared.ts';
+
+/** The name of the one that takes writes. */
+export const PRIMARY = 'primary';
+
+/** A host that may give the tail its slot. */
+export interface TailSource {
+  /** {@link PRIMARY}, or `host:port`. */
+  readonly name: string;
+  readonly isStandby: boolean;
+  /** @throws what the host says when it cannot be reached */
+  clientConfig(): Promise<pg.ClientConfig>;
+  /**
+   * On the connection that is to stream, before its slot is made and when it is there: a name may stand for several hosts.
+   * @throws Error when its log is not the primary's
+   */
+  check(client: Queryable): Promise<void>;
+}
+
+export interface TailSources {
+  readonly primary: TailSource;
+  /** Those that are in service. */
+  standbys(): readonly TailSource[];
+}
