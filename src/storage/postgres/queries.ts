@@ -178,7 +178,7 @@ interface PageValues extends AtValues {
 }
 
 /** Some milliseconds. What is left of a list is said where that is quickly told. */
-const COUNTED = 10_000;
+const COUNTED = 1000;
 
 /** Of one resource, behind where the page before ended. */
 const isBehind = (at: AtValues): Expression<SqlBool> =>
