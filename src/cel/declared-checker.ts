@@ -6,6 +6,7 @@ import type {
   LibraryType,
 } from './library-internals.ts';
 import { literalProblem } from './literals.ts';
+import { OPTIONAL_ENTRY } from './optional-entries.ts';
 
 /** The arguments of `'%d %s'.format([1, 'a'])`. */
 const isFormat = ({ op, args }: CheckedNode): boolean =>
@@ -64,15 +65,12 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       const [first, second] = args;
       if (node.op === 'list') this.#checkAlike(args, context);
       if (node.op === 'map') {
-        const entries = args.flat();
-        this.#checkAlike(
-          entries.filter((_, at) => at % 2 === 0),
-          context,
+        const entries = (args as unknown as readonly (readonly [CheckedNode, CheckedNode])[]).filter(
+          ([key]) => key.op !== OPTIONAL_ENTRY,
         );
-        this.#checkAlike(
-          entries.filter((_, at) => at % 2 === 1),
-          context,
-        );
+        const [keys, values] = [entries.map(([key]) => key), entries.map(([, value]) => value)];
+        this.#checkAlike(keys, context);
+        this.#checkAlike(values, context);
       }
       if (first === undefined || second === undefined) return;
       switch (node.op) {
@@ -107,7 +105,7 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
     /** What stands in one list or map is of one type. */
     #checkAlike(nodes: readonly CheckedNode[], context: unknown): void {
       let type: LibraryType | undefined;
-      for (const node of this.#mayMix ? [] : nodes) {
+      for (const node of this.#mayMix ? [] : nodes.filter(({ op }) => op !== OPTIONAL_ENTRY)) {
         const next = this.check(node, context);
         const both = type === undefined ? next : this.#common(type, next);
         if (both === null)

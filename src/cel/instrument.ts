@@ -172,7 +172,7 @@ const PER_CHARACTER: ReadonlyMap<string, number> = new Map([
   ['validate', 30],
 ]);
 /** Reading a clock in another time zone. */
-const ZONE_COST = 1000;
+const ZONE_COST = 5000;
 /** The library takes quadratic time for a duration. */
 export const MAX_DURATION_LENGTH = 256;
 

@@ -77,7 +77,22 @@ export interface LibraryEvaluator {
   readonly registry: LibraryRegistry;
 }
 
+/** A node while it is parsed. */
+export interface ParsedNode extends CheckedNode {
+  clone(operation: object, args: unknown): ParsedNode;
+  setMeta(key: string, value: unknown): ParsedNode;
+}
+
+export interface LibraryParser {
+  match(token: number): boolean;
+  consume(token: number): number;
+  parseExpression(): ParsedNode;
+  parseList(): ParsedNode;
+  parseMap(): ParsedNode;
+}
+
 export interface Internals {
+  readonly Parser: { readonly prototype: LibraryParser };
   readonly registry: LibraryRegistry;
   readonly options: unknown;
   readonly Checker: new (options: Options) => LibraryChecker;
@@ -87,25 +102,41 @@ export interface Internals {
 /** No function of expressions: it is gone before any is compiled. */
 const PROBE = 'k8s_probe';
 
+const probeOf = (
+  onCheck: (checker: LibraryChecker) => void,
+  onRun: (evaluator: LibraryEvaluator) => void,
+): object => ({
+  async: false,
+  typeCheck(checker: LibraryChecker): LibraryType {
+    onCheck(checker);
+    return checker.getType('bool');
+  },
+  evaluate(evaluator: LibraryEvaluator): boolean {
+    onRun(evaluator);
+    return true;
+  },
+});
+
 /** A macro is handed the checker and the evaluator, and with them everything else. */
 export function internalsOf(environment: Environment): Internals {
   let checker: LibraryChecker | undefined;
   let evaluator: LibraryEvaluator | undefined;
-  environment.registerFunction(`${PROBE}(ast): bool`, () => ({
-    async: false,
-    typeCheck(one: LibraryChecker): LibraryType {
-      checker = one;
-      return one.getType('bool');
-    },
-    evaluate(one: LibraryEvaluator): boolean {
-      evaluator = one;
-      return true;
-    },
-  }));
+  let parser: LibraryParser | undefined;
+  environment.registerFunction(`${PROBE}(ast): bool`, (call: { readonly parser: LibraryParser }) => {
+    parser = call.parser;
+    return probeOf(
+      (one) => {
+        checker = one;
+      },
+      (one) => {
+        evaluator = one;
+      },
+    );
+  });
   const probe = environment.parse(`${PROBE}(true)`);
   probe.check();
   probe();
-  if (checker === undefined || evaluator === undefined)
+  if (checker === undefined || evaluator === undefined || parser === undefined)
     throw new Error('the CEL library does not show its parts');
   const { registry, opts } = checker;
   const candidates = registry.functionCandidates(false, PROBE, 1);
@@ -114,6 +145,7 @@ export function internalsOf(environment: Environment): Internals {
   return {
     registry,
     options: opts,
+    Parser: parser.constructor as unknown as Internals['Parser'],
     Checker: checker.constructor as Internals['Checker'],
     Evaluator: evaluator.constructor as Internals['Evaluator'],
   };

@@ -37,8 +37,8 @@ function warnOfFinalizers({ metadata }: ApiObject, old: ApiObject | undefined): 
     .filter((one) => !one.includes('/') && !STANDARD_FINALIZERS.has(one) && !before.includes(one))
     .map(
       (one) =>
-        `metadata.finalizers: ${JSON.stringify(one)}: prefer a domain-qualified finalizer name including a path (/) ` +
-        'to avoid accidental conflicts with other finalizer writers',
+        `metadata.finalizers: ${JSON.stringify(one)}: prefer a domain-qualified finalizer name to avoid accidental ` +
+        'conflicts with other finalizer writers',
     );
 }
 

@@ -1,12 +1,12 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
-import type { FieldError } from '../api/status.ts';
+import { type FieldError, StatusError } from '../api/status.ts';
 import type { JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import { type Decoded, decodeObject } from '../codec/decode.ts';
 import { MAX_PROBLEMS } from '../object/document-limits.ts';
 import { setDefaults } from '../structural/defaults.ts';
-import { validateListTypes } from '../structural/list-types.ts';
+import { listTypesInSteps } from '../structural/list-types.ts';
 import { toMessage } from '../structural/message.ts';
 import { coerceEmbedded, coerceMetadata, validateEmbedded } from '../structural/metadata.ts';
 import { prune } from '../structural/prune.ts';
@@ -50,20 +50,27 @@ export class VersionSchema {
     const options = { objectMeta: this.#objectMeta, dropInvalid: false };
     const unknown = [
       ...typed.unknown.map((path) => `metadata.${path}`),
-      ...coerceEmbedded(object, this.schema, options),
       ...this.prune(object),
+      ...coerceEmbedded(object, this.schema, options),
     ];
     setDefaults(object, this.schema);
     return { object, unknown: unknown.slice(0, MAX_PROBLEMS) };
   }
 
-  /** What was stored under an earlier schema as this one would have it: what does not fit goes. Changes `object`. */
+  /**
+   * What was stored under an earlier schema as this one would have it: what does not fit goes. Changes `object`. An object whose
+   * defaults would be too many is shown without them, or nobody could read the list that it is in.
+   */
   normalize(object: JsonObject): void {
     const options = { objectMeta: this.#objectMeta, dropInvalid: true };
     coerceMetadata(object, options);
-    coerceEmbedded(object, this.schema, options);
     this.prune(object);
-    setDefaults(object, this.schema);
+    coerceEmbedded(object, this.schema, options);
+    try {
+      setDefaults(object, this.schema);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+    }
   }
 
   /** Drops fields that the schema does not have, and answers their paths. Changes `object`. */
@@ -82,8 +89,7 @@ export class VersionSchema {
     const errors = yield* validateInSteps(object, schema, before);
     yield;
     errors.push(...validateEmbedded(object, schema, this.#objectMeta));
-    if (old === undefined || validateListTypes(old, schema).length === 0)
-      errors.push(...validateListTypes(object, schema));
+    errors.push(...(yield* listTypesInSteps(object, schema, old)));
     if (!hasRules(schema)) return errors;
     if (errors.some(({ type }) => BLOCKING.has(type))) return [...errors, NOT_CHECKED];
     yield;

@@ -88,6 +88,20 @@ export class Pace {
   }
 }
 
+/** Like Array.map, for items of a few kilobytes each. */
+export async function mapInTurns<From, To>(
+  items: readonly From[],
+  make: (item: From, at: number) => To,
+): Promise<To[]> {
+  const pace = new Pace(8);
+  const made: To[] = [];
+  for (const [at, item] of items.entries()) {
+    if (pace.isOver()) await pace.rest();
+    made.push(make(item, at));
+  }
+  return made;
+}
+
 /**
  * Work that can be interrupted: a generator that yields between two steps. Small work is done at once, large work in turns
  * with other work.

@@ -280,7 +280,7 @@ test.each([
         start = threadMs();
       }
       expect(turns.length).toBeGreaterThan(0);
-    expect(Math.max(...turns)).toBeLessThan(100);
+      expect(Math.max(...turns)).toBeLessThan(100);
       start = threadMs();
       const bytes = await (await openApi.groupVersion(KEY, form)).make();
       expect(threadMs() - start).toBeLessThan(200);

@@ -36,13 +36,16 @@ interface Waiting {
 /** Bounds the calls of one webhook. */
 export class CallGate {
   readonly #limits: GateLimits;
+  readonly #now: () => number;
   readonly #waiting = new Set<Waiting>();
   #underWay = 0;
   /** Set while the webhook does not answer. */
   #silence: { readonly since: number; readonly trouble: string; isTried: boolean } | undefined;
 
-  constructor(limits: GateLimits = LIMITS) {
+  /** `now`: in milliseconds. */
+  constructor(limits: GateLimits = LIMITS, now: () => number = () => performance.now()) {
     this.#limits = limits;
+    this.#now = now;
   }
 
   /** @throws CallRefused, and what `call` throws */
@@ -65,7 +68,7 @@ export class CallGate {
   #assertAnswering(): void {
     const silence = this.#silence;
     if (silence === undefined) return;
-    const isResting = performance.now() < silence.since + this.#limits.restMs;
+    const isResting = this.#now() < silence.since + this.#limits.restMs;
     const isFull = this.#underWay >= this.#limits.maxCalls;
     if (isResting || isFull || silence.isTried)
       throw new CallRefused(`it does not answer: ${silence.trouble}`, false);
@@ -78,7 +81,7 @@ export class CallGate {
       this.#silence = undefined;
       return;
     }
-    this.#silence = { since: performance.now(), trouble: error.message, isTried: false };
+    this.#silence = { since: this.#now(), trouble: error.message, isTried: false };
     const refusal = new CallRefused(`it does not answer: ${error.message}`, false);
     for (const waiting of [...this.#waiting]) waiting.refuse(refusal);
   }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { Entry } from '../../storage/store.ts';
-import { Pace } from '../../util/concurrency.ts';
+import { mapInTurns } from '../../util/concurrency.ts';
 
 /** The object of an entry, and what the entry says of it. */
 export interface ParsedEntry {
@@ -96,19 +96,6 @@ export class ConvertedEntries {
       return read;
     });
   }
-}
-
-async function mapInTurns<From, To>(
-  items: readonly From[],
-  make: (item: From, at: number) => To,
-): Promise<To[]> {
-  const pace = new Pace(8);
-  const made: To[] = [];
-  for (const [at, item] of items.entries()) {
-    if (pace.isOver()) await pace.rest();
-    made.push(make(item, at));
-  }
-  return made;
 }
 
 const isDefined = (entry: Entry | undefined): entry is Entry => entry !== undefined;

@@ -7,7 +7,7 @@ import { type StatusError, tooManyRequests, unknownError } from '../../api/statu
 import type { CustomResourceDefinition, WebhookClientConfig } from '../../api/types/apiextensions/v1.ts';
 import type { Tracing } from '../../observability/tracing.ts';
 import type { Answer } from '../../outbound/webhook-client.ts';
-import { endTurn } from '../../util/concurrency.ts';
+import { mapInTurns, Pace } from '../../util/concurrency.ts';
 import { CallGate, CallRefused, type GateLimits } from './call-gate.ts';
 import { assertSameIdentity, assertSameType, readConverted, withMetadataOf } from './converted-object.ts';
 import type { ConversionFailure, ConversionMetrics } from './metrics.ts';
@@ -37,8 +37,8 @@ export interface ConversionLimits {
 
 /** Kubernetes waits as long. */
 const TIMEOUT_MS = 30_000;
-/** Writing and parsing 2 MB takes 20 ms each, in which nobody else has a turn. */
-const MAX_CALL_BYTES = 2 * 1024 * 1024;
+/** Parsing an answer of 1 MB takes 10 ms, in which nobody else has a turn. */
+const MAX_CALL_BYTES = 1024 * 1024;
 /** An answer may be longer than its question by a factor and by some bytes. */
 const ANSWER_FACTOR = 3;
 const ANSWER_EXTRA_BYTES = 1024 * 1024;
@@ -85,12 +85,13 @@ export class WebhookConverter {
   async convert(objects: readonly ApiObject[], toApiVersion: string): Promise<ApiObject[]> {
     const converted = [...objects];
     let batch: Batch = { places: [], texts: [], bytes: 0 };
+    const pace = new Pace(8);
     for (const [at, object] of objects.entries()) {
       if (object.apiVersion === toApiVersion) continue;
+      if (pace.isOver()) await pace.rest();
       const text = JSON.stringify(object);
       if (batch.places.length > 0 && batch.bytes + text.length > this.#limits.maxCallBytes) {
         await this.#convertBatch(batch, converted, toApiVersion);
-        await endTurn();
         batch = { places: [], texts: [], bytes: 0 };
       }
       batch.places.push(at);
@@ -157,7 +158,7 @@ export class WebhookConverter {
       const why = `${subject} returned ${values.length} objects, expected ${originals.length}`;
       throw new ConversionError('conversion_webhook_partial_response_failure', why);
     }
-    return values.map((value, at) => toObject(value, at, question));
+    return mapInTurns(values, (value, at) => toObject(value, at, question));
   }
 
   #reviewVersion(): ReviewVersion {

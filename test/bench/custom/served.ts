@@ -1,3 +1,4 @@
+import { Agent } from 'node:https';
 import type { Figures, Stage } from '../bench.ts';
 import { ask, demand } from '../environment/ask.ts';
 import type { Target } from '../load/jobs.ts';
@@ -44,6 +45,9 @@ async function timeOfWrite(target: Target, namespace: string, round: number): Pr
   return performance.now() - startedAt;
 }
 
+/** They stay open: connecting takes longer than a request. */
+const connections = new Agent({ keepAlive: true });
+
 async function untilCreated(
   target: Target,
   wanted: { readonly definition: Definition; readonly namespace: string; readonly name: string },
@@ -53,7 +57,7 @@ async function untilCreated(
   const body = JSON.stringify({ kind, apiVersion: `${group}/v1`, metadata: { name }, spec: {} });
   const path = collectionOf(definition, namespace);
   for (;;) {
-    const { status, body: answer } = await ask(target, { method: 'POST', path, body });
+    const { status, body: answer } = await ask(target, { method: 'POST', path, body }, connections);
     if (status === 201) return;
     if (status !== 404) throw new Error(`${path}: ${status} ${answer.toString('utf8', 0, 300)}`);
   }

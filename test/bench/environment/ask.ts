@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { request } from 'node:https';
+import { type Agent, request } from 'node:https';
 import { tlsOf } from '../load/connections.ts';
 import type { Target } from '../load/jobs.ts';
 
@@ -18,8 +18,12 @@ export interface Asked {
 
 const TIMEOUT_MS = 120_000;
 
-/** One request, for what is not measured. A refusal is an answer. */
-export function ask(target: Target, { method = 'GET', path, body, headers = {} }: Question): Promise<Asked> {
+/** One request, for what is not measured, on a connection of its own unless an agent has one. A refusal is an answer. */
+export function ask(
+  target: Target,
+  { method = 'GET', path, body, headers = {} }: Question,
+  agent: Agent | false = false,
+): Promise<Asked> {
   const { hostname, port } = new URL(target.url);
   const { token } = target;
   const sent = {
@@ -35,7 +39,7 @@ export function ask(target: Target, { method = 'GET', path, body, headers = {} }
       method,
       path,
       headers: sent,
-      agent: false as const,
+      agent,
     };
     const asking = request({ ...options, timeout: TIMEOUT_MS }, (response) => {
       const chunks: Buffer[] = [];

@@ -108,11 +108,12 @@ const objectOf = (kind: string, version: string, name: string, spec: object): ob
   spec,
 });
 
+/** The last states in the log of what is not deleted, by name. */
 async function storedOf(plural: string): Promise<JsonObject[]> {
-  const rows = await database.query<{ object: JsonObject }>(
-    `SELECT object FROM objects WHERE resource = '${plural}' ORDER BY name`,
+  const rows = await database.query<{ verb: string; object: JsonObject }>(
+    `SELECT DISTINCT ON (name) verb, object FROM revisions WHERE resource = '${plural}' ORDER BY name, revision DESC`,
   );
-  return rows.map(({ object }) => object);
+  return rows.filter(({ verb }) => verb !== 'delete').map(({ object }) => object);
 }
 
 test('an object is written in any version, stored in one, and read in each', async () => {

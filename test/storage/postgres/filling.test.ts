@@ -53,6 +53,7 @@ async function readInAllWays(
     objects_jsonb: await queried('objects_jsonb'),
     object_at: await queried(objectAt, [String(revision)]),
     cluster_at: await queried('cluster_at($1::bigint)', [String(revision)]),
+    'cluster_at of a namespace': await queried("cluster_at($1::bigint, 'default')", [String(revision)]),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { CheckedNode } from '../../../cel/library-internals.ts';
+import { OPTIONAL_ENTRY } from '../../../cel/optional-entries.ts';
 import { isNode } from '../syntax.ts';
 import type { DeclaredType } from '../types.ts';
 import { costOfCall, isNamespace } from './functions.ts';
@@ -42,6 +43,8 @@ class Coster {
         return this.#operand(node, add(LIST, this.#costOfParts(node)));
       case 'map':
         return this.#operand(node, add(MAP, this.#costOfParts(node)));
+      case OPTIONAL_ENTRY:
+        return this.#operand(node, this.#costOfParts(node));
       case 'call':
       case 'rcall':
         return this.#call(node);
