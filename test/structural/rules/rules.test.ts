@@ -394,21 +394,21 @@ describe('costs', () => {
   });
 
   test.each(['&&', '||'])('a long chain of %s is no deep one', (operator) => {
-    const rule = Array.from({ length: 5_000 }, (_, at) => `self != ${at}`).join(` ${operator} `);
+    const rule = Array.from({ length: 3_000 }, (_, at) => `self != ${at}`).join(` ${operator} `);
     const schema = withSpec({ x: { type: 'integer', [RULES]: [{ rule, message: 'no' }] } });
     expect(check(schema, { spec: { x: 20_000 } })).toEqual([]);
-    expect(check(schema, { spec: { x: 4_999 } })).toHaveLength(operator === '&&' ? 1 : 0);
+    expect(check(schema, { spec: { x: 2_999 } })).toHaveLength(operator === '&&' ? 1 : 0);
   });
 
-  test('an expression has at most 100000 characters', () => {
-    const schema = withSpec({ x: INTEGER }, { rule: `self.x == 0${' '.repeat(100_000)}`, message: 'no' });
+  test('an expression has at most 50000 characters', () => {
+    const schema = withSpec({ x: INTEGER }, { rule: `self.x == 0${' '.repeat(50_000)}`, message: 'no' });
     expect(check(schema, { spec: { x: 0 } })[0]).toContain(
-      'ERROR: <input>:-1:0: expression code point size exceeds limit: size: 100011, limit 100000',
+      'ERROR: <input>:-1:0: expression code point size exceeds limit: size: 50011, limit 50000',
     );
   });
 
   test('an expression that is too deep is refused', () => {
-    const schema = withSpec({ x: INTEGER }, { rule: `0${' + self.x'.repeat(9_000)} == 0`, message: 'no' });
+    const schema = withSpec({ x: INTEGER }, { rule: `0${' + self.x'.repeat(5_500)} == 0`, message: 'no' });
     expect(check(schema, { spec: { x: 0 } })[0]).toContain('the expression is nested too deeply');
   });
 
