@@ -66,7 +66,7 @@ interface Place {
 }
 
 /**
- * Finds all errors of a value. Every method answers how many checks were made and passed (upstream's MatchCount): of several
+ * Finds all errors of a value. Every method answers how many checks were made and passed (MatchCount of kube-openapi): of several
  * schemas of which none fits, the errors of the one that comes nearest are told.
  */
 class Search {

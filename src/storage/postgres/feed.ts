@@ -8,7 +8,7 @@ import type { KnownHistory } from './known-history.ts';
 import type { PostgresReader } from './reader.ts';
 import { streamChanges } from './replication.ts';
 import type { LoggedChange } from './rows.ts';
-import { SlotHelper } from './slot-helper.ts';
+import { StandbySnapshots } from './standby-snapshots.ts';
 import { isRefusal, isTransient } from './statements.ts';
 import { TailPosition } from './tail-position.ts';
 import type { TailSource, TailSources } from './tail-source.ts';
@@ -187,13 +187,13 @@ export class PostgresFeed implements ChangeFeed {
         ...{ check: source.check, onSlot },
         onChanges: (changes: readonly LoggedChange[]) => visible.take(changes),
       };
-      const helper = new SlotHelper(this.#reader, slot.signal);
+      const snapshots = new StandbySnapshots(this.#reader, slot.signal);
       const loops = [
         (either: AbortSignal) => visible.run(either),
         (either: AbortSignal) => streamChanges(config, handlers, either),
         ...(source.isStandby
           ? [
-              (either: AbortSignal) => helper.run(either),
+              (either: AbortSignal) => snapshots.run(either),
               (either: AbortSignal) => this.#bridgeLags(position, { ...ending, signal: either }),
             ]
           : []),

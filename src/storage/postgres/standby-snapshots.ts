@@ -6,7 +6,7 @@ const SNAPSHOT_MS = 500;
 const SLOT_PATIENCE_MS = 20_000;
 
 /** A standby makes a slot only when it has heard which transactions run at the primary: it is told as long as the slot is not there. */
-export class SlotHelper {
+export class StandbySnapshots {
   readonly #reader: PostgresReader;
   readonly #slot: AbortSignal;
 
