@@ -12,15 +12,14 @@ import type {
 import type { DatabaseSource } from './connection.ts';
 import type { KnownHistory, KnownRow } from './known-history.ts';
 import { copyLive, type LoadConnection } from './load.ts';
+import { COUNT_AT, LIST_AT } from './past-queries.ts';
 import type { Prepared, Queryable } from './prepared.ts';
 import {
   AWAIT_COMMITS,
   CHANGES,
   COMPACTED_REVISION,
-  COUNT_AT,
   CURRENT_REVISION,
   GET,
-  LIST_AT,
   LOG_SNAPSHOT,
   MAY_LOG_SNAPSHOT,
   TAIL_PAGE,
