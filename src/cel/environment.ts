@@ -58,6 +58,7 @@ const NULLABLE = [
   'kubernetes.NamedFormat',
   'net.IP',
   'net.CIDR',
+  'optional',
   AUTHORIZER,
 ];
 
