@@ -41,7 +41,8 @@ const SHARED: ReadonlySet<string> = new Set<keyof JSONSchemaProps>([
   'x-kubernetes-validations',
 ]);
 
-const METADATA = 'Data that every object has, such as its name, its labels and its owners.';
+/** Tests of clients look for the first three words. */
+const METADATA = "Standard object's metadata, such as its name, its labels and its owners.";
 const IS_INT_OR_STRING = 'x-kubernetes-int-or-string';
 const IS_EMBEDDED = 'x-kubernetes-embedded-resource';
 const KEEPS_UNKNOWN = 'x-kubernetes-preserve-unknown-fields';

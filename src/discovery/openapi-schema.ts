@@ -205,7 +205,8 @@ const INT_OR_STRING_V3: JsonObject = {
 
 export const API_VERSION: JsonObject = {
   type: 'string',
-  description: 'Group and version of the type, such as apps/v1.',
+  // Tests of clients look for the first two words.
+  description: 'APIVersion defines the group and version of the type, such as apps/v1.',
 };
 export const KIND: JsonObject = { type: 'string', description: 'Name of the type, such as Deployment.' };
 

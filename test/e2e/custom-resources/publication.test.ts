@@ -144,6 +144,11 @@ test('kubectl explain says what a definition says, by both versions of OpenAPI',
     expect(all).toMatch(/extra\t<map\[string\]string>/);
   }
   expect(await ok('explain books.metadata.labels')).toContain('map[string]string');
+  // What tests of Kubernetes itself look for.
+  expect(await ok('explain books')).toMatch(/apiVersion\s+<string>\s+APIVersion defines/);
+  const metadata = await ok('explain books.metadata');
+  expect(metadata).toContain("Standard object's metadata");
+  expect(metadata).toMatch(/creationTimestamp\s+<string>\s+CreationTimestamp is a timestamp/);
   expect(await ok('explain books --api-version=stable.example.com/v1beta1')).toContain('VERSION:    v1beta1');
   expect(await ok('explain books.spec.pages')).toContain('How many.');
 });

@@ -294,7 +294,7 @@ export type ObjectMeta = {
   resourceVersion?: string;
   /** Rises with every change of what is wanted. Set by the server. */
   generation?: number | bigint;
-  /** When the object was created, in UTC as in RFC 3339. Set by the server. */
+  /** CreationTimestamp is a timestamp in UTC, as in RFC 3339: when the object was created. Set by the server. */
   creationTimestamp?: string | null;
   /** When the object is to be gone. Set by the server when deletion is asked for; cannot be taken back. */
   deletionTimestamp?: string;
