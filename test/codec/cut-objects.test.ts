@@ -18,7 +18,7 @@ test('what has no such key is handed on without a copy', () => {
   expect(cutObjects(json, 'key')).toBe(json);
 });
 
-/** The same, from the parsed value. */
+/** The same, of the value itself. */
 function emptied(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(emptied);
@@ -30,8 +30,7 @@ function emptied(value: unknown): unknown {
 }
 
 test('of any value it is the value with those objects emptied', () => {
-  // No name that is a quote alone: after one that is a backslash, JSON.parse of Node.js 24.21 reads it as a backslash too.
-  const names = fc.constantFrom('key', 'a', '"key":{', '\\', '}{', 'ü');
+  const names = fc.constantFrom('key', 'a', '"key":{', '\\', '"', '}{', 'ü');
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 5 },
@@ -43,8 +42,8 @@ test('of any value it is the value with those objects emptied', () => {
   }));
   fc.assert(
     fc.property(value, (one) => {
-      const text = JSON.stringify(one);
-      expect(JSON.parse(cut(text))).toEqual(emptied(JSON.parse(text)));
+      // As texts: JSON.parse of Node.js 24 takes the name `"` for `\` once it has met that one.
+      expect(cut(JSON.stringify(one))).toBe(JSON.stringify(emptied(one)));
     }),
     { numRuns: 2000 },
   );
