@@ -172,7 +172,8 @@ export async function tryStates<Result>(
   let freshness: Freshness = { kind: 'any' };
   for (let attempts = 1; ; attempts += 1) {
     const entry = await readEntry(store, call, key, freshness);
-    const fresh: boolean = entry === undefined || freshness.kind !== 'any';
+    // A cache that has not heard of a promotion yet may be ahead of what a conflict names, in a history that was lost.
+    const fresh: boolean = entry === undefined || freshness.kind === 'latest';
     try {
       return await attempt(entry && { entry, fresh });
     } catch (error) {

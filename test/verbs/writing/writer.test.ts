@@ -44,10 +44,12 @@ function setUp(
   stale: Entry | undefined,
   newest: Entry | undefined,
   plugins: readonly AdmissionPlugin[] = [],
+  notOlder: Entry | undefined = newest,
 ) {
   const commits: Write[] = [];
+  const entries = { any: stale, 'not-older': notOlder, latest: newest, exact: undefined };
   const store = {
-    get: (_: ObjectKey, { kind }: Freshness) => Promise.resolve(kind === 'any' ? stale : newest),
+    get: (_: ObjectKey, { kind }: Freshness) => Promise.resolve(entries[kind]),
     commit: (write: Write) => {
       if (newest !== undefined && write.expected !== newest.revision) {
         const failure = { kind: 'conflict', key: write.key, current: newest.revision } as const;
@@ -105,6 +107,14 @@ test('nothing is written when the newest state is what is wanted', async () => {
   const written = await writer.update(call(), 'm', setTo('wanted'));
   expect(written.revision).toBe(toRevision(2));
   expect(commits).toEqual([]);
+});
+
+test('a change that a lost history has, and the database no longer, is written', async () => {
+  const [before, lost, newest] = [entry(map('old'), 6), entry(map('wanted'), 7), entry(map('old'), 5)];
+  const { writer, commits } = setUp(before, newest, [], lost);
+  const written = await writer.update(call(), 'm', setTo('wanted'));
+  expect(written.revision).toBe(toRevision(99));
+  expect(commits.map(({ expected }) => expected)).toEqual([toRevision(5)]);
 });
 
 test('a dry run shows what would become of the newest state', async () => {
