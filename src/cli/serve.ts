@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { checkExposure } from '../options/authorization.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
+import { storageFlags } from '../options/storage.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
@@ -75,7 +76,12 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
       progress(`an acknowledged write is ${await database.describeDurability()}`);
       return ensureKeys(options, dataDir, database);
     });
-  const waiting = { signal: stop, say: progress };
+  const { initializationTimeoutMs } = storage;
+  const flag = storageFlags.initializationTimeoutMs.shown;
+  const waiting = {
+    ...{ signal: stop, say: progress },
+    ...(initializationTimeoutMs === 0 ? {} : { patience: { ms: initializationTimeoutMs, flag } }),
+  };
   const { certificates, serviceAccountKeyFile } = await waitForDatabase(setUp, waiting);
   const server = await startServer({
     options,

@@ -1,9 +1,10 @@
 import type { GroupResource } from '../api/names.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { ownFlags, type StorageOptions } from '../options/storage.ts';
+import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
+import { toClusterSchema } from '../storage/postgres/cluster-schema.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
 import { parseTarget } from '../storage/postgres/target.ts';
 import type { Committer, RevisionLog } from '../storage/revision-log.ts';
@@ -22,7 +23,7 @@ const POOL_SIZE = 4;
 
 /** The first query connects. @throws Error, one line, when the URL of a read server cannot be read */
 export function openDatabase(
-  { readUrls, caFile, certFile, keyFile, compactionIntervalMs }: StorageOptions,
+  { readUrls, caFile, certFile, keyFile, compactionIntervalMs, prefix }: StorageOptions,
   { urls, logger }: { readonly urls: readonly string[]; readonly logger: Logger },
 ): PostgresLog {
   for (const url of readUrls) assertReadable(url);
@@ -32,7 +33,7 @@ export function openDatabase(
     ...(caFile === '' ? {} : { caFile }),
     ...(certFile === '' ? {} : { certFile }),
     ...(keyFile === '' ? {} : { keyFile }),
-    compactionIntervalMs,
+    ...{ compactionIntervalMs, schema: toClusterSchema(prefix) },
     onTrouble: (message) => logger.warn('database', { message }),
   });
 }
@@ -87,7 +88,7 @@ export function createStorage(
     services,
     begin: async () => {
       services.start('watch-cache', 'essential', (signal, works) => cache.run(signal, works));
-      await services.until(cache.ready());
+      await services.until(inTime(cache.ready(), options.initializationTimeoutMs));
       startup.finished('watch-cache');
     },
     close: () => database.close(),
@@ -103,6 +104,18 @@ export function createStorage(
     countObjects: (resource) => cache.countObjects(resource),
     checks: () => createCacheChecks(database, foundation.services.checks()),
   };
+}
+
+/** @throws Error when it takes longer than the flag allows; 0: it may take as long as it likes */
+async function inTime(ready: Promise<void>, timeoutMs: number): Promise<void> {
+  if (timeoutMs === 0) return ready;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const flag = storageFlags.initializationTimeoutMs.shown;
+    const reason = `the objects of the cluster were not read within ${timeoutMs / 1000} s (${flag})`;
+    timer = setTimeout(() => reject(new Error(reason)), timeoutMs);
+  });
+  await Promise.race([ready, late]).finally(() => clearTimeout(timer));
 }
 
 function keepDatabase({ compactor, expirer }: PostgresLog, options: StorageOptions): Service[] {

@@ -84,12 +84,13 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
       reader,
       sources: { primary, standbys: () => readServers.tailSources() },
       condition: new Condition('the stream of changes', onTrouble),
-      history,
+      ...{ history, schema: options.schema },
       tell: remind,
     }),
     compactor: new Compactor({
       database: upkeep,
       connect: () => connectWritable(options, 'migrations'),
+      schema: options.schema,
       intervalMs: options.compactionIntervalMs,
       onError: (error) => remind(`compaction: ${describeTrouble(error)}`),
       onTrouble,
@@ -99,7 +100,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     expirer: new Expirer({ database: upkeep, condition: new Condition('expiry', onTrouble) }),
     leases: new PostgresServerLeases(upkeep),
     signingKeys: new PostgresSigningKeys(upkeep),
-    views: new PostgresObjectViews(upkeep),
+    views: new PostgresObjectViews(upkeep, options.schema),
     pool: () => pools.state(),
     readServers: () => readServers.state,
     sizeBytes: async () => {
