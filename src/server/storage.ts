@@ -3,6 +3,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { ownFlags, type StorageOptions } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
+import type { History } from '../storage/history.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
 import { parseTarget } from '../storage/postgres/target.ts';
@@ -48,6 +49,7 @@ function assertReadable(url: string): void {
 /** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
 export interface StoragePhase extends Phase {
   readonly store: Store;
+  readonly history: History;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
   readonly signingKeys: SigningKeyStore;
@@ -68,7 +70,7 @@ export function createStorage(
 ): StoragePhase {
   const { registry, startup } = foundation;
   const services = foundation.services.branch();
-  const { allocations, leases, signingKeys } = database;
+  const { allocations, history, leases, signingKeys } = database;
   const log: RevisionLog = {
     committer: traceCommits(database.committer, foundation.tracing),
     feed: database.feed,
@@ -94,7 +96,7 @@ export function createStorage(
   });
   return {
     ...phase,
-    ...{ store: cache, allocations, leases, signingKeys },
+    ...{ store: cache, allocations, history, leases, signingKeys },
     views: options.customResourceViews ? database.views : undefined,
     upkeep: [
       ...keepDatabase(database, options),
