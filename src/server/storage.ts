@@ -11,6 +11,7 @@ import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
+import type { WorkLeases } from '../storage/work-leases.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { createPhase, type Phase } from './phase.ts';
@@ -50,6 +51,7 @@ export interface StoragePhase extends Phase {
   readonly store: Store;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
+  readonly workLeases: WorkLeases;
   readonly signingKeys: SigningKeyStore;
   /** Undefined: people have none (--custom-resource-views). */
   readonly views: ObjectViews | undefined;
@@ -68,7 +70,7 @@ export function createStorage(
 ): StoragePhase {
   const { registry, startup } = foundation;
   const services = foundation.services.branch();
-  const { allocations, leases, signingKeys } = database;
+  const { allocations, leases, workLeases, signingKeys } = database;
   const log: RevisionLog = {
     committer: traceCommits(database.committer, foundation.tracing),
     feed: database.feed,
@@ -94,7 +96,7 @@ export function createStorage(
   });
   return {
     ...phase,
-    ...{ store: cache, allocations, leases, signingKeys },
+    ...{ store: cache, allocations, leases, workLeases, signingKeys },
     views: options.customResourceViews ? database.views : undefined,
     upkeep: [
       ...keepDatabase(database, options),
