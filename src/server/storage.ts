@@ -12,6 +12,7 @@ import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
+import type { WorkLeases } from '../storage/work-leases.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { createPhase, type Phase } from './phase.ts';
@@ -52,6 +53,7 @@ export interface StoragePhase extends Phase {
   readonly history: History;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
+  readonly workLeases: WorkLeases;
   readonly signingKeys: SigningKeyStore;
   /** Undefined: people have none (--custom-resource-views). */
   readonly views: ObjectViews | undefined;
@@ -70,7 +72,7 @@ export function createStorage(
 ): StoragePhase {
   const { registry, startup } = foundation;
   const services = foundation.services.branch();
-  const { allocations, history, leases, signingKeys } = database;
+  const { allocations, history, leases, workLeases, signingKeys } = database;
   const log: RevisionLog = {
     committer: traceCommits(database.committer, foundation.tracing),
     feed: database.feed,
@@ -96,7 +98,7 @@ export function createStorage(
   });
   return {
     ...phase,
-    ...{ store: cache, allocations, history, leases, signingKeys },
+    ...{ store: cache, allocations, history, leases, workLeases, signingKeys },
     views: options.customResourceViews ? database.views : undefined,
     upkeep: [
       ...keepDatabase(database, options),

@@ -18,6 +18,7 @@ import { PostgresServerLeases } from './server-leases.ts';
 import { PostgresSigningKeys } from './signing-keys.ts';
 import { PRIMARY, type TailSource } from './tail-source.ts';
 import { describeTrouble } from './trouble.ts';
+import { PostgresWorkLeases } from './work-leases.ts';
 
 export interface PostgresOptions extends ConnectionOptions {
   /** postgres:// URLs of standbys, which are read from where they have what is wanted. */
@@ -44,6 +45,7 @@ export interface PostgresLog {
   readonly compactor: Compactor;
   readonly expirer: Expirer;
   readonly leases: PostgresServerLeases;
+  readonly workLeases: PostgresWorkLeases;
   readonly signingKeys: PostgresSigningKeys;
   readonly views: PostgresObjectViews;
   /** Connections for all but commits and the stream, now. */
@@ -101,6 +103,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     }),
     expirer: new Expirer({ database: upkeep, condition: new Condition('expiry', onTrouble) }),
     leases: new PostgresServerLeases(upkeep),
+    workLeases: new PostgresWorkLeases(upkeep),
     signingKeys: new PostgresSigningKeys(upkeep),
     views: new PostgresObjectViews(upkeep),
     pool: () => pools.state(),
