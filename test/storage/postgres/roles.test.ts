@@ -267,6 +267,8 @@ test('a server role does all that a server does, and cannot change a table', asy
   expect(await log.compactor.compact(never)).toBe(1);
   await database.query("UPDATE objects SET expires_at = now() - interval '1 s' WHERE name = 'edge'");
   expect(await log.expirer.expire()).toBe(1);
+  expect(await log.workLeases.take('upkeep', 'this', undefined)).toBe(true);
+  expect(await log.workLeases.renew('upkeep', 'this')).toBe(true);
   // A timeline that has changed is what a promotion leaves.
   await database.query("UPDATE epochs SET timeline = 'other'");
   const later = await log.committer.commit(write('create', 'later'));
