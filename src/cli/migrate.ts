@@ -1,6 +1,7 @@
 import { UsageError } from '../options/flag.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { storageFlags } from '../options/storage.ts';
+import { overridesOf } from '../server/databases.ts';
 import { toClusterSchema } from '../storage/postgres/cluster-schema.ts';
 import type { ListedMigration } from '../storage/postgres/migrate.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
@@ -35,8 +36,17 @@ export async function runMigrations(args: readonly string[]): Promise<void> {
       `migrate needs ${storageFlags.databaseUrls.shown}=postgres://…; the embedded PostgreSQL is migrated when it starts`,
     );
   }
-  const work = (): Promise<void> =>
-    setUpDatabase(databaseConnection(options, options.databaseUrls), async (database) => {
+  const overrides = overridesOf(options, options.databaseUrls);
+  const work = async (): Promise<void> => {
+    for (const { resources, urls } of [...overrides, { resources: [], urls: options.databaseUrls }]) {
+      if (resources.length > 0)
+        tell(`the database of ${resources.map(({ resource }) => resource).join(', ')}:`);
+      else if (overrides.length > 0) tell('the database of all others:');
+      await migrateOne(urls);
+    }
+  };
+  const migrateOne = (urls: readonly string[]): Promise<void> =>
+    setUpDatabase(databaseConnection(options, urls), async (database) => {
       if (wish.kind === 'list') return list(await database.listMigrations());
       if (wish.kind === 'dry run') return preview(await database.listMigrations(wish.to), wish);
       tell(database.encryption);

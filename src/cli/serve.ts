@@ -4,8 +4,9 @@ import { join, resolve } from 'node:path';
 import { checkExposure } from '../options/authorization.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
-import { storageFlags } from '../options/storage.ts';
+import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
+import { overridesOf } from '../server/databases.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
@@ -67,8 +68,9 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
   const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
-  const setUp = (): ReturnType<typeof ensureKeys> =>
-    setUpDatabase(databaseConnection(storage, databaseUrls), async (database) => {
+  const setUp = async (): ReturnType<typeof ensureKeys> => {
+    for (const { urls } of overridesOf(storage, databaseUrls)) await setUpOther(storage, urls, progress);
+    return setUpDatabase(databaseConnection(storage, databaseUrls), async (database) => {
       progress(database.encryption);
       const applied = await database.migrate({ say: progress });
       if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
@@ -76,6 +78,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
       progress(`an acknowledged write is ${await database.describeDurability()}`);
       return ensureKeys(options, dataDir, database);
     });
+  };
   const { initializationTimeoutMs } = storage;
   const flag = storageFlags.initializationTimeoutMs.shown;
   const waiting = {
@@ -97,6 +100,20 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   giveBackMemory();
   announce(options, { dataDir, certificates, progress });
   return server;
+}
+
+/** One that has some resources of the cluster. */
+function setUpOther(
+  storage: StorageOptions,
+  urls: readonly string[],
+  progress: (message: string) => void,
+): Promise<void> {
+  return setUpDatabase(databaseConnection(storage, urls), async (database) => {
+    progress(database.encryption);
+    const applied = await database.migrate({ say: progress });
+    if (applied.length > 0) progress(`brought another database up to date (${applied.join(', ')})`);
+    await database.keepHistoryWindow(windowWish(storage));
+  });
 }
 
 /** Takes over the keys that other servers of this database made, so that clients see one cluster. */

@@ -72,34 +72,42 @@ function toGroupResource(name: string): GroupResource {
   return { group: canonicalGroup(name.slice(dot + 1)).group, resource: name.slice(0, dot) };
 }
 
-/** One resource that is kept in another database. */
+/** Resources that are kept in another database. */
 export interface ServersOverride {
-  readonly resource: GroupResource;
+  readonly resources: readonly GroupResource[];
+  /** Of the hosts of one database. */
   readonly urls: readonly string[];
 }
 
-/** `/events#postgres://a/events;postgres://b/events`. Of several for one resource, the last one counts. */
+/**
+ * `/events#postgres://a/events;postgres://b/events`. Of several for one resource, the last one counts; resources with the same
+ * servers share them.
+ */
 export function serversOverrides(
   values: readonly string[],
   flag: string,
   check: (urls: readonly string[], flag: string) => readonly string[],
 ): readonly ServersOverride[] {
-  const overrides = new Map(
+  const serversOf = new Map(
     values.map((value) => {
       const [name = '', servers = '', ...rest] = value.split('#');
       const [group = '', resource = '', ...parts] = name.split('/');
-      if (resource === '' || servers === '' || rest.length > 0 || parts.length > 0) {
+      const urls = servers.split(';').filter((url) => url !== '');
+      if (resource === '' || urls.length === 0 || rest.length > 0 || parts.length > 0) {
         throw new UsageError(
           `${flag} invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated`,
         );
       }
-      const urls = check(
-        servers.split(';').filter((url) => url !== ''),
-        flag,
-      );
-      const target = { group: canonicalGroup(group).group, resource };
-      return [`${target.group}/${resource}`, { resource: target, urls }] as const;
+      check(urls, flag);
+      return [`${canonicalGroup(group).group}/${resource}`, urls.join(';')] as const;
     }),
   );
-  return [...overrides.values()];
+  const byServers = Map.groupBy(serversOf, ([, servers]) => servers);
+  return [...byServers].map(([servers, of]) => ({
+    urls: servers.split(';'),
+    resources: of.map(([name]) => {
+      const slash = name.indexOf('/');
+      return { group: name.slice(0, slash), resource: name.slice(slash + 1) };
+    }),
+  }));
 }

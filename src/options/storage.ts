@@ -1,7 +1,7 @@
 import { notNegative } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import { bool, duration, list, text, UsageError } from './flag.ts';
-import { storageBackend, storagePrefix } from './storage-checks.ts';
+import { serversOverrides, storageBackend, storagePrefix, uncachedResources } from './storage-checks.ts';
 
 /** Flags that only this server has. */
 export const ownFlags = {
@@ -51,11 +51,11 @@ export const storageFlags = {
     meaning: 'servers as scheme://ip:port, comma separated',
     check: databaseUrls,
   }),
-  kvstoreServersOverrides: list('kvstore-servers-overrides', {
+  overrides: list('kvstore-servers-overrides', {
     default: [],
     meaning:
-      'per-resource servers, form group/resource#servers with servers separated by semicolons; built-in resources only',
-    isEffective: false,
+      'per-resource servers, form group/resource#servers with servers separated by semicolons, such as /events#postgres://host/events; built-in resources only; such a database has revisions, watches and a history of its own',
+    check: (values, flag) => serversOverrides(values, flag, databaseUrls),
   }),
   caFile: text('kvstore-cafile', { default: '', meaning: 'TLS files for storage communication' }),
   certFile: text('kvstore-certfile', { default: '', meaning: 'TLS files for storage communication' }),
@@ -91,13 +91,12 @@ export const storageFlags = {
     default: true,
     meaning:
       'watch cache on; without it clients read from PostgreSQL, and in memory is only what the server itself asks at each request: namespaces, service accounts, definitions, policies, roles, classes, limits and quotas',
-    isEffective: false,
   }),
   uncached: list('watch-cache-sizes', {
     default: [],
     meaning:
       'form resource[.group]#size; only 0 is meaningful and turns caching off for that resource, as --watch-cache=false does for all; non-zero values all mean on; only for built-in resources',
-    isEffective: false,
+    check: uncachedResources,
   }),
   encryptionProviderConfig: text('encryption-provider-config', {
     default: '',

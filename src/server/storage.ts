@@ -1,57 +1,33 @@
 import type { GroupResource } from '../api/names.ts';
-import type { Logger } from '../observability/logger.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.ts';
+import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
 import type { History } from '../storage/history.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
-import { toClusterSchema } from '../storage/postgres/cluster-schema.ts';
-import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
-import { parseTarget } from '../storage/postgres/target.ts';
-import type { Committer, RevisionLog } from '../storage/revision-log.ts';
+import type { PostgresLog } from '../storage/postgres/postgres.ts';
+import { includes, type ResourceSet, within, without } from '../storage/resource-set.ts';
+import type { Committer } from '../storage/revision-log.ts';
+import { RoutedStore } from '../storage/routed-store.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
+import { type Databases, type NumberedDatabase, toStored } from './databases.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
+import { planCaching } from './kept-in-memory.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { Service } from './services.ts';
 import { createStorageMetrics } from './storage-metrics.ts';
 
-/** For replay, and as many to each read server. Others have pools of their own. */
-const POOL_SIZE = 4;
-
-/** The first query connects. @throws Error, one line, when the URL of a read server cannot be read */
-export function openDatabase(
-  { readUrls, caFile, certFile, keyFile, compactionIntervalMs, prefix }: StorageOptions,
-  { urls, logger }: { readonly urls: readonly string[]; readonly logger: Logger },
-): PostgresLog {
-  for (const url of readUrls) assertReadable(url);
-  return openPostgres({
-    ...{ urls, readUrls },
-    poolSize: POOL_SIZE,
-    ...(caFile === '' ? {} : { caFile }),
-    ...(certFile === '' ? {} : { certFile }),
-    ...(keyFile === '' ? {} : { keyFile }),
-    ...{ compactionIntervalMs, schema: toClusterSchema(prefix) },
-    onTrouble: (message) => logger.warn('database', { message }),
-  });
-}
-
-function assertReadable(url: string): void {
-  try {
-    parseTarget(url);
-  } catch (error) {
-    throw new Error(`${ownFlags.readUrls.shown}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
 /** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
 export interface StoragePhase extends Phase {
+  /** For the server itself. */
   readonly store: Store;
-  readonly history: History;
+  /** For what clients read. The same objects; what is not to be cached is read from the log. */
+  readonly clientStore: Store;
+  historyOf(resource: GroupResource): History;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
   readonly workLeases: WorkLeases;
@@ -68,51 +44,106 @@ export interface StoragePhase extends Phase {
 
 export function createStorage(
   foundation: Foundation,
-  database: PostgresLog,
+  { main, others }: Databases,
   options: StorageOptions,
 ): StoragePhase {
-  const { registry, startup } = foundation;
   const services = foundation.services.branch();
-  const { allocations, history, leases, workLeases, signingKeys } = database;
-  const log: RevisionLog = {
-    committer: traceCommits(database.committer, foundation.tracing),
-    feed: database.feed,
-    reader: database.reader,
+  const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
+  const elsewhere = others.flatMap(({ resources = [] }) => resources);
+  const first = openBackend(foundation, main, without(caching.kept, elsewhere));
+  const backends = [
+    first,
+    ...others.map((other) => openBackend(foundation, other, within(caching.kept, other.resources ?? []))),
+  ];
+  const backendOf = routeByResource(backends);
+  const { leases, workLeases, signingKeys, views } = main.log;
+  const logs = backends.map(({ database }) => database.log);
+  const metrics = createStorageMetrics({ ...foundation, ...options, backends });
+  const phase = createPhase({
+    services,
+    begin: async () => {
+      for (const { name, cache } of backends)
+        services.start(name, 'essential', (signal, works) => cache.run(signal, works));
+      const ready = Promise.all(backends.map(({ cache }) => cache.ready()));
+      await services.until(inTime(ready, options.initializationTimeoutMs));
+      foundation.startup.finished('watch-cache');
+    },
+    close: async () => {
+      for (const log of logs) await log.close();
+    },
+  });
+  return {
+    ...phase,
+    ...{ leases, workLeases, signingKeys },
+    store: new RoutedStore((resource) => backendOf(resource).cache),
+    clientStore: new RoutedStore((resource) => {
+      const { cache } = backendOf(resource);
+      return includes(caching.uncached, resource) ? (cache.uncached ?? cache) : cache;
+    }),
+    historyOf: (resource) => backendOf(resource).database.log.history,
+    allocations: backendOf(SERVICES).database.log.allocations,
+    views: options.customResourceViews ? views : undefined,
+    upkeep: [...logs.flatMap((log) => keepDatabase(log, options)), ...metrics.services],
+    countObjects: (resource) => backendOf(resource).cache.countObjects(resource) ?? metrics.counted(resource),
+    checks: () => {
+      const [, ...followed] = logs;
+      return createCacheChecks(main.log, foundation.services.checks(), followed);
+    },
   };
+}
+
+/** One database, with the cache of its current state. */
+export interface Backend {
+  /** Of its service. */
+  readonly name: string;
+  readonly database: NumberedDatabase;
+  readonly cache: WatchCache;
+}
+
+function openBackend(
+  { registry, tracing }: Foundation,
+  database: NumberedDatabase,
+  kept: ResourceSet | undefined,
+): Backend {
+  const { committer, feed, reader } = database.log;
   const cache = new WatchCache({
-    ...log,
+    ...{ feed, reader, committer: traceCommits(committer, tracing) },
     fieldsOf: (resource) => {
       const definition = registry.findStorage(resource);
       return definition === undefined || definition.custom !== undefined
         ? () => ({})
         : definition.fields.read;
     },
-  });
-  const phase = createPhase({
-    services,
-    begin: async () => {
-      services.start('watch-cache', 'essential', (signal, works) => cache.run(signal, works));
-      await services.until(inTime(cache.ready(), options.initializationTimeoutMs));
-      startup.finished('watch-cache');
-    },
-    close: () => database.close(),
+    ...(kept === undefined ? {} : { kept }),
   });
   return {
-    ...phase,
-    ...{ store: cache, allocations, history, leases, workLeases, signingKeys },
-    views: options.customResourceViews ? database.views : undefined,
-    upkeep: [
-      ...keepDatabase(database, options),
-      ...createStorageMetrics({ ...foundation, ...options, database, cache }),
-    ],
-    countObjects: (resource) => cache.countObjects(resource),
-    checks: () => createCacheChecks(database, foundation.services.checks()),
+    ...{ database, cache },
+    name: database.resources === undefined ? 'watch-cache' : `watch-cache-${database.id}`,
   };
 }
 
+/** Where each resource is: in the first, unless another says that it has it. */
+function routeByResource(backends: readonly Backend[]): (resource: GroupResource) => Backend {
+  const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
+  const byResource = new Map(
+    backends.flatMap((backend) =>
+      (backend.database.resources ?? []).map((resource) => [toKey(resource), backend] as const),
+    ),
+  );
+  const [first] = backends;
+  return (resource) => {
+    const found = byResource.get(toKey(resource)) ?? first;
+    if (found === undefined) throw new Error('there is no database');
+    return found;
+  };
+}
+
+/** Addresses and ports of services change hands with the writes of services. */
+const SERVICES: GroupResource = { group: '', resource: 'services' };
+
 /** @throws Error when it takes longer than the flag allows; 0: it may take as long as it likes */
-async function inTime(ready: Promise<void>, timeoutMs: number): Promise<void> {
-  if (timeoutMs === 0) return ready;
+async function inTime(ready: Promise<unknown>, timeoutMs: number): Promise<void> {
+  if (timeoutMs === 0) return void (await ready);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const flag = storageFlags.initializationTimeoutMs.shown;

@@ -78,7 +78,9 @@ export async function get(call: VerbCall): Promise<ApiResponse> {
     const entry =
       asOf === undefined
         ? await storeFor(call).get(key, freshness, request)
-        : await readPast(asOf, call.context.history, (revision) => getAt(call, key, revision));
+        : await readPast(asOf, call.context.historyOf(definition.storage), (revision) =>
+            getAt(call, key, revision),
+          );
     if (entry === undefined) throw notFound(definition, name);
     return { ...objectResponse(form, 200, entry), compressible: true };
   } catch (error) {
@@ -133,7 +135,8 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
     });
   try {
     if (asOf === undefined) return await read(start.freshness);
-    return await readPast(asOf, call.context.history, (revision) => read({ kind: 'exact', revision }));
+    const history = call.context.historyOf(definition.storage);
+    return await readPast(asOf, history, (revision) => read({ kind: 'exact', revision }));
   } catch (error) {
     throw toListError(error, start, served);
   }

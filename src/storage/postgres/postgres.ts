@@ -1,3 +1,4 @@
+import type { GroupResource } from '../../api/names.ts';
 import { createReminder } from '../../util/reminder.ts';
 import { PostgresAllocations } from './allocations.ts';
 import { BatchingCommitter } from './committer.ts';
@@ -12,6 +13,7 @@ import { KnownHistory } from './known-history.ts';
 import { connectToLoad } from './load.ts';
 import { PostgresObjectViews } from './object-views.ts';
 import { type PoolState, Pools } from './pools.ts';
+import { COUNT_OBJECTS } from './queries.ts';
 import { ReadServers, type ReadServersState } from './read-servers.ts';
 import { PostgresReader } from './reader.ts';
 import { PostgresServerLeases } from './server-leases.ts';
@@ -35,6 +37,11 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly settleMs?: number;
 }
 
+export interface ObjectCount {
+  readonly resource: GroupResource;
+  readonly objects: number;
+}
+
 /** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
 export interface PostgresLog {
   readonly committer: BatchingCommitter;
@@ -51,6 +58,8 @@ export interface PostgresLog {
   /** Connections for all but commits and the stream, now. */
   pool(): PoolState;
   readServers(): ReadServersState;
+  /** Live objects by resource. It takes as long as there are many. */
+  countObjects(): Promise<readonly ObjectCount[]>;
   /** Of the whole database on disk. */
   sizeBytes(): Promise<number>;
   /** Resolves when the database answers. @throws what it said instead */
@@ -109,6 +118,14 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     views: new PostgresObjectViews(upkeep, options.schema),
     pool: () => pools.state(),
     readServers: () => readServers.state,
+    countObjects: async () => {
+      const { pool } = await upkeep();
+      const rows = await COUNT_OBJECTS.run(pool, {});
+      return rows.map(({ group, resource, objects }) => ({
+        resource: { group, resource },
+        objects: Number(objects),
+      }));
+    },
     sizeBytes: async () => {
       const { pool } = await upkeep();
       const text = 'SELECT pg_database_size(current_database()) AS bytes';
