@@ -55,7 +55,8 @@ export class Generation<Resource extends FedResource> {
 
   /** Applies all changes before it tells the watchers: a read after an event sees at least the state of that event. */
   apply(changes: readonly Change[]): void {
-    const tell = changes.map((change) => this.cacheOf(change.key).apply(change));
+    const before = this.#applied;
+    const tell = changes.map((change) => this.cacheOf(change.key).apply(change, before));
     this.#applied = changes.at(-1)?.revision ?? this.#applied;
     for (const one of tell) one();
   }

@@ -39,8 +39,7 @@ export class LoggedResource implements FedResource {
     return new CachedEntry(stored, this.#readFields);
   }
 
-  apply({ key, revision }: Change): () => void {
-    const before = this.#changedAt;
+  apply({ key, revision }: Change, before: Revision): () => void {
     this.#changedAt = revision;
     return () => this.#listeners.tell(key, (listener) => listener.notice(before));
   }

@@ -1,4 +1,5 @@
 import type { GroupResource } from '../../api/names.ts';
+import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
 import type { Entry } from '../store.ts';
 import type { ChangeListener } from './listeners.ts';
@@ -17,6 +18,9 @@ export interface WatchedResource {
 
 /** A resource as a generation feeds it. */
 export interface FedResource extends WatchedResource {
-  /** Takes in a change. Answers how to tell the watchers of it, when all changes that came with it have been taken in. */
-  apply(change: Change): () => void;
+  /**
+   * Takes in a change. Answers how to tell the watchers of it, when all changes that came with it have been taken in. `before`: up
+   * to here they have been told of everything.
+   */
+  apply(change: Change, before: Revision): () => void;
 }
