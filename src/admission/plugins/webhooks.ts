@@ -1,7 +1,8 @@
 import type { ApiObject, JsonValue } from '../../api/object-meta.ts';
 import { internalError, StatusError } from '../../api/status.ts';
+import { assertWithinLimits } from '../../object/document-limits.ts';
 import { copyJson, equal } from '../../object/equality.ts';
-import { parseJson } from '../../object/exact-json.ts';
+import { parseAsWritten, parseJson } from '../../object/exact-json.ts';
 import { applyJsonPatch } from '../../object/json-patch.ts';
 import { jsonSyntaxError } from '../../object/json-syntax-error.ts';
 import { isObject } from '../../object/json-values.ts';
@@ -151,7 +152,17 @@ function requireAgain({ asked, again }: Progress): void {
 function patchOf(patch: Buffer): JsonValue {
   const error = jsonSyntaxError(patch);
   if (error !== undefined) throw internalError(error);
-  return internally(() => parseJson(patch.toString('utf8')));
+  return internally(() => readPatch(patch.toString('utf8')));
+}
+
+/** Where a number has a point or an exponent, `1.0` is told from `1`: the result is decoded like a body. */
+const readPatch = (text: string): JsonValue =>
+  /\d[.eE]/.test(text) ? withinLimits(parseAsWritten(text)) : parseJson(text);
+
+/** @throws SyntaxError, StatusError 413 */
+function withinLimits(value: JsonValue): JsonValue {
+  assertWithinLimits(value);
+  return value;
 }
 
 /** @throws StatusError */

@@ -4,6 +4,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { badRequest, forbidden, internalError, StatusError } from '../../api/status.ts';
 import { decodeObject } from '../../codec/decode.ts';
 import { isObject } from '../../object/json-values.ts';
+import { withoutWritten } from '../../object/written-number.ts';
 import { toNamed, toStorage } from '../../registry/conversion.ts';
 import { readForChange } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -167,12 +168,13 @@ export async function fromWebhookForm(
   const { definition, subresource, operation, object } = attributes;
   const decode = (type: string): ApiObject => {
     const { object: decoded } = decodeObject(patched.value, patched.types.message(type));
+    withoutWritten(decoded);
     return typed(decoded, kind.kind, toApiVersion(kind));
   };
   const whole = (): Promise<ApiObject> => {
     const { custom } = served.definition;
     if (custom === undefined) return Promise.resolve(toStorage(decode(served.version.type), served));
-    const { object: read } = custom.decode(patched.value, false);
+    const { object: read } = custom.decode(withoutWritten(patched.value), false);
     const own = typed(read, kind.kind, toApiVersion(kind));
     return converted(definition.custom?.from(own) ?? own);
   };
