@@ -3,6 +3,7 @@ import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse, BytesResponse } from '../request/api-response.ts';
+import { timeWait } from '../request/waits.ts';
 import { encodeContinueToken } from '../storage/continue-token.ts';
 import { StorageError } from '../storage/errors.ts';
 import { toResourceVersion } from '../storage/revision.ts';
@@ -72,7 +73,7 @@ export async function get(call: VerbCall): Promise<ApiResponse> {
   const freshness = toFreshness(request.query.get('resourceVersion') ?? '');
   const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
   try {
-    const entry = await storeFor(call).get(key, freshness, request);
+    const entry = await timeWait(request.waits, 'storage', storeFor(call).get(key, freshness, request));
     if (entry === undefined) throw notFound(definition, name);
     return { ...objectResponse(form, 200, entry), compressible: true };
   } catch (error) {
@@ -102,7 +103,7 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
   const selection = toSelection(options, request.target, served);
   const start = toListStart(options, definition.namespaced);
   try {
-    return await storeFor(call).list({
+    const found = storeFor(call).list({
       resource: definition.storage,
       scope: selection.scope,
       freshness: start.freshness,
@@ -112,6 +113,7 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
       ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
     });
+    return await timeWait(request.waits, 'storage', found);
   } catch (error) {
     throw toListError(error, start, served);
   }

@@ -2,6 +2,7 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import { StatusError } from '../../api/status.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { AuditTrail, Caller, UserInfo } from '../../request/api-request.ts';
+import type { Waits } from '../../request/waits.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { Attribution } from '../../storage/revision-log.ts';
@@ -39,6 +40,7 @@ export interface WriteRequest {
   readonly query: URLSearchParams;
   readonly receivedBytes: number;
   readonly audit?: Pick<AuditTrail, 'annotate'> | undefined;
+  readonly waits?: Waits;
   warn(text: string): void;
 }
 
