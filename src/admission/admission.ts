@@ -18,6 +18,11 @@ export interface AdmissionAttributes {
   readonly object: ApiObject | undefined;
   /** The stored object; undefined for a create. Never to be changed. */
   readonly old: ApiObject | undefined;
+  /**
+   * For mutating plugins, of a write of a subresource that shows the whole object, such as status: what the author sent, of which
+   * `object` has only what the subresource may change.
+   */
+  readonly sent?: ApiObject;
   readonly dryRun: boolean;
   readonly user: UserInfo;
   /** The client that waits for the write, if there is one. When it has gone, webhooks are no longer awaited. */

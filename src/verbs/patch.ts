@@ -78,8 +78,7 @@ function patchChange(patching: PatchCall): Change {
     await endTurnIf(isLarge(request.receivedBytes));
     const patched = decodePatched(value, known, patching);
     checkNameMatches(patched.metadata.name, request.target.name);
-    const stored = own ? toStorage(patched, served) : patched;
-    return view === undefined ? stored : view.write(stored, copy);
+    return own ? toStorage(patched, served) : patched;
   };
   // The uid of a patched scale is checked nowhere else.
   const uidIs = own ? 'field' : 'precondition';

@@ -75,7 +75,7 @@ async function removeEntry(
   { namespace, name }: Entry,
   options: DeleteOptions,
 ): Promise<Removed | 'not-found'> {
-  const removal = { ...toRemovalCall(call, options), namespace };
+  const removal = { ...toRemovalCall(call, options), namespace, isOfCollection: true } as const;
   return orNotFound(call.context.writer.remove(removal, name, options));
 }
 

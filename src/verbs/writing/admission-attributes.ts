@@ -37,6 +37,7 @@ export function toDeleteAttributes(
 ): AdmissionAttributes {
   return {
     ...toAttributes(call, 'DELETE', undefined, old),
+    ...(call.isOfCollection === true ? { name: '' } : {}),
     options: () => toDeleteOptionsObject(options),
   };
 }

@@ -21,6 +21,8 @@ export interface WriteCall {
   readonly ownership: 'track' | 'leave';
   /** The write is part of an action that admission has let pass: plugins are not asked again. */
   readonly isAdmitted?: true;
+  /** A removal of one object of a collection: plugins are told of no name, because the request has none. */
+  readonly isOfCollection?: true;
   /** The client that waits for the write, if there is one: a write whose client has gone is not committed. */
   readonly caller?: Caller;
   /** Absent for what the server writes by itself. */
