@@ -6,6 +6,7 @@ import { Condition } from './condition.ts';
 import { type ConnectionOptions, connectWritable, findReadable, toClientConfig } from './connection.ts';
 import { Expirer } from './expirer.ts';
 import { PostgresFeed } from './feed.ts';
+import { PostgresHistory } from './history.ts';
 import { Hosts } from './hosts.ts';
 import { KnownHistory } from './known-history.ts';
 import { connectToLoad } from './load.ts';
@@ -39,6 +40,7 @@ export interface PostgresLog {
   readonly committer: BatchingCommitter;
   readonly allocations: PostgresAllocations;
   readonly reader: PostgresReader;
+  readonly history: PostgresHistory;
   readonly feed: PostgresFeed;
   readonly compactor: Compactor;
   readonly expirer: Expirer;
@@ -82,6 +84,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     committer,
     allocations: new PostgresAllocations(upkeep),
     reader,
+    history: new PostgresHistory(sources.replay),
     feed: new PostgresFeed({
       reader,
       sources: { primary, standbys: () => readServers.tailSources() },

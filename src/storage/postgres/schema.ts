@@ -27,13 +27,19 @@ interface KeyColumns {
   readonly name: string;
 }
 
-/** The log. `encoded` and `media_type`, which stand for `object` where it is not JSON, are read by nobody yet. */
-interface RevisionsTable extends KeyColumns {
+/** The bytes of an object: as JSON, or in another form, which the media type says. All null: the log has them. */
+interface BytesColumns {
+  readonly object: string | null;
+  readonly encoded: string | null;
+  readonly media_type: string | null;
+}
+
+/** The log. */
+interface RevisionsTable extends KeyColumns, BytesColumns {
   readonly revision: string;
   readonly uid: string;
   readonly verb: string;
   readonly previous_revision: string | null;
-  readonly object: string;
   readonly committed_at: string;
   readonly write_id: string;
   readonly expires_at: string | null;
@@ -47,20 +53,18 @@ interface RevisionsTable extends KeyColumns {
 }
 
 /** The live objects. The log has the bytes of those without. */
-interface ObjectsTable extends KeyColumns {
+interface ObjectsTable extends KeyColumns, BytesColumns {
   readonly revision: string;
   readonly uid: string;
   readonly expires_at: string | null;
-  readonly object: string | null;
   readonly modified_at: string;
 }
 
 /** States that the log no longer has, from `revision` to before `superseded_by`. */
-interface SupersededTable extends KeyColumns {
+interface SupersededTable extends KeyColumns, BytesColumns {
   readonly revision: string;
   readonly superseded_by: string;
   readonly uid: string;
-  readonly object: string;
   readonly committed_at: string;
 }
 
