@@ -30,6 +30,12 @@ export interface Ensuring<T extends ApiObject> {
 export interface RemoveOptions {
   /** Only the object with this uid. */
   readonly uid?: string;
+  /** Only as it is at this version; with a uid. */
+  readonly resourceVersion?: string;
+  /** What becomes of its dependents; they go after it where nothing else is said. */
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+  /** Of a pod; as it says itself where nothing else is said. */
+  readonly gracePeriodSeconds?: number;
 }
 
 /** `ending`: it waits for its grace period, or for finalizers. `conflict`: the name belongs to another object. */
@@ -166,11 +172,16 @@ export class Client {
   async remove(
     resource: ResourceOf<ApiObject>,
     name: ObjectName,
-    { uid }: RemoveOptions = {},
+    { uid, resourceVersion, propagationPolicy = 'Background', gracePeriodSeconds }: RemoveOptions = {},
   ): Promise<RemoveOutcome> {
-    const preconditions = uid === undefined ? {} : { uid };
+    const preconditions = {
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    };
     const removed = this.#parts.writer.remove(this.#callFor(resource, name), name.name, {
       ...DELETE_NOW,
+      propagationPolicy,
+      gracePeriodSeconds,
       preconditions,
     });
     const outcome = await orNotFound(uid === undefined ? removed : orFact(removed, 'Conflict', 'conflict'));
