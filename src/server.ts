@@ -50,7 +50,8 @@ async function startBehind(
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
   const { servingCa } = environment;
-  await phases.begin(createControllers(foundation, { storage, writing, servingCa }));
+  const { collectsGarbage } = options.writing;
+  await phases.begin(createControllers(foundation, { storage, writing, servingCa, collectsGarbage }));
   await phases.begin(createServing(foundation, { ...environment, front, storage, policy, writing, auditor }));
   return {
     port: front.port,
