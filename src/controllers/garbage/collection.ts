@@ -81,16 +81,15 @@ export class Collection {
       if (pace.isOver()) await pace.rest();
       if (owner.place !== undefined || owner.isGone) break;
       if (graph.standingOf(dependent, reference) === 'dangling') continue;
-      const place = graph.placeOf(dependent, reference);
-      if (place !== undefined) {
-        await search.lookFor(owner, place);
+      const where = graph.whereIs(dependent, reference);
+      if (where?.place !== undefined) {
+        await search.lookFor(owner, where.place);
         continue;
       }
       this.#postpone(owner);
-      // A kind that is served: an object in no namespace has named one that is in some.
-      const resource = graph.targetOf(reference)?.resource;
-      if (resource !== undefined && !searched.has(resource)) await search.everywhere(owner, resource);
-      if (resource !== undefined) searched.add(resource);
+      if (where === undefined || searched.has(where.resource)) continue;
+      searched.add(where.resource);
+      await search.everywhere(owner, where.resource);
     }
     return 'done';
   }

@@ -51,14 +51,20 @@ export interface GarbageCollectorOptions {
 
 /** What metrics show. */
 export interface GarbageCollectorState {
+  /** It knows all objects, and collects. */
+  readonly isFollowing: boolean;
   /** Objects that have owners, or are owners. */
   readonly nodes: number;
   /** Objects that wait to be looked at. */
   readonly depth: number;
+  /** Also those that are looked at, or wait for another attempt. */
+  readonly unfinished: number;
   readonly added: number;
   readonly retried: number;
   readonly failed: number;
 }
+
+const NOTHING = { isFollowing: false, nodes: 0, depth: 0, unfinished: 0, added: 0, retried: 0 };
 
 /**
  * Deletes objects whose owners are gone, and lets owners go whose dependents were deleted before them, or left to themselves
@@ -78,8 +84,7 @@ export class GarbageCollector {
   }
 
   get state(): GarbageCollectorState {
-    const { nodes = 0, depth = 0, added = 0, retried = 0 } = this.#run?.state ?? {};
-    return { nodes, depth, added, retried, failed: this.#failed };
+    return { ...(this.#run?.state ?? NOTHING), failed: this.#failed };
   }
 
   /** Until the signal aborts. @throws StorageError when nothing can be followed; may be called again */
@@ -109,6 +114,7 @@ class Run {
   readonly #queue: WorkQueue<Node>;
   readonly #collection: Collection;
   readonly #foreign: ForeignOwners;
+  #isFollowing = false;
   /** What ends the following of each resource. */
   readonly #followed = new Map<Stored, AbortController>();
 
@@ -121,8 +127,9 @@ class Run {
     this.#graph = new Graph({
       find: (reference) => {
         const target = this.#kinds.find(reference);
+        if (target === undefined || this.#followed.has(target.resource)) return target;
         // Before its objects are followed nobody would say that one is gone.
-        return target !== undefined && this.#followed.has(target.resource) ? target : undefined;
+        return { ...target, isServed: false };
       },
       due,
       onForeign: (dependent, reference) => this.#tell(dependent, reference),
@@ -142,8 +149,8 @@ class Run {
   }
 
   get state(): Omit<GarbageCollectorState, 'failed'> {
-    const { added, retried } = this.#queue.counts;
-    return { nodes: this.#graph.size, depth: this.#queue.depth, added, retried };
+    const { depth, unfinished, counts } = this.#queue;
+    return { isFollowing: this.#isFollowing, nodes: this.#graph.size, depth, unfinished, ...counts };
   }
 
   /** @throws StorageError compacted when everything is to be read again */
@@ -158,6 +165,7 @@ class Run {
     signal.addEventListener('abort', () => changed.resolve(), { once: true });
     try {
       await this.#followNew(signal, also);
+      this.#isFollowing = true;
       also((either) => this.#queue.run(either));
       also((either) => this.#foreign.run(either));
       while (!signal.aborted) {

@@ -39,7 +39,7 @@ export class Node {
 }
 
 export interface GraphOptions {
-  /** Where the objects of a kind are; undefined for a kind that is not served. */
+  /** Where the objects of a kind are; undefined for a kind that was never served. */
   readonly find: (reference: Reference) => Target | undefined;
   /** Something may be to be done about a node. */
   readonly due: (node: Node) => void;
@@ -57,7 +57,7 @@ export type Standing =
   | 'waiting'
   /** The owner must be looked for. */
   | 'unknown'
-  /** The owner is of a kind that is not served, or that an object without a namespace cannot refer to: nobody can say. */
+  /** Of a kind that is not served, or that an object without a namespace cannot refer to: nobody can say, and nothing is done. */
   | 'undecided';
 
 /**
@@ -116,31 +116,27 @@ export class Graph {
 
   standingOf(dependent: Node, reference: Reference): Standing {
     const owner = this.#nodes.get(reference.uid);
-    if (owner?.isGone === true) return 'dangling';
-    const place = this.placeOf(dependent, reference);
+    const target = this.#options.find(reference);
+    const place = target === undefined ? undefined : toPlace(dependent, reference, target);
     if (place === undefined) return 'undecided';
-    if (owner?.place !== undefined) {
-      if (!isSame(owner.place, place)) return 'dangling';
+    if (owner?.place !== undefined && isSame(owner.place, place)) {
+      if (owner.isGone) return 'dangling';
       return owner.ending === 'foreground' ? 'waiting' : 'solid';
     }
+    if (target?.isServed !== true) return 'undecided';
+    // It is elsewhere, or was.
+    if (owner?.place !== undefined) return 'dangling';
     return owner?.absentAt?.some((absent) => isSame(absent, place)) === true ? 'dangling' : 'unknown';
   }
 
-  /** Undefined for a kind that is not served. */
-  targetOf(reference: Reference): Target | undefined {
-    return this.#options.find(reference);
-  }
-
-  /** Where an owner must be. Undefined when its kind is not served, or is in namespaces and the dependent in none. */
-  placeOf({ place }: Node, reference: Reference): Place | undefined {
+  /** Where to look for an owner. `place`: undefined for an object in no namespace that refers to one in some. */
+  whereIs(
+    dependent: Node,
+    reference: Reference,
+  ): { readonly resource: Stored; readonly place: Place | undefined } | undefined {
     const target = this.#options.find(reference);
-    const namespace = place?.namespace ?? '';
-    if (target === undefined || (target.namespaced && namespace === '')) return undefined;
-    return {
-      resource: target.resource,
-      namespace: target.namespaced ? namespace : '',
-      name: reference.name,
-    };
+    if (target?.isServed !== true) return undefined;
+    return { resource: target.resource, place: toPlace(dependent, reference, target) };
   }
 
   /** Whether an object that is deleted in the foreground waits, by way of others, for itself. */
@@ -188,6 +184,7 @@ export class Graph {
     node.references = references;
     for (const uid of uidsOf(before)) if (!refersTo(references, uid)) this.#unlink(node, uid, before);
     for (const uid of uidsOf(references)) this.#link(node, uid, before);
+    if (node.isPostponed) this.#options.due(node);
   }
 
   #link(node: Node, uid: string, before: readonly Reference[]): void {
@@ -235,6 +232,13 @@ export class Graph {
 }
 
 const isWaiting = (ending: Ending): boolean => ending === 'orphan' || ending === 'foreground';
+
+/** Where an owner must be. Undefined when it must be in a namespace, and the dependent is in none. */
+function toPlace({ place }: Node, { name }: Reference, { resource, namespaced }: Target): Place | undefined {
+  const namespace = place?.namespace ?? '';
+  if (namespaced && namespace === '') return undefined;
+  return { resource, namespace: namespaced ? namespace : '', name };
+}
 
 const isSame = (a: Place, b: Place): boolean =>
   a.name === b.name && a.namespace === b.namespace && a.resource === b.resource;

@@ -9,20 +9,22 @@ export type Stored = GroupResource;
 export interface Target {
   readonly resource: Stored;
   readonly namespaced: boolean;
+  /** False: it was served once. */
+  readonly isServed: boolean;
 }
 
 /** What the registry serves, as owner references speak of it: by kind, whatever the version. */
 export class Kinds {
   readonly #registry: Registry;
   readonly #stored = new Map<string, Stored>();
-  #targets = new Map<string, Target>();
+  readonly #targets = new Map<string, Target>();
   #generation = -1;
 
   constructor(registry: Registry) {
     this.#registry = registry;
   }
 
-  /** Undefined for a kind that is not served. */
+  /** Undefined for a kind that was never served. */
   find({ group, kind }: { readonly group: string; readonly kind: string }): Target | undefined {
     if (this.#generation !== this.#registry.generation) this.#renew();
     return this.#targets.get(`${group}/${kind}`);
@@ -56,7 +58,7 @@ export class Kinds {
   }
 
   #renew(): void {
-    this.#targets = new Map();
+    for (const [key, target] of this.#targets) this.#targets.set(key, { ...target, isServed: false });
     for (const { group, versions } of this.#registry.groups()) {
       for (const version of versions) {
         for (const { definition } of this.#registry.resources(group, version)) this.#add(definition);
@@ -68,7 +70,8 @@ export class Kinds {
   #add({ group, kind, namespaced, storage, verbs }: ResourceDefinition): void {
     if (!verbs.includes('get')) return;
     const key = `${group}/${kind}`;
-    if (!this.#targets.has(key)) this.#targets.set(key, { resource: this.stored(storage), namespaced });
+    if (this.#targets.get(key)?.isServed === true) return;
+    this.#targets.set(key, { resource: this.stored(storage), namespaced, isServed: true });
   }
 }
 

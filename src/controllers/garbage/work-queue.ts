@@ -42,6 +42,13 @@ export class WorkQueue<Item> {
     return this.#waiting.size;
   }
 
+  /** How many are worked on, or wait for their turn or for another attempt. */
+  get unfinished(): number {
+    let later = 0;
+    for (const { items } of this.#later.values()) later += items.length;
+    return this.#waiting.size + this.#active.size + later;
+  }
+
   /** Never works on it in the same turn. */
   add(item: Item): void {
     if (this.#active.has(item)) {
