@@ -77,8 +77,10 @@ export class WorkQueue<Item> {
 
   async #workUntil(signal: AbortSignal): Promise<void> {
     const pace = new Pace(1);
-    while (!signal.aborted) {
+    for (;;) {
       if (pace.isOver()) await pace.rest();
+      // Behind the rest, in which it may have aborted, and before the sleep, from which that would not wake.
+      if (signal.aborted) return;
       const next = this.#active.size < this.#options.atOnce ? this.#take() : undefined;
       if (next === undefined) await this.#woken();
       else void this.#workOn(next.item, signal);

@@ -40,7 +40,10 @@ class MemoryLog implements RevisionLog {
   }
 
   readonly committer = {
-    commit: async (write: Write) => this.#commit(write),
+    commit: async (write: Write) => {
+      await turn();
+      return this.#commit(write);
+    },
   };
 
   readonly reader: RevisionLog['reader'] = {
