@@ -34,6 +34,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   'custom-resources': 10,
   discovery: 10,
   controllers: 10,
+  'controllers/garbage': 10,
   diagnostics: 10,
   pipeline: 11,
   http: 12,
