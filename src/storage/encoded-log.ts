@@ -356,6 +356,7 @@ class DecodingSink implements ChangeSink {
   readonly #broken = Promise.withResolvers<never>();
   #waiting: (readonly Change[])[] = [];
   #isDraining = false;
+  #loading: Promise<unknown> = Promise.resolve();
   /** What is being decoded belongs to a history that the sink has left. */
   #epoch = 0;
   /** The state up to here was loaded, and is not to be applied again. */
@@ -385,17 +386,29 @@ class DecodingSink implements ChangeSink {
 
   async reset(reason: 'compacted' | 'rewound'): Promise<Revision> {
     this.#forget();
-    return this.#sink.reset(reason);
+    return this.#load(reason);
   }
 
   async renew(): Promise<void> {
     this.#forget();
     this.#isDraining = true;
     const epoch = this.#epoch;
-    const floor = await this.#sink.reset('compacted');
-    if (this.#epoch !== epoch) return;
-    this.#floor = floor;
+    try {
+      const floor = await this.#load('compacted');
+      if (this.#epoch !== epoch) return;
+      this.#floor = floor;
+    } catch (error) {
+      this.#broken.reject(error);
+      throw error;
+    }
     await this.#drain();
+  }
+
+  /** One after the other: of two loads under way, the older might be the last to end. */
+  #load(reason: 'compacted' | 'rewound'): Promise<Revision> {
+    const load = this.#loading.then(() => this.#sink.reset(reason));
+    this.#loading = load.catch(() => {});
+    return load;
   }
 
   untilBroken(signal: AbortSignal): Promise<void> {
