@@ -16,6 +16,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   structural: 3.5,
   storage: 4,
   outbound: 4,
+  'storage/encryption': 4.5,
   'storage/postgres': 5,
   'storage/watch-cache': 5,
   registry: 6,

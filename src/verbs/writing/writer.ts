@@ -107,6 +107,11 @@ export class ObjectWriter {
     });
   }
 
+  /** Whatever it was: its rules, finalizers and plugins, which would have to read it, are not asked. @throws StatusError */
+  removeUnreadable(call: WriteCall, name: string): Promise<Removed> {
+    return inStatuses(this.#commits.removeUnreadable(call, name), call.definition, name);
+  }
+
   async #createOnce(call: WriteCall, object: ApiObject): Promise<Written> {
     const { definition } = call;
     const { strategy } = definition;
