@@ -1,6 +1,8 @@
 import type { GroupResource } from '../api/names.ts';
 import type { Logger } from '../observability/logger.ts';
 import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.ts';
+import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
+import { createKeySealer } from '../storage/key-sealer.ts';
 import { toClusterSchema } from '../storage/postgres/cluster-schema.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
 import { parseTarget } from '../storage/postgres/target.ts';
@@ -25,10 +27,16 @@ export interface Databases {
   readonly others: readonly NumberedDatabase[];
 }
 
+interface DatabaseParts {
+  readonly urls: readonly string[];
+  readonly logger: Logger;
+  readonly encryption: EncryptionFile | undefined;
+}
+
 /** The first query connects. @throws Error, one line, when a URL cannot be read or a resource is none */
 export function openDatabases(
   options: StorageOptions,
-  { urls, logger }: { readonly urls: readonly string[]; readonly logger: Logger },
+  { urls, logger, encryption }: DatabaseParts,
 ): Databases {
   for (const url of options.readUrls) assertReadable(url, ownFlags.readUrls.shown);
   const open = (servers: readonly string[], readUrls: readonly string[], which: string): PostgresLog =>
@@ -36,6 +44,7 @@ export function openDatabases(
       ...{ urls: servers, readUrls, poolSize: POOL_SIZE },
       ...tlsFiles(options),
       ...{ compactionIntervalMs: options.compactionIntervalMs, schema: toClusterSchema(options.prefix) },
+      sealer: createKeySealer(encryption?.encoding),
       onTrouble: (message) => logger.warn(which, { message }),
     });
   const main = { id: 'postgres-0', log: open(urls, options.readUrls, 'database'), resources: undefined };

@@ -2,7 +2,10 @@ import type { GroupResource } from '../api/names.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
+import { EncodedLog } from '../storage/encoded-log.ts';
+import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import type { History } from '../storage/history.ts';
+import type { ObjectEncoding } from '../storage/object-encoding.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
 import { includes, type ResourceSet, within, without } from '../storage/resource-set.ts';
@@ -14,6 +17,7 @@ import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
 import { type Databases, type NumberedDatabase, toStored } from './databases.ts';
+import { createEncryptionService } from './encryption.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { planCaching } from './kept-in-memory.ts';
@@ -45,15 +49,19 @@ export interface StoragePhase extends Phase {
 export function createStorage(
   foundation: Foundation,
   { main, others }: Databases,
-  options: StorageOptions,
+  options: StorageOptions & { readonly encryption: EncryptionFile | undefined },
 ): StoragePhase {
   const services = foundation.services.branch();
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
   const elsewhere = others.flatMap(({ resources = [] }) => resources);
-  const first = openBackend(foundation, main, without(caching.kept, elsewhere));
+  const { encryption } = options;
+  const encodings = encryption === undefined ? [] : [encryption.encoding];
+  const first = openBackend(foundation, main, { encodings, kept: without(caching.kept, elsewhere) });
   const backends = [
     first,
-    ...others.map((other) => openBackend(foundation, other, within(caching.kept, other.resources ?? []))),
+    ...others.map((other) =>
+      openBackend(foundation, other, { encodings, kept: within(caching.kept, other.resources ?? []) }),
+    ),
   ];
   const backendOf = routeByResource(backends);
   const { leases, workLeases, signingKeys, views } = main.log;
@@ -64,6 +72,14 @@ export function createStorage(
     begin: async () => {
       for (const { name, cache } of backends)
         services.start(name, 'essential', (signal, works) => cache.run(signal, works));
+      if (encryption !== undefined) {
+        const hasUnreadable = (): boolean =>
+          backends.some(({ cache }) => cache.state.resources.some(({ unreadable }) => unreadable > 0));
+        const logsRead = backends.map(({ log }) => log);
+        const parts = { ...foundation, file: encryption, logs: logsRead, hasUnreadable };
+        const { name, run } = createEncryptionService(parts);
+        services.start(name, 'upkeep', run);
+      }
       const ready = Promise.all(backends.map(({ cache }) => cache.ready()));
       await services.until(inTime(ready, options.initializationTimeoutMs));
       foundation.startup.finished('watch-cache');
@@ -97,17 +113,28 @@ export interface Backend {
   /** Of its service. */
   readonly name: string;
   readonly database: NumberedDatabase;
+  /** Of that database, in which all objects are JSON. */
+  readonly log: EncodedLog;
   readonly cache: WatchCache;
+}
+
+interface BackendWish {
+  /** In the order in which a write passes them. */
+  readonly encodings: readonly ObjectEncoding[];
+  /** Whose objects are in memory; undefined: all. */
+  readonly kept: ResourceSet | undefined;
 }
 
 function openBackend(
   { registry, tracing }: Foundation,
   database: NumberedDatabase,
-  kept: ResourceSet | undefined,
+  { encodings, kept }: BackendWish,
 ): Backend {
   const { committer, feed, reader } = database.log;
+  const log = new EncodedLog({ feed, reader, committer: traceCommits(committer, tracing) }, encodings);
   const cache = new WatchCache({
-    ...{ feed, reader, committer: traceCommits(committer, tracing) },
+    ...{ committer: log.committer, feed: log.feed, reader: log.reader },
+    isOutdated: (resource, storedAs) => log.isOutdated(resource, storedAs),
     fieldsOf: (resource) => {
       const definition = registry.findStorage(resource);
       return definition === undefined || definition.custom !== undefined
@@ -117,7 +144,7 @@ function openBackend(
     ...(kept === undefined ? {} : { kept }),
   });
   return {
-    ...{ database, cache },
+    ...{ database, log, cache },
     name: database.resources === undefined ? 'watch-cache' : `watch-cache-${database.id}`,
   };
 }

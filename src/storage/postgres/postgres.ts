@@ -1,5 +1,6 @@
 import type { GroupResource } from '../../api/names.ts';
 import { createReminder } from '../../util/reminder.ts';
+import { createKeySealer, type KeySealer } from '../key-sealer.ts';
 import { PostgresAllocations } from './allocations.ts';
 import { BatchingCommitter } from './committer.ts';
 import { Compactor } from './compactor.ts';
@@ -35,6 +36,8 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly writePatienceMs?: number;
   /** For how long a partition is asked for nothing before it is dropped. */
   readonly settleMs?: number;
+  /** Of the cluster's own keys; without it, they are read as they are. */
+  readonly sealer?: KeySealer;
 }
 
 export interface ObjectCount {
@@ -114,7 +117,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     expirer: new Expirer({ database: upkeep, condition: new Condition('expiry', onTrouble) }),
     leases: new PostgresServerLeases(upkeep),
     workLeases: new PostgresWorkLeases(upkeep),
-    signingKeys: new PostgresSigningKeys(upkeep),
+    signingKeys: new PostgresSigningKeys(upkeep, given.sealer ?? createKeySealer(undefined)),
     views: new PostgresObjectViews(upkeep, options.schema),
     pool: () => pools.state(),
     readServers: () => readServers.state,

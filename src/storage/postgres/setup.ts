@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { createKeySealer, type KeySealer } from '../key-sealer.ts';
 import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.ts';
 import { ensureSchema, inSchema } from './cluster-schema.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
@@ -43,6 +44,7 @@ export interface DatabaseSetup {
 export async function setUpDatabase<Result>(
   options: ConnectionOptions,
   use: (database: DatabaseSetup) => Promise<Result>,
+  sealer: KeySealer = createKeySealer(undefined),
 ): Promise<Result> {
   const { schema } = options;
   const { client, encryption, close } = await connectWritable(options, 'setup');
@@ -64,8 +66,8 @@ export async function setUpDatabase<Result>(
         listMigrations(client, readMigrations(), { ...(to === undefined ? {} : { to }), schema }),
       keepHistoryWindow: (wish) => keepHistoryWindow(client, wish),
       describeDurability: () => describeDurability(client),
-      keepKey: (name, wishes) => keepClusterKey(client, name, wishes),
-      signingKeys: new SigningKeyChanges(client),
+      keepKey: (name, wishes) => keepClusterKey(client, name, wishes, sealer),
+      signingKeys: new SigningKeyChanges(client, sealer),
     });
   } finally {
     await close();

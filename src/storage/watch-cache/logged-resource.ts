@@ -1,5 +1,5 @@
 import type { GroupResource } from '../../api/names.ts';
-import { CachedEntry, type FieldReader } from '../cached-entry.ts';
+import { CachedEntry, type FieldReader, type IsOutdated } from '../cached-entry.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
 import type { Entry } from '../store.ts';
@@ -14,10 +14,17 @@ export class LoggedResource implements FedResource {
   readonly resource: GroupResource;
   readonly recent: WatchedResource['recent'];
   readonly #readFields: FieldReader;
+  readonly #isOutdated: IsOutdated | undefined;
   readonly #listeners = new Listeners();
   #changedAt: Revision;
 
-  constructor(options: { resource: GroupResource; loadedAt: Revision; readFields: FieldReader }) {
+  constructor(options: {
+    resource: GroupResource;
+    loadedAt: Revision;
+    readFields: FieldReader;
+    isOutdated?: IsOutdated;
+  }) {
+    this.#isOutdated = options.isOutdated;
     this.resource = options.resource;
     this.#readFields = options.readFields;
     this.#changedAt = options.loadedAt;
@@ -36,7 +43,7 @@ export class LoggedResource implements FedResource {
   }
 
   toEntry(stored: StoredObject): Entry {
-    return new CachedEntry(stored, this.#readFields);
+    return new CachedEntry(stored, this.#readFields, this.#isOutdated);
   }
 
   apply({ key, revision }: Change, before: Revision): () => void {

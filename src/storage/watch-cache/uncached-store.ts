@@ -18,7 +18,7 @@ import type {
 } from '../store.ts';
 import { Generation } from './generation.ts';
 import { LoggedResource } from './logged-resource.ts';
-import { listPast, type PastList, pagesOfPast } from './past-list.ts';
+import { assertReadable, listPast, type PastList, pagesOfPast } from './past-list.ts';
 import type { Replay } from './replay.ts';
 import { Watcher, type WatchStart } from './watcher.ts';
 
@@ -41,6 +41,7 @@ interface UncachedOptions extends Pick<RevisionLog, 'reader' | 'committer'> {
   readonly progress: Progress;
   readonly replay: Replay;
   readonly fieldsOf: (resource: GroupResource) => FieldReader;
+  readonly isOutdated?: (resource: GroupResource, storedAs: string | undefined) => boolean;
 }
 
 /**
@@ -61,10 +62,14 @@ export class UncachedStore implements Store {
 
   /** From now on changes after this revision are applied. */
   begin(loadedAt: Revision): void {
-    const { fieldsOf } = this.#options;
+    const { fieldsOf, isOutdated } = this.#options;
     this.#generation = new Generation(
       loadedAt,
-      (resource) => new LoggedResource({ resource, loadedAt, readFields: fieldsOf(resource) }),
+      (resource) =>
+        new LoggedResource({
+          ...{ resource, loadedAt, readFields: fieldsOf(resource) },
+          ...(isOutdated && { isOutdated: (storedAs) => isOutdated(resource, storedAs) }),
+        }),
     );
   }
 
@@ -96,7 +101,9 @@ export class UncachedStore implements Store {
       freshness.kind === 'latest' ? progress.current() : undefined,
     ]);
     if (caller?.aborted === true) throw new StorageError({ kind: 'abandoned' });
-    return stored === undefined ? undefined : (await this.#resource(key)).toEntry(stored);
+    if (stored === undefined) return undefined;
+    assertReadable([stored]);
+    return (await this.#resource(key)).toEntry(stored);
   }
 
   list(query: ListQuery): Promise<ListPage> {

@@ -37,6 +37,8 @@ export interface WatchCacheOptions extends RevisionLog {
   readonly fieldsOf: (resource: GroupResource) => FieldReader;
   /** Whose objects are in memory; all unless told. Those of others are read from the log. */
   readonly kept?: ResourceSet;
+  /** Whether what is stored as this media type, undefined for JSON, would be stored as another one now. */
+  readonly isOutdated?: (resource: GroupResource, storedAs: string | undefined) => boolean;
 }
 
 interface Waiter {
@@ -52,6 +54,7 @@ export interface WatchCacheState {
     readonly resource: GroupResource;
     /** Undefined: they are not in memory. */
     readonly objects: number | undefined;
+    readonly unreadable: number;
     readonly watchers: number;
   }[];
 }
@@ -92,10 +95,15 @@ export class WatchCache implements Store, ChangeSink {
 
   get state(): WatchCacheState {
     const generation = this.#generation;
-    const kept = [...(generation?.caches ?? [])].map((cache) => ({ ...toState(cache), objects: cache.size }));
+    const kept = [...(generation?.caches ?? [])].map((cache) => ({
+      ...toState(cache),
+      objects: cache.size,
+      unreadable: cache.unreadable,
+    }));
     const others = [...(this.#uncached?.watched ?? [])].map((one) => ({
       ...toState(one),
       objects: undefined,
+      unreadable: 0,
     }));
     const resources = [...kept, ...others];
     return { loaded: generation !== undefined, applied: generation?.applied ?? NO_REVISION, resources };
@@ -155,6 +163,7 @@ export class WatchCache implements Store, ChangeSink {
     if (freshness.kind === 'exact') return this.#listExact(query, freshness.revision);
     const generation = await this.#reach(freshness, caller);
     const cache = generation.cacheOf(query.resource);
+    if (query.around !== true) cache.assertReadable(query.scope);
     const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
     const snapshot = cache.snapshot(generation.applied);
     const page =
@@ -177,6 +186,7 @@ export class WatchCache implements Store, ChangeSink {
     if (generation === undefined || signal.aborted) return NO_EVENTS;
     const { lookUp, scope } = query;
     const cache = generation.cacheOf(query.resource);
+    if (query.around !== true) cache.assertReadable(scope);
     const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
     const { revision, tree } = cache.snapshot(generation.applied);
     const state =
@@ -241,7 +251,7 @@ export class WatchCache implements Store, ChangeSink {
   }
 
   async #load(): Promise<Revision> {
-    const { fieldsOf, reader, kept } = this.#options;
+    const { fieldsOf, isOutdated, reader, kept } = this.#options;
     let loading = new Generation<ResourceCache>(NO_REVISION, () => {
       throw new Error('objects came before their revision');
     });
@@ -249,7 +259,10 @@ export class WatchCache implements Store, ChangeSink {
       (loadedAt) => {
         loading = new Generation(loadedAt, (resource) => {
           const readFields = fieldsOf(resource);
-          return new ResourceCache({ resource, loadedAt, readFields, encodings: this.#encodings });
+          return new ResourceCache({
+            ...{ resource, loadedAt, readFields, encodings: this.#encodings },
+            ...(isOutdated && { isOutdated: (storedAs) => isOutdated(resource, storedAs) }),
+          });
         });
       },
       (objects) => {
