@@ -1,24 +1,19 @@
 import { posix } from 'node:path';
 import { canonicalGroup } from '../api/dialect.ts';
 import type { GroupResource } from '../api/names.ts';
+import type { StoredMediaType } from '../storage/media-type-encoding.ts';
 import { UsageError } from './flag.ts';
 
 /** What the flags of storage come to. Texts are kube-apiserver's where it has one. */
 
-/** Media types of stored objects, as the server writes them down. */
-export type StorageMediaType =
-  | 'application/json'
-  | 'application/yaml'
-  | 'application/vnd.kubernetes.protobuf';
-
-const MEDIA_TYPES: Readonly<Record<string, StorageMediaType>> = {
+const MEDIA_TYPES: Readonly<Record<string, StoredMediaType>> = {
   'application/json': 'application/json',
   'application/yaml': 'application/yaml',
   'application/vnd.cluster.protobuf': 'application/vnd.kubernetes.protobuf',
   'application/vnd.kubernetes.protobuf': 'application/vnd.kubernetes.protobuf',
 };
 
-export function storageMediaType(value: string, flag: string): StorageMediaType {
+export function storageMediaType(value: string, flag: string): StoredMediaType {
   const known = MEDIA_TYPES[value];
   if (known !== undefined) return known;
   const allowed = Object.keys(MEDIA_TYPES).slice(0, 3).join(', ');

@@ -1,7 +1,13 @@
 import { notNegative } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import { bool, duration, list, text, UsageError } from './flag.ts';
-import { serversOverrides, storageBackend, storagePrefix, uncachedResources } from './storage-checks.ts';
+import {
+  serversOverrides,
+  storageBackend,
+  storageMediaType,
+  storagePrefix,
+  uncachedResources,
+} from './storage-checks.ts';
 
 /** Flags that only this server has. */
 export const ownFlags = {
@@ -34,11 +40,11 @@ export const storageFlags = {
     meaning: 'persistence back end; kvstore3 is the only one, and is PostgreSQL',
     check: storageBackend,
   }),
-  storageMediaType: text('storage-media-type', {
+  mediaType: text('storage-media-type', {
     default: 'application/json',
     meaning:
-      'media type of stored objects; allowed application/json, application/yaml, application/vnd.cluster.protobuf; some resources ignore it',
-    isEffective: false,
+      'media type of stored objects; allowed application/json, application/yaml, application/vnd.cluster.protobuf; some resources ignore it: custom resources are JSON always; SQL shows JSON and YAML, and of protobuf its size; what was stored in another one is read all the same',
+    check: storageMediaType,
   }),
   initializationTimeoutMs: duration('storage-initialization-timeout', {
     default: '1m0s',

@@ -5,6 +5,7 @@ import type { Allocations } from '../storage/allocations.ts';
 import { EncodedLog } from '../storage/encoded-log.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import type { History } from '../storage/history.ts';
+import { MediaTypeEncoding } from '../storage/media-type-encoding.ts';
 import type { ObjectEncoding } from '../storage/object-encoding.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
@@ -16,6 +17,7 @@ import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
+import { storedTypeOf } from './built-in-names.ts';
 import { type Databases, type NumberedDatabase, toStored } from './databases.ts';
 import { createEncryptionService } from './encryption.ts';
 import type { Foundation } from './foundation.ts';
@@ -55,7 +57,15 @@ export function createStorage(
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
   const elsewhere = others.flatMap(({ resources = [] }) => resources);
   const { encryption } = options;
-  const encodings = encryption === undefined ? [] : [encryption.encoding];
+  const { types } = foundation;
+  const mediaTypes = new MediaTypeEncoding({
+    mediaType: options.mediaType,
+    schemaOf: (resource) => {
+      const type = storedTypeOf(resource);
+      return type === undefined ? undefined : types.message(type);
+    },
+  });
+  const encodings = [mediaTypes, ...(encryption === undefined ? [] : [encryption.encoding])];
   const first = openBackend(foundation, main, { encodings, kept: without(caching.kept, elsewhere) });
   const backends = [
     first,

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Cluster, startCluster } from '../../kit/cluster.ts';
+import { type Cluster, startCluster, type Watch } from '../../kit/cluster.ts';
+import { runMigrate, TestRoles } from '../../kit/roles.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 
 /** Flags of storage with real servers: two clusters in one database, one without a cache, one with a second database. */
@@ -16,6 +17,8 @@ let second: TestDatabase;
 let uncached: Cluster;
 /** Beside the other, with events elsewhere. */
 let team: Cluster;
+/** Of one that is made below. */
+let events: Watch | undefined;
 
 beforeAll(async () => {
   [database, second] = await Promise.all([createTestDatabase(), createTestDatabase({ empty: true })]);
@@ -23,7 +26,8 @@ beforeAll(async () => {
   [uncached, team] = await Promise.all([
     startCluster(database.url, ['--watch-cache=false', ...polls]),
     startCluster(database.url, [
-      ...['--kvstore-prefix=team_a/', '--watch-cache-sizes=configmaps#0,leases.coordination.cluster.io#0'],
+      ...['--kvstore-prefix=team_a/', '--storage-media-type=application/vnd.cluster.protobuf'],
+      '--watch-cache-sizes=configmaps#0,leases.coordination.cluster.io#0',
       ...[`--kvstore-servers-overrides=events.cluster.io/events#${second.url}`, '--event-ttl=1s', ...polls],
     ]),
   ]);
@@ -72,23 +76,27 @@ test('without a watch cache what clients read is read from PostgreSQL: gets, lis
   expect((await uncached.request('GET', '/api/v1/namespaces/default')).code).toBe(200);
 });
 
+/** As a hand at psql: JSON in place of whatever is stored. */
+const change = (schema: string, name: string, object: object): Promise<unknown> =>
+  database.query(
+    `UPDATE ${schema}.revisions SET object = $2::json, encoded = NULL, media_type = NULL WHERE name = $1`,
+    [name, JSON.stringify(object)],
+  );
+
 test('what is read from PostgreSQL is what a hand at psql has written there', async () => {
-  const change = (at: TestDatabase, schema: string, map: string) =>
-    at.query(
-      `UPDATE ${schema}.revisions SET object = replace(object::text, '"old"', '"new"')::json WHERE name = $1`,
-      [map],
-    );
-  const read = async (cluster: Cluster, map: string): Promise<string> => {
-    await cluster.request('POST', MAPS, { metadata: { name: map }, data: { is: 'old' } });
-    await change(database, cluster === team ? 'cluster_team_a' : 'public', map);
-    return (await cluster.request('GET', `${MAPS}/${map}`)).json.data.is;
+  const read = async (cluster: Cluster, schema: string): Promise<string> => {
+    const metadata = { name: 'psql', namespace: 'default' };
+    await cluster.request('POST', MAPS, { metadata, data: { is: 'old' } });
+    await change(schema, 'psql', { kind: 'ConfigMap', apiVersion: 'v1', metadata, data: { is: 'new' } });
+    return (await cluster.request('GET', `${MAPS}/psql`)).json.data.is;
   };
-  // Whose sizes say 0, and whose --watch-cache says no.
-  expect([await read(uncached, 'psql'), await read(team, 'psql')]).toEqual(['new', 'new']);
+  // Of the one, --watch-cache says no; of the other, the size of the cache is 0.
+  expect([await read(uncached, 'public'), await read(team, 'cluster_team_a')]).toEqual(['new', 'new']);
+  const metadata = { name: 'in-memory', namespace: 'default' };
   const secrets = '/api/v1/namespaces/default/secrets';
-  await team.request('POST', secrets, { metadata: { name: 'psql' }, type: 'old' });
-  await change(database, 'cluster_team_a', 'psql');
-  expect((await team.request('GET', `${secrets}/psql`)).json.type).toBe('old');
+  await team.request('POST', secrets, { metadata, type: 'old' });
+  await change('cluster_team_a', 'in-memory', { kind: 'Secret', apiVersion: 'v1', metadata, type: 'new' });
+  expect((await team.request('GET', `${secrets}/in-memory`)).json.type).toBe('old');
 });
 
 test('objects are counted where they are, as often as the flag says', async () => {
@@ -110,19 +118,33 @@ test('two clusters of one database share no object, certificate or key', async (
   );
   expect(keys.length).toBeGreaterThanOrEqual(4);
   expect(new Set(keys.map(({ key }) => key)).size).toBe(keys.length);
-  const list = await new Promise<string>((resolve) => {
-    const flags = [`--kvstore-servers=${database.url}`, '--kvstore-prefix=/team_a', '--list'];
-    execFile(process.execPath, [MAIN, 'migrate', ...flags], (_, stdout) => resolve(stdout));
-  });
-  expect(list).toMatch(/^1 revisions: applied/);
-  expect(list).not.toContain('pending');
+});
+
+test('migrate and its roles are of the cluster that the prefix names', async () => {
+  const list = await runMigrate(database.url, '--kvstore-prefix=/team_a', '--list');
+  expect(list.lines[0]).toBe('1 revisions: applied');
+  expect(list.lines.join()).not.toContain('pending');
+  await using roles = new TestRoles(database);
+  const made = await runMigrate(database.url, '--kvstore-prefix=/team_a', `--roles=${roles.prefix}`);
+  expect([made.code, made.stderr]).toEqual([0, '']);
+  const granted = ([role, table]: readonly [string, string]): Promise<unknown[]> =>
+    database.query(
+      `SELECT has_table_privilege($1, 'cluster_team_a.${table}', 'SELECT') AS own,
+         has_table_privilege($1, 'public.${table}', 'SELECT') AS others`,
+      [roles.nameOf(role)],
+    );
+  const tables = [
+    ['server', 'objects'],
+    ['reader', 'current_objects'],
+  ] as const;
+  expect((await Promise.all(tables.map(granted))).flat()).toEqual(
+    tables.map(() => ({ own: true, others: false })),
+  );
 });
 
 test('an overridden resource lives in its database, with revisions of its own, in all that has to do with it', async () => {
   const start = (await team.request('GET', EVENTS)).json.metadata.resourceVersion;
-  const watch = team.watch(
-    `/apis/events.k8s.io/v1/namespaces/default/events?watch=true&resourceVersion=${start}`,
-  );
+  events = team.watch(`/apis/events.k8s.io/v1/namespaces/default/events?watch=true&resourceVersion=${start}`);
   const created = await team.request('POST', EVENTS, {
     metadata: { name: 'happened' },
     involvedObject: { namespace: 'default' },
@@ -137,10 +159,7 @@ test('an overridden resource lives in its database, with revisions of its own, i
   expect(await find(database)).toEqual([]);
   const [{ revision } = { revision: '' }] = await find(second);
   expect(created.json.metadata.resourceVersion).toBe(revision);
-  // It ends by itself, in its own database.
-  await watch.reached(2);
-  watch.stop();
-  expect(watch.events.map(({ type }) => type)).toEqual(['ADDED', 'DELETED']);
+  await events.reached(1);
   const past = await team.request('GET', `${EVENTS}/happened?asOf=${revision}`);
   expect(past.json.metadata.name).toBe('happened');
   const ready = (await team.request('GET', '/readyz?verbose')).text;
@@ -172,6 +191,59 @@ test('a namespace is emptied across databases', async () => {
   const left = (at: TestDatabase) =>
     at.query("SELECT FROM cluster_team_a.objects WHERE namespace = 'passing'");
   expect([await left(database), await left(second)]).toEqual([[], []]);
+});
+
+test('objects are stored in the media type of the flag, shown in SQL as far as that can be, and read whatever it was', async () => {
+  const shown = async (name: string): Promise<Record<string, unknown>> => {
+    const [row] = await database.query<{ media_type: string; object: Record<string, unknown> }>(
+      'SELECT media_type, object FROM cluster_team_a.history WHERE name = $1 ORDER BY revision DESC LIMIT 1',
+      [name],
+    );
+    return { type: row?.media_type, ...row?.object };
+  };
+  const data = { text: 'a: "b"\n\ttab é' };
+  await team.request('POST', MAPS, { metadata: { name: 'form' }, data });
+  const protobuf = 'application/vnd.kubernetes.protobuf';
+  expect(await shown('form')).toEqual({
+    type: protobuf,
+    encoded: { mediaType: protobuf, sizeBytes: expect.any(Number) },
+  });
+  const yaml = await startCluster(database.url, [
+    ...['--kvstore-prefix=/team_a', '--storage-media-type=application/yaml'],
+    `--kvstore-servers-overrides=/events#${second.url}`,
+  ]);
+  try {
+    expect((await yaml.request('GET', `${MAPS}/form`)).json.data).toEqual(data);
+    await yaml.request('POST', MAPS, { metadata: { name: 'other-form' }, data });
+    expect(await shown('other-form')).toMatchObject({ type: 'application/yaml', kind: 'ConfigMap', data });
+    expect((await team.request('GET', `${MAPS}/other-form`)).json.data).toEqual(data);
+    // An update that changes nothing stores in the form of today.
+    const { json } = await yaml.request('GET', `${MAPS}/form`);
+    await yaml.request('PUT', `${MAPS}/form`, json);
+    expect(await shown('form')).toMatchObject({ type: 'application/yaml', data });
+    const definition = {
+      metadata: { name: 'widgets.example.com' },
+      spec: {
+        ...{ group: 'example.com', scope: 'Namespaced', names: { kind: 'Widget', plural: 'widgets' } },
+        versions: [
+          { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+        ],
+      },
+    };
+    await yaml.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+    const widgets = '/apis/example.com/v1/namespaces/default/widgets';
+    const widget = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'custom' } };
+    await expect.poll(async () => (await yaml.request('POST', widgets, widget)).code).toBe(201);
+    expect(await shown('custom')).toMatchObject({ type: null, kind: 'Widget' });
+  } finally {
+    await yaml.stop();
+  }
+});
+
+test('an event ends by itself in its own database', async () => {
+  await events?.reached(2);
+  events?.stop();
+  expect(events?.events.map(({ type }) => type)).toEqual(['ADDED', 'DELETED']);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { toClusterSchema } from '../../../src/storage/postgres/cluster-schema.ts';
+import { assertSchema, toClusterSchema } from '../../../src/storage/postgres/cluster-schema.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
@@ -31,6 +31,20 @@ test('prefixes that differ have schemas that differ', () => {
     return [name, views, publication];
   });
   expect(new Set(names).size).toBe(prefixes.length * 3);
+});
+
+test('where sessions are shared, a user who looks elsewhere is told how not to', async () => {
+  const schema = toClusterSchema('/team_a');
+  if (schema === undefined) throw new Error('it has a schema');
+  await using database = await createTestDatabase({ empty: true });
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await expect(assertSchema(client, schema)).rejects.toThrow(
+    /^behind a pooler .* --kvstore-prefix=\/team_a needs a user of its own: ALTER ROLE "\w+" SET search_path = cluster_team_a$/,
+  );
+  await client.query('SET search_path = "cluster_team_a"');
+  await assertSchema(client, schema);
+  await client.end();
 });
 
 const PREFIXES = ['/registry', '/Team-A'];
