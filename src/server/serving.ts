@@ -11,6 +11,7 @@ import { createReviews } from '../verbs/reviews.ts';
 import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
 import { VERSION } from '../version.ts';
 import { findAdvertisedAddress } from './advertised-address.ts';
+import type { AggregationPhase } from './aggregation.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
 import { createBackends } from './backends.ts';
 import { createFlowControl, type FlowControlOfServer } from './flow-control.ts';
@@ -29,6 +30,7 @@ export interface ServingParts {
   readonly storage: StoragePhase;
   readonly policy: PolicyPhase;
   readonly writing: WritingPhase;
+  readonly aggregation: AggregationPhase;
   readonly auditor: Auditor | undefined;
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
@@ -126,9 +128,10 @@ function createServerPipeline(
   { authentication, pages, flowControl }: PipelineParts,
 ): Pipeline {
   const { types, registry, logger, tracing } = foundation;
-  const { front, policy, auditor, options } = parts;
+  const { front, policy, aggregation, auditor, options } = parts;
   return createPipeline({
     ...authentication,
+    remote: aggregation.remoteProxy,
     ...{ flowControl, auditor, logger, tracing },
     authorizer: policy.authorizer,
     documents: toPageHandler(pages),
