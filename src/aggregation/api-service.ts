@@ -1,10 +1,11 @@
 import { canonicalGroup } from '../api/dialect.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { APIService, APIServiceCondition } from '../api/types/apiregistration/v1.ts';
+import { API_SERVICE_GROUP } from '../registry/group-priorities.ts';
 import type { BackendTls } from '../request/backend.ts';
 
 export const API_SERVICES: ResourceOf<APIService> = {
-  group: 'apiregistration.k8s.io',
+  group: API_SERVICE_GROUP,
   resource: 'apiservices',
 };
 

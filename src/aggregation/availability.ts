@@ -5,12 +5,13 @@ import { type Finding, withCondition } from '../object/conditions.ts';
 import { Numbers } from '../observability/instruments.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Entry } from '../storage/store.ts';
-import { aborted, keepDoing, pause, pauseAfter } from '../util/pause.ts';
+import { aborted, keepDoing } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 import { API_SERVICES, isAvailable, toRemoteVersion } from './api-service.ts';
 import { type CheckParts, checkAvailability } from './availability-check.ts';
 import type { RemoteVersions } from './remote-versions.ts';
+import { type Outcome, Repeated } from './repeated.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICE_NAME, SERVICES } from './service-resolver.ts';
 
 export interface AvailabilityParts extends CheckParts {
@@ -21,10 +22,11 @@ export interface AvailabilityParts extends CheckParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** A server that answers is asked again so often: it may have gone without a word. */
-const CHECK_EVERY_MS = 30_000;
-/** One that does not is asked again soon, because it may just be starting. */
-const BACKOFF = { firstMs: 200, longestMs: CHECK_EVERY_MS };
+/**
+ * A server that answers is asked again every half minute, because it may go without a word; one that does not is asked again
+ * soon, because it may just be starting.
+ */
+const PACE = { everyMs: 30_000, backoff: { firstMs: 200, longestMs: 30_000 } };
 const RETRY_MS = 1000;
 
 /**
@@ -36,7 +38,7 @@ export class Availability {
   readonly #client: Client;
   readonly #lost: Numbers;
   /** By name of the API service. */
-  readonly #checks = new Map<string, RepeatedCheck>();
+  readonly #checks = new Map<string, { readonly server: string; readonly repeated: Repeated }>();
   /** Follows services and endpoints, while there is anything to check. */
   #following: AbortController | undefined;
 
@@ -52,7 +54,7 @@ export class Availability {
     this.#settle();
     await aborted(signal);
     stop();
-    for (const check of this.#checks.values()) check.end();
+    for (const { repeated } of this.#checks.values()) repeated.end();
     this.#checks.clear();
     this.#following?.abort();
     this.#following = undefined;
@@ -63,14 +65,14 @@ export class Availability {
     const { remote } = this.#parts;
     for (const [name, check] of this.#checks) {
       if (remote.named(name)?.server === check.server) continue;
-      check.end();
+      check.repeated.end();
       this.#checks.delete(name);
     }
     for (const { name, server } of remote.all()) {
       if (this.#checks.has(name)) continue;
-      const check = new RepeatedCheck(server, (signal) => this.#check(name, signal));
-      this.#checks.set(name, check);
-      void check.run();
+      const repeated = new Repeated((signal) => this.#check(name, signal), PACE);
+      this.#checks.set(name, { server, repeated });
+      repeated.begin();
     }
     this.#follow();
   }
@@ -97,23 +99,22 @@ export class Availability {
   }
 
   #lookAt(namespace: string, service: string): void {
-    for (const [name, check] of this.#checks) {
+    for (const [name, { repeated }] of this.#checks) {
       const found = this.#parts.remote.named(name)?.service;
-      if (found?.name === service && found.namespace === namespace) check.hurry();
+      if (found?.name === service && found.namespace === namespace) repeated.hurry();
     }
   }
 
-  /** Answers how long nothing need be done; never rejects. */
-  async #check(name: string, signal: AbortSignal): Promise<'well' | 'missing' | 'failed'> {
+  /** What objects lack is not checked again soon, because their changes are heard of. Never rejects. */
+  async #check(name: string, signal: AbortSignal): Promise<Outcome> {
     const { remote, onError } = this.#parts;
     try {
       const found = remote.named(name);
-      if (found === undefined) return 'missing';
+      if (found === undefined) return 'well';
       const finding = await checkAvailability(this.#parts, found, signal);
-      if (signal.aborted) return 'missing';
+      if (signal.aborted) return 'well';
       await this.#say(name, found.server, finding);
-      if (finding.status === 'True') return 'well';
-      return finding.reason === 'FailedDiscoveryCheck' ? 'failed' : 'missing';
+      return finding.reason === 'FailedDiscoveryCheck' ? 'failed' : 'well';
     } catch (error) {
       if (!signal.aborted) onError(error);
       return 'failed';
@@ -159,40 +160,3 @@ const createGauge = (remote: Pick<RemoteVersions, 'availability'>): Numbers =>
       for (const [name, available] of remote.availability()) numbers.at(name).value = available ? 0 : 1;
     },
   );
-
-/** One check, again and again until it is ended. */
-class RepeatedCheck {
-  readonly server: string;
-  readonly #check: (signal: AbortSignal) => Promise<'well' | 'missing' | 'failed'>;
-  readonly #stop = new AbortController();
-  #isDue = false;
-  #wake = new AbortController();
-
-  constructor(server: string, check: (signal: AbortSignal) => Promise<'well' | 'missing' | 'failed'>) {
-    this.server = server;
-    this.#check = check;
-  }
-
-  end(): void {
-    this.#stop.abort();
-    this.#wake.abort();
-  }
-
-  /** Something has changed: it is checked again now, or after the check under way. */
-  hurry(): void {
-    this.#isDue = true;
-    this.#wake.abort();
-  }
-
-  async run(): Promise<void> {
-    const { signal } = this.#stop;
-    for (let failures = 0; !signal.aborted; ) {
-      this.#isDue = false;
-      const result = await this.#check(signal);
-      failures = result === 'failed' ? failures + 1 : 0;
-      if (this.#isDue || signal.aborted) continue;
-      this.#wake = new AbortController();
-      await pause(failures > 0 ? pauseAfter(failures, BACKOFF) : CHECK_EVERY_MS, this.#wake.signal);
-    }
-  }
-}

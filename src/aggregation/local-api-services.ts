@@ -4,13 +4,13 @@ import type { CustomResourceDefinition } from '../api/types/apiextensions/v1.ts'
 import type { APIService, APIServiceSpec } from '../api/types/apiregistration/v1.ts';
 import { withCondition } from '../object/conditions.ts';
 import { equal } from '../object/equality.ts';
+import { API_SERVICE_GROUP, builtInPriority, CUSTOM_PRIORITY } from '../registry/group-priorities.ts';
 import type { Registry } from '../registry/registry.ts';
 import { toObject } from '../storage/object-reader.ts';
 import { keepDoing } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 import { API_SERVICES } from './api-service.ts';
-import { builtInPriority, CUSTOM_PRIORITY } from './priorities.ts';
 
 const DEFINITIONS: ResourceOf<CustomResourceDefinition> = {
   group: 'apiextensions.k8s.io',
@@ -131,8 +131,7 @@ export class LocalApiServices {
 
   /** Undefined: there is none. */
   #wanted(group: string, version: string): APIService | undefined {
-    // This group is where API services are found, and so has none itself.
-    if (group === API_SERVICES.group) return undefined;
+    if (group === API_SERVICE_GROUP) return undefined;
     const resources = this.#parts.registry.resources(group, version);
     if (resources.length === 0) return undefined;
     const isBuiltIn = resources.some(({ definition }) => definition.custom === undefined);

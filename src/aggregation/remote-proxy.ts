@@ -47,11 +47,14 @@ function findVersion(
   { target, path }: AuthorizedRequest,
 ): RemoteVersion | undefined {
   if (target !== undefined) return remote.find(target.group, target.version);
-  const [root, ...parts] = path.split('/').filter(Boolean);
+  const [root, ...parts] = path.replace(OPENAPI, '/').split('/').filter(Boolean);
   if (root === 'api' && parts.length === 1) return remote.find('', parts[0] ?? '');
   if (root !== 'apis' || parts.length !== 2) return undefined;
   return remote.find(canonicalGroup(parts[0] ?? '').group, parts[1] ?? '');
 }
+
+/** The document of a group version is at its path below this one. */
+const OPENAPI = /^\/openapi\/v3\//;
 
 async function pass(
   parts: RemoteProxyParts,
@@ -125,9 +128,9 @@ function answer(
   request: AuthorizedRequest,
   received: BackendAnswer,
 ): ApiResponse {
-  const { location } = received.headers;
-  const isRedirect = received.code >= 300 && received.code <= 399 && (location ?? '') !== '';
-  if (isRedirect && rejectsRedirects) {
+  const { location = '' } = received.headers;
+  const isRedirect = received.code >= 300 && received.code <= 399 && location !== '';
+  if (isRedirect && rejectsRedirects && !isOfDocument(request, location)) {
     received.body.destroy();
     return plainError(502, 'the backend attempted to redirect this request, which is not permitted');
   }
@@ -142,6 +145,10 @@ function answer(
   const head = { code: received.code, contentType: String(contentType), headers };
   return withoutSeats(streamAnswer(request, received.body, head));
 }
+
+/** A document whose name has changed is found under the new one, which leads nowhere else. */
+const isOfDocument = ({ path }: AuthorizedRequest, location: string): boolean =>
+  OPENAPI.test(path) && location.startsWith(`${path}?`);
 
 /** The other server counts the cost of its answer itself, which for a watch would here last as long as the watch. */
 const withoutSeats = (response: StreamResponse): StreamResponse => ({

@@ -1,12 +1,14 @@
 import { API_SERVICES } from '../aggregation/api-service.ts';
 import { Availability } from '../aggregation/availability.ts';
 import { LocalApiServices } from '../aggregation/local-api-services.ts';
+import { RemoteDocuments } from '../aggregation/remote-documents.ts';
 import { createRemoteProxy, type RemoteHandler } from '../aggregation/remote-proxy.ts';
 import { RemoteVersions } from '../aggregation/remote-versions.ts';
 import { ServiceResolver } from '../aggregation/service-resolver.ts';
 import { type AdmissionOptions, proxyClientFlags } from '../options/admission.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { AgentCredentials, NodeTransport } from '../proxy/node-transport.ts';
+import type { RemoteApis } from '../registry/remote-apis.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Foundation } from './foundation.ts';
 import { createPhase, type Phase } from './phase.ts';
@@ -16,6 +18,7 @@ import type { WritingPhase } from './writing.ts';
 /** The phase before serving: which other servers serve a part of the API, and the way to them. */
 export interface AggregationPhase extends Phase {
   readonly remoteProxy: RemoteHandler;
+  readonly remoteApis: RemoteApis;
 }
 
 /** How long another server may take to accept a connection. Go's bound. */
@@ -38,6 +41,11 @@ export function createAggregation(
   const common = { client: writing.client, now, onError };
   const local = new LocalApiServices({ ...common, registry });
   const availability = new Availability({ ...common, remote, resolver, transport, metrics });
+  const documents = new RemoteDocuments({
+    ...{ remote, resolver, transport },
+    onError: (error) =>
+      logger.info(1, 'another API server does not say what it serves', { error: String(error) }),
+  });
   const follower = new Follower({ store, sources: [{ resource: API_SERVICES, index: remote }] });
   const phase = createPhase({
     services,
@@ -47,12 +55,13 @@ export function createAggregation(
       await persistently(() => local.begin());
       services.start('local-api-services', 'upkeep', (signal) => local.run(signal));
       services.start('api-service-availability', 'upkeep', (signal) => availability.run(signal));
+      services.start('api-service-documents', 'upkeep', (signal) => documents.run(signal));
     },
     close: async () => transport.close(),
   });
   const rejectsRedirects = serving.aggregatorRejectForwardingRedirect;
   const remoteProxy = createRemoteProxy({ remote, resolver, transport, rejectsRedirects, logger });
-  return { ...phase, remoteProxy };
+  return { ...phase, remoteProxy, remoteApis: documents };
 }
 
 /** Without a certificate other servers are called all the same, and decide themselves what they think of it. */

@@ -99,11 +99,12 @@ async function startAuthentication(
 /** Documents that are not resources: health, metrics, profiles, discovery. */
 function createServerPages(
   { registry, types }: Foundation,
-  { front, storage, options }: ServingParts,
+  { front, storage, aggregation, options }: ServingParts,
   { authentication, flowControl }: { authentication: Authentication; flowControl: FlowControlOfServer },
 ): Pages {
   const discovery = createDiscovery({
     ...{ registry, types },
+    remote: aggregation.remoteApis,
     domains: options.api.domains,
     serverAddress: externalAddress(options.serving),
     version: { ...VERSION, gitVersion: options.observability.reportedVersion ?? VERSION.gitVersion },

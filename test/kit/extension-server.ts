@@ -29,7 +29,7 @@ export interface Seen {
   readonly rawHeaders: readonly string[];
   readonly body: string;
   /** The name in the certificate of who called. */
-  readonly caller: string | undefined;
+  readonly caller: string;
 }
 
 export type Answering = (seen: Seen, response: ServerResponse) => void;
@@ -97,7 +97,7 @@ export async function startExtension(wishes: ExtensionWishes): Promise<Extension
 async function read(request: IncomingMessage): Promise<Seen> {
   const { method = '', url = '', headers, rawHeaders } = request;
   const socket = request.socket as TLSSocket;
-  const caller = socket.getPeerCertificate().subject?.CN;
+  const caller = String(socket.getPeerCertificate().subject?.CN);
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return { method, url, headers, rawHeaders, caller, body: Buffer.concat(chunks).toString() };

@@ -4,6 +4,9 @@ export interface Priority {
   readonly version: number;
 }
 
+/** The group in which API services are found. It has none itself. */
+export const API_SERVICE_GROUP = 'apiregistration.k8s.io';
+
 /** Of groups, as Kubernetes has them. */
 const GROUPS: Readonly<Record<string, number>> = {
   '': 18_000,
