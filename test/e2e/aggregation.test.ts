@@ -16,6 +16,7 @@ import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
 const CLUSTER_IP = '127.78.0.10';
 const PATH = '/apis/apiregistration.k8s.io/v1/apiservices';
+const CRONS = '/apis/stable.example.com/v1/namespaces/default/crons';
 const FLUNDERS = '/apis/wardle.example.com/v1/namespaces/default/flunders';
 const VERBS = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
 const VERSIONS = {
@@ -24,8 +25,10 @@ const VERSIONS = {
   ],
 };
 
-let database: TestDatabase;
+let databases: TestDatabase[];
 let cluster: Cluster;
+/** Another one of the servers under test, with a database of its own. */
+let behind: Cluster;
 let extension: ExtensionServer;
 let folder: string;
 
@@ -43,21 +46,35 @@ beforeAll(async () => {
     clientCa: authority.pem,
     versions: VERSIONS,
   });
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url, [
+  databases = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  const flags = [
+    '--authorization-mode=RBAC',
     '--disable-admission-plugins=ServiceAccount',
-    '--service-cluster-ip-range=127.78.0.0/24',
-    `--proxy-client-cert-file=${at('client.crt', pair.cert)}`,
-    `--proxy-client-key-file=${at('client.key', pair.key)}`,
+    `--requestheader-client-ca-file=${at('ca.crt', authority.pem)}`,
+    '--requestheader-allowed-names=front-proxy-client',
+    '--requestheader-username-headers=X-Remote-User',
+    '--requestheader-group-headers=X-Remote-Group',
+    '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+  ];
+  [cluster, behind] = await Promise.all([
+    startCluster(databases[0]?.url ?? '', [
+      ...flags,
+      '--service-cluster-ip-range=127.78.0.0/24',
+      `--proxy-client-cert-file=${at('client.crt', pair.cert)}`,
+      `--proxy-client-key-file=${at('client.key', pair.key)}`,
+    ]),
+    startCluster(databases[1]?.url ?? '', flags),
   ]);
   await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: 'wardle' } });
   await register();
+  await registerBehind();
+  const names = 'apiservice/v1.wardle.example.com apiservice/v1.stable.example.com';
+  await cluster.kubectl(`wait --for=condition=Available --timeout=30s ${names}`);
 });
 
 afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await extension[Symbol.asyncDispose]();
-  await database.drop();
+  await Promise.all([cluster, behind, extension].map((one) => one[Symbol.asyncDispose]()));
+  await Promise.all(databases.map((database) => database.drop()));
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -76,7 +93,28 @@ async function register(): Promise<void> {
   await cluster.request('POST', '/api/v1/namespaces/wardle/endpoints', { metadata, subsets });
   const made = await cluster.request('POST', PATH, apiService({ caBundle: base64(extension.ca) }));
   expect(made.code).toBe(201);
-  await cluster.kubectl('wait --for=condition=Available --timeout=30s apiservice/v1.wardle.example.com');
+}
+
+/** A whole API server behind a name, with a resource that a definition there has made. */
+async function registerBehind(): Promise<void> {
+  await behind.request(
+    'POST',
+    '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    definitionOf({ plural: 'crons', kind: 'Cron', shortNames: ['ct'] }),
+  );
+  const { port } = behind;
+  await cluster.request('POST', '/api/v1/namespaces/wardle/services', {
+    metadata: { name: 'behind' },
+    spec: { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] },
+  });
+  await cluster.request('POST', '/apis/apiregistration.cluster.io/v1/apiservices', {
+    metadata: { name: 'v1.stable.example.com' },
+    spec: {
+      ...{ group: 'stable.example.com', version: 'v1', groupPriorityMinimum: 1000, versionPriority: 15 },
+      service: { namespace: 'wardle', name: 'behind', port },
+      insecureSkipTLSVerify: true,
+    },
+  });
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -231,6 +269,29 @@ test('a server whose certificate is not the one that its API service asks for ge
 
 const startAuthority = async (): Promise<{ ca: string }> => ({ ca: (await Authority.create('others')).pem });
 
+const AGGREGATED = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };
+
+/** What aggregated discovery says of the first version of the group. */
+async function shown(): Promise<unknown> {
+  const { items } = (await cluster.request('GET', '/apis', undefined, AGGREGATED)).json;
+  const found = items.find(
+    ({ metadata }: { metadata: { name: string } }) => metadata.name === 'wardle.example.com',
+  );
+  return found?.versions[0];
+}
+
+test('what another server serves is found like what this one serves', async () => {
+  const [resource] = VERSIONS['wardle.example.com/v1'];
+  await expect.poll(shown).toMatchObject({ freshness: 'Current', resources: [{ resource: resource?.name }] });
+  expect((await cluster.kubectl('api-resources --api-group=wardle.example.com --no-headers')).stdout).toMatch(
+    /^flunders +wardle\.example\.com\/v1 +true +Flunder\n$/,
+  );
+  const flunder = { kind: 'Flunder', apiVersion: 'wardle.example.com/v1', metadata: { name: 'a' } };
+  extension.answer = (seen, response) =>
+    seen.url.startsWith(FLUNDERS) ? json(response, flunder) : answerDiscovery(VERSIONS, seen, response);
+  expect((await cluster.kubectl('get flunders a -o name')).stdout).toBe('flunder.wardle.example.com/a\n');
+});
+
 test('a dead server is unavailable for its own paths and for nobody else, and is found again', async () => {
   await extension.stop();
   const dead = { metadata: { annotations: { looked: 'again' } } };
@@ -246,6 +307,10 @@ test('a dead server is unavailable for its own paths and for nobody else, and is
   });
   expect(await cluster.request('GET', FLUNDERS)).toMatchObject({ code: 503, text: 'service unavailable\n' });
   expect((await cluster.request('GET', '/api/v1/namespaces/default')).code).toBe(200);
+  expect((await cluster.request('GET', '/apis/wardle.example.com/v1')).code).toBe(503);
+  const { groups } = (await cluster.request('GET', '/apis')).json;
+  expect(groups).toContainEqual(expect.objectContaining({ name: 'wardle.example.com' }));
+  await expect.poll(shown).toMatchObject({ freshness: 'Stale', resources: [{ resource: 'flunders' }] });
   const { text } = await cluster.request('GET', '/metrics');
   expect(text).toContain('aggregator_unavailable_apiservice{name="v1.wardle.example.com"} 1\n');
   expect(text).toContain('aggregator_unavailable_apiservice{name="v1.apps"} 0\n');
@@ -256,6 +321,7 @@ test('a dead server is unavailable for its own paths and for nobody else, and is
     stdout: expect.stringContaining('wardle/api   False (FailedDiscoveryCheck)'),
   });
   await extension.start();
+  // Nothing tells that it is there again, but it is tried again soon.
   await reached('v1.wardle.example.com', { status: 'True', reason: 'Passed' });
 });
 
@@ -284,14 +350,14 @@ test('the status says which object is missing on the way to a server', async () 
 });
 
 test('a definition has an API service as long as it is there, and one that is changed is mended', async () => {
-  const name = 'v1.stable.example.com';
+  const name = 'v1.local.example.com';
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const conditions = async (): Promise<unknown> =>
     (await cluster.request('GET', `${PATH}/${name}`)).json.spec;
-  const cron = definitionOf({ plural: 'crons', kind: 'Cron' });
+  const cron = definitionOf({ group: 'local.example.com', plural: 'crons', kind: 'Cron' });
   await cluster.request('POST', definitions, cron);
   const spec = {
-    group: 'stable.example.com',
+    group: 'local.example.com',
     version: 'v1',
     groupPriorityMinimum: 1000,
     versionPriority: 100,
@@ -302,20 +368,79 @@ test('a definition has an API service as long as it is there, and one that is ch
   await expect.poll(conditions).toEqual(spec);
   await cluster.request('DELETE', `${PATH}/${name}`);
   await expect.poll(conditions).toEqual(spec);
-  await cluster.request('DELETE', `${definitions}/crons.stable.example.com`);
+  await cluster.request('DELETE', `${definitions}/crons.local.example.com`);
   await expect.poll(conditions).toBeUndefined();
 });
 
-test('a server that starts again writes nothing about what is there already', async () => {
-  const revisions = async (): Promise<unknown> =>
-    (await cluster.request('GET', PATH)).json.items.map(
-      ({ metadata }: { metadata: { name: string; resourceVersion: string } }) => [
-        metadata.name,
-        metadata.resourceVersion,
-      ],
-    );
-  const before = await revisions();
-  await cluster.stop();
-  await cluster.start();
-  expect(await revisions()).toEqual(before);
+test('kubectl works with the resources of another such server as with those of this one', async () => {
+  await expect
+    .poll(async () => (await cluster.request('GET', '/openapi/v3')).json.paths['apis/stable.example.com/v1'])
+    .toBeDefined();
+  const cron = { apiVersion: 'stable.example.com/v1', kind: 'Cron', metadata: { name: 'a' }, size: 1 };
+  const watch = cluster.watch(`${CRONS}?watch=true`);
+  await expect(cluster.kubectl('create -f -', JSON.stringify(cron))).resolves.toMatchObject({
+    stdout: 'cron.stable.example.com/a created\n',
+  });
+  await watch.reached(1);
+  await cluster.kubectl('apply --server-side --force-conflicts -f -', JSON.stringify({ ...cron, size: 2 }));
+  await watch.reached(2);
+  watch.stop();
+  expect(watch.events.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED']);
+  expect((await behind.request('GET', `${CRONS}/a`)).json).toMatchObject({ size: 2 });
+  expect((await cluster.kubectl('explain ct')).stdout).toContain('KIND:       Cron');
+  expect((await cluster.kubectl('delete ct a')).stdout).toBe('cron.stable.example.com "a" deleted\n');
+  const { definitions, paths } = (await cluster.request('GET', '/openapi/v2')).json;
+  expect(definitions['com.example.stable.v1.Cron']).toBeDefined();
+  expect(paths['/apis/stable.example.com/v1/crons']).toBeDefined();
+});
+
+test('both servers ask whether the caller may, and the second knows who that is', async () => {
+  const headers = { 'impersonate-user': 'jane', 'impersonate-group': 'devs' };
+  const asJane = async (): Promise<number> => (await cluster.request('GET', CRONS, undefined, headers)).code;
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  const metadata = { name: 'crons' };
+  const rules = [{ apiGroups: ['stable.example.com'], resources: ['crons'], verbs: ['list'] }];
+  const roleRef = { kind: 'ClusterRole', name: 'crons', apiGroup: 'rbac.authorization.k8s.io' };
+  const subjects = [{ kind: 'Group', name: 'devs', apiGroup: 'rbac.authorization.k8s.io' }];
+  for (const one of [behind, cluster]) {
+    expect(await asJane()).toBe(403);
+    await one.request('POST', `${rbac}/clusterroles`, { metadata, rules });
+    await one.request('POST', `${rbac}/clusterrolebindings`, { metadata, roleRef, subjects });
+  }
+  expect(await asJane()).toBe(200);
+  await behind.request('DELETE', `${rbac}/clusterroles/crons`);
+  expect(await asJane()).toBe(403);
+});
+
+test('a server behind this one finds out here whom to trust, and asks here who a caller is and what it may', async () => {
+  const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+  expect((await cluster.request('GET', path)).json.data).toMatchObject({
+    'requestheader-allowed-names': '["front-proxy-client"]',
+    'requestheader-client-ca-file': expect.stringContaining('BEGIN CERTIFICATE'),
+    'requestheader-username-headers': '["X-Remote-User"]',
+  });
+  const accounts = '/api/v1/namespaces/wardle/serviceaccounts';
+  await cluster.request('POST', accounts, { metadata: { name: 'api' } });
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  const bind = (bindings: string, kind: string, name: string): Promise<unknown> =>
+    cluster.request('POST', `${rbac}/${bindings}`, {
+      metadata: { name: 'wardle' },
+      roleRef: { kind, name, apiGroup: 'rbac.authorization.k8s.io' },
+      subjects: [{ kind: 'ServiceAccount', namespace: 'wardle', name: 'api' }],
+    });
+  await bind('clusterrolebindings', 'ClusterRole', 'system:auth-delegator');
+  await bind('namespaces/kube-system/rolebindings', 'Role', 'extension-apiserver-authentication-reader');
+  const { token } = (await cluster.request('POST', `${accounts}/api/token`, { spec: {} })).json.status;
+  expect((await cluster.bearer(token, 'GET', path)).code).toBe(200);
+  const reviews = '/apis/authentication.k8s.io/v1/tokenreviews';
+  const reviewed = await cluster.bearer(token, 'POST', reviews, { spec: { token } });
+  expect(reviewed.json.status.user.username).toBe('system:serviceaccount:wardle:api');
+  const access = { spec: { user: 'nobody', resourceAttributes: { verb: 'get', resource: 'secrets' } } };
+  const answer = await cluster.bearer(
+    token,
+    'POST',
+    '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    access,
+  );
+  expect(answer.json.status.allowed).toBe(false);
 });
