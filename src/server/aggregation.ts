@@ -30,7 +30,7 @@ export function createAggregation(
   { storage, writing }: { readonly storage: StoragePhase; readonly writing: WritingPhase },
   { admission, serving }: Pick<ServerOptions, 'admission' | 'serving'>,
 ): AggregationPhase {
-  const { registry, logger, metrics, now, persistently } = foundation;
+  const { registry, logger, metrics, now, startup, persistently } = foundation;
   const { store } = storage;
   const services = foundation.services.branch();
   const remote = new RemoteVersions();
@@ -53,6 +53,7 @@ export function createAggregation(
       services.start('api-services', 'essential', (signal, works) => follower.run(signal, works));
       await services.until(follower.ready());
       await persistently(() => local.begin());
+      startup.finished('api-services');
       services.start('local-api-services', 'upkeep', (signal) => local.run(signal));
       services.start('api-service-availability', 'upkeep', (signal) => availability.run(signal));
       services.start('api-service-documents', 'upkeep', (signal) => documents.run(signal));
