@@ -1,15 +1,27 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { fetchRemote } from '../../src/aggregation/remote-fetch.ts';
 import { AgentCredentials, NodeTransport } from '../../src/proxy/node-transport.ts';
 import { type ExtensionServer, startExtension } from '../kit/extension-server.ts';
+import { Authority } from '../kit/pki.ts';
 
 /** Documents of another server, over connections as they are. */
 
 let extension: ExtensionServer;
 let transport: NodeTransport;
 
+let authority: Authority;
+
 beforeAll(async () => {
-  extension = await startExtension({ names: ['api.far.svc'], host: '127.0.0.1', versions: {} });
+  authority = await Authority.create('proxies');
+  extension = await startExtension({
+    names: ['api.far.svc'],
+    host: '127.0.0.1',
+    clientCa: authority.pem,
+    versions: {},
+  });
   const credentials = new AgentCredentials({ caFile: '', certFile: '', keyFile: '' });
   transport = new NodeTransport({ credentials, timeoutMs: 1000, reusesConnections: true });
 });
@@ -19,13 +31,15 @@ afterAll(async () => {
   await extension[Symbol.asyncDispose]();
 });
 
-function ask(limits: { bytes: number; ms: number }): ReturnType<typeof fetchRemote> {
+const LIMITS = { bytes: 1000, ms: 5000 };
+
+function ask(limits: { bytes: number; ms: number }, by = transport): ReturnType<typeof fetchRemote> {
   const service = { namespace: 'far', name: 'api', port: extension.port };
   const tls = { ca: extension.ca, serverName: 'api.far.svc', isVerified: true };
   const resolver = { resolve: async () => ({ host: '127.0.0.1', port: extension.port }) };
   const wanted = { path: '/apis', accept: 'application/json', etag: '"a"', limits };
   return fetchRemote(
-    { resolver, transport },
+    { resolver, transport: by },
     { service, tls },
     { ...wanted, signal: new AbortController().signal },
   );
@@ -61,10 +75,37 @@ test('a connection that the server has closed meanwhile is replaced', async () =
     seen.push(String(headers['if-none-match']));
     response.writeHead(200, { etag: '"b"' }).end('{}');
   };
-  const limits = { bytes: 1000, ms: 5000 };
-  expect(await ask(limits)).toMatchObject({ code: 200, etag: '"b"', text: '{}' });
+  expect(await ask(LIMITS)).toMatchObject({ code: 200, etag: '"b"', text: '{}' });
   await extension.stop();
   await extension.start();
-  expect((await ask(limits)).code).toBe(200);
+  expect((await ask(LIMITS)).code).toBe(200);
   expect(seen).toEqual(['"a"', '"a"']);
+});
+
+test('a new certificate is presented as soon as its files have changed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'proxy-client-'));
+  const [certFile, keyFile] = [join(folder, 'client.crt'), join(folder, 'client.key')];
+  const write = async (name: string): Promise<void> => {
+    const { cert, key } = await authority.issue({ subject: `CN=${name}` });
+    writeFileSync(certFile, cert);
+    writeFileSync(keyFile, key);
+  };
+  await write('first');
+  const credentials = new AgentCredentials({ caFile: '', certFile, keyFile });
+  const own = new NodeTransport({ credentials, timeoutMs: 1000, reusesConnections: true });
+  const callers: string[] = [];
+  extension.answer = ({ caller }, response) => {
+    callers.push(caller);
+    response.end('{}');
+  };
+  await ask(LIMITS, own);
+  await write('second');
+  // The files are looked at every second. The look is noticed by the request after the one that begins it.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2000 });
+  credentials.current();
+  await ask(LIMITS, own);
+  vi.useRealTimers();
+  expect(callers).toEqual(['first', 'second']);
+  own.close();
+  rmSync(folder, { recursive: true });
 });
