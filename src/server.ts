@@ -1,3 +1,4 @@
+import { createAggregation } from './server/aggregation.ts';
 import { createAuditor } from './server/audit.ts';
 import { createControllers } from './server/controllers.ts';
 import { type Databases, openDatabases } from './server/databases.ts';
@@ -51,7 +52,9 @@ async function startBehind(
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
   const { servingCa } = environment;
   await phases.begin(createControllers(foundation, { storage, writing, servingCa, options }));
-  await phases.begin(createServing(foundation, { ...environment, front, storage, policy, writing, auditor }));
+  const aggregation = await phases.begin(createAggregation(foundation, { storage, writing }, options));
+  const built = { front, storage, policy, writing, aggregation, auditor };
+  await phases.begin(createServing(foundation, { ...environment, ...built }));
   return {
     port: front.port,
     failed: foundation.services.failed,

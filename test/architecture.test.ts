@@ -33,6 +33,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   pages: 9,
   resources: 10,
   'custom-resources': 10,
+  aggregation: 10,
   discovery: 10,
   controllers: 10,
   'controllers/garbage': 10,
