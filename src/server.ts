@@ -50,8 +50,7 @@ async function startBehind(
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
   const { servingCa } = environment;
-  const { collectsGarbage } = options.writing;
-  await phases.begin(createControllers(foundation, { storage, writing, servingCa, collectsGarbage }));
+  await phases.begin(createControllers(foundation, { storage, writing, servingCa, options }));
   await phases.begin(createServing(foundation, { ...environment, front, storage, policy, writing, auditor }));
   return {
     port: front.port,

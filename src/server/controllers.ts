@@ -1,22 +1,20 @@
-import { StatusError } from '../api/status.ts';
 import { repairAllocations } from '../controllers/allocation-repair.ts';
 import { bootstrapNamespaces, bootstrapPriorities, bootstrapRoles } from '../controllers/bootstrap.ts';
 import { CustomResourceAcceptance } from '../controllers/custom-resource-acceptance.ts';
 import { CustomResourceEnd } from '../controllers/custom-resource-end.ts';
 import { CustomResourceViews } from '../controllers/custom-resource-views.ts';
-import { GarbageCollector } from '../controllers/garbage/garbage-collector.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
+import type { ServerOptions } from '../options/options.ts';
 import { structuralViolations } from '../resources/apiextensions/schema/violations.ts';
-import { createReminder } from '../util/reminder.ts';
 import { builtInNames, isBuiltIn } from './built-in-names.ts';
 import type { Foundation } from './foundation.ts';
-import { addGarbageMetrics } from './garbage-metrics.ts';
 import { createNamespaceObjects } from './namespace-objects.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { Services } from './services.ts';
 import type { StoragePhase } from './storage.ts';
+import { startUpkeep } from './upkeep.ts';
 import type { WritingPhase } from './writing.ts';
 
 export interface ControllerParts {
@@ -24,8 +22,7 @@ export interface ControllerParts {
   readonly writing: WritingPhase;
   /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
-  /** --enable-garbage-collector */
-  readonly collectsGarbage: boolean;
+  readonly options: Pick<ServerOptions, 'authentication' | 'serving' | 'writing'>;
 }
 
 /** The fourth phase: creates the objects that every cluster has, and does the work of controllers that no cluster can miss. */
@@ -39,8 +36,8 @@ export function createControllers(foundation: Foundation, parts: ControllerParts
       for (const { name, run } of upkeep) services.start(name, 'upkeep', run);
       startControllers(foundation, parts, services);
       startCustomResources(foundation, parts, services);
-      if (parts.collectsGarbage) startGarbageCollection(foundation, parts, services);
       await startNamespaceObjects(foundation, parts, services);
+      startUpkeep(foundation, parts, services);
     },
   });
 }
@@ -109,26 +106,6 @@ function startCustomResources(
     onError: (error) => logger.error('views of custom resources', error),
   });
   services.start('custom-resource-views', 'upkeep', (signal) => kept.run(signal));
-}
-
-function startGarbageCollection(
-  foundation: Foundation,
-  { writing: { client } }: ControllerParts,
-  services: Services,
-): void {
-  const { registry, now, logger, metrics, describeOutage } = foundation;
-  const remind = createReminder((trouble) => logger.warn('garbage collector', { trouble }));
-  const collector = new GarbageCollector({
-    ...{ client, registry, now },
-    isOutage: (error) => describeOutage(error) !== undefined,
-    onError: (error, object) => {
-      // A webhook may refuse ten thousand deletions.
-      if (error instanceof StatusError) remind(`${object}: ${error.message}`);
-      else logger.error('garbage collector', error);
-    },
-  });
-  addGarbageMetrics(metrics, collector);
-  services.start('garbage-collector', 'upkeep', (signal) => collector.run(signal));
 }
 
 async function startNamespaceObjects(

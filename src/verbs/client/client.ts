@@ -34,6 +34,8 @@ export interface RemoveOptions {
   readonly resourceVersion?: string;
   /** What becomes of its dependents; they go after it where nothing else is said. */
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+  /** Of a pod; as it says itself where nothing else is said. */
+  readonly gracePeriodSeconds?: number;
 }
 
 /** `ending`: it waits for its grace period, or for finalizers. `conflict`: the name belongs to another object. */
@@ -190,7 +192,7 @@ export class Client {
   async remove(
     resource: ResourceOf<ApiObject>,
     name: ObjectName,
-    { uid, resourceVersion, propagationPolicy = 'Background' }: RemoveOptions = {},
+    { uid, resourceVersion, propagationPolicy = 'Background', gracePeriodSeconds }: RemoveOptions = {},
   ): Promise<RemoveOutcome> {
     const preconditions = {
       ...(uid === undefined ? {} : { uid }),
@@ -199,6 +201,7 @@ export class Client {
     const removed = this.#parts.writer.remove(this.#callFor(resource, name), name.name, {
       ...DELETE_NOW,
       propagationPolicy,
+      gracePeriodSeconds,
       preconditions,
     });
     const outcome = await orNotFound(uid === undefined ? removed : orFact(removed, 'Conflict', 'conflict'));
