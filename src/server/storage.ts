@@ -3,6 +3,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { ownFlags, type StorageOptions } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
+import type { History } from '../storage/history.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
 import { parseTarget } from '../storage/postgres/target.ts';
@@ -11,6 +12,7 @@ import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
+import type { WorkLeases } from '../storage/work-leases.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { createPhase, type Phase } from './phase.ts';
@@ -48,8 +50,10 @@ function assertReadable(url: string): void {
 /** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
 export interface StoragePhase extends Phase {
   readonly store: Store;
+  readonly history: History;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
+  readonly workLeases: WorkLeases;
   readonly signingKeys: SigningKeyStore;
   /** Undefined: people have none (--custom-resource-views). */
   readonly views: ObjectViews | undefined;
@@ -68,7 +72,7 @@ export function createStorage(
 ): StoragePhase {
   const { registry, startup } = foundation;
   const services = foundation.services.branch();
-  const { allocations, leases, signingKeys } = database;
+  const { allocations, history, leases, workLeases, signingKeys } = database;
   const log: RevisionLog = {
     committer: traceCommits(database.committer, foundation.tracing),
     feed: database.feed,
@@ -94,7 +98,7 @@ export function createStorage(
   });
   return {
     ...phase,
-    ...{ store: cache, allocations, leases, signingKeys },
+    ...{ store: cache, allocations, history, leases, workLeases, signingKeys },
     views: options.customResourceViews ? database.views : undefined,
     upkeep: [
       ...keepDatabase(database, options),

@@ -6,8 +6,10 @@ import type { ApiResponse, BytesResponse } from '../request/api-response.ts';
 import { timeWait } from '../request/waits.ts';
 import { encodeContinueToken } from '../storage/continue-token.ts';
 import { StorageError } from '../storage/errors.ts';
-import { toResourceVersion } from '../storage/revision.ts';
-import type { ListPage } from '../storage/store.ts';
+import type { ObjectKey } from '../storage/key.ts';
+import { type Revision, toResourceVersion } from '../storage/revision.ts';
+import type { Entry, ListFreshness, ListPage } from '../storage/store.ts';
+import { readAsOf, readPast } from './as-of.ts';
 import { storeFor, type VerbCall } from './call.ts';
 import { createForm } from './forms/create-form.ts';
 import type { Form, Stored } from './forms/form.ts';
@@ -72,13 +74,30 @@ export async function get(call: VerbCall): Promise<ApiResponse> {
   const form = formFor(call);
   const freshness = toFreshness(request.query.get('resourceVersion') ?? '');
   const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
+  const asOf = readAsOf(request.query, call.context.now());
   try {
-    const entry = await timeWait(request.waits, 'storage', storeFor(call).get(key, freshness, request));
+    const found =
+      asOf === undefined
+        ? storeFor(call).get(key, freshness, request)
+        : readPast(asOf, call.context.history, (revision) => getAt(call, key, revision));
+    const entry = await timeWait(request.waits, 'storage', found);
     if (entry === undefined) throw notFound(definition, name);
     return { ...objectResponse(form, 200, entry), compressible: true };
   } catch (error) {
     throw toStatusError(error, definition, name);
   }
+}
+
+async function getAt(call: VerbCall, key: ObjectKey, revision: Revision): Promise<Entry | undefined> {
+  const { namespace, name } = key;
+  const { entries } = await storeFor(call).list({
+    resource: key,
+    scope: { namespace, name },
+    freshness: { kind: 'exact', revision },
+    limit: 0,
+    caller: call.request,
+  });
+  return entries[0];
 }
 
 export async function list(call: VerbCall): Promise<ApiResponse> {
@@ -102,18 +121,24 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
   const { definition } = served;
   const selection = toSelection(options, request.target, served);
   const start = toListStart(options, definition.namespaced);
-  try {
-    const found = storeFor(call).list({
+  const asOf = options.continue === '' ? readAsOf(request.query, call.context.now()) : undefined;
+  const read = (freshness: ListFreshness): Promise<ListPage> =>
+    storeFor(call).list({
       resource: definition.storage,
       scope: selection.scope,
-      freshness: start.freshness,
+      freshness,
       limit: options.limit,
       caller: request,
       ...(start.token === undefined ? {} : { after: start.token.after }),
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
       ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
     });
-    return await timeWait(request.waits, 'storage', found);
+  try {
+    const page =
+      asOf === undefined
+        ? read(start.freshness)
+        : readPast(asOf, call.context.history, (revision) => read({ kind: 'exact', revision }));
+    return await timeWait(request.waits, 'storage', page);
   } catch (error) {
     throw toListError(error, start, served);
   }

@@ -10,6 +10,7 @@ import { withoutWritten } from '../object/written-number.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Entry } from '../storage/store.ts';
+import { refuseAsOf } from './as-of.ts';
 import { readBytes } from './body.ts';
 import { toWriteCall, type VerbCall } from './call.ts';
 import { headError, inHead } from './declared-type.ts';
@@ -45,6 +46,7 @@ export async function removeCollection(call: VerbCall): Promise<ApiResponse> {
   const form = formFor(call);
   const selection = readListOptions(call.request.query);
   checkListOptions(selection);
+  refuseAsOf(call.request.query);
   const options = await readDeleteOptions(call);
   const page = await readPage(call, selection);
   let next = 0;
