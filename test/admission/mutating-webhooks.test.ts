@@ -99,8 +99,15 @@ test('a webhook is not called again without a later change, or without IfNeeded'
   expect(webhook.received).toHaveLength(2);
 });
 
-test('a patch that changes nothing is no change', async () => {
-  webhook.respond = patchWith({ op: 'replace', path: '/data/own', value: 'x' });
+/** Go writes an empty list of operations as null. */
+const NULL = { allowed: true, patchType: 'JSONPatch', patch: base64('null') };
+
+test.each<[string, object]>([
+  ['replaces what is there by the same', patched([{ op: 'replace', path: '/data/own', value: 'x' }])],
+  ['has no operations', patched([])],
+  ['is null', NULL],
+])('a patch that %s is no change', async (_, response) => {
+  webhook.respond = respondWith(() => response);
   const chain = new AdmissionChain([counting(() => 'x'), mutating(hook())]);
   const noted = new Map<string, string>();
   const annotate = (key: string, value: string): void => void noted.set(key, value);

@@ -151,7 +151,7 @@ function requireAgain({ asked, again }: Progress): void {
 function patchOf(patch: Buffer): JsonValue {
   const error = jsonSyntaxError(patch);
   if (error !== undefined) throw internalError(error);
-  return internally(() => parseJson(patch.toString('utf8')));
+  return internally(() => parseJson(patch.toString('utf8'))) ?? [];
 }
 
 /** @throws StatusError */
