@@ -16,6 +16,8 @@ export interface PostOptions {
   readonly maxAnswerBytes: number;
   /** Query of this request, without the `?`. */
   readonly query?: string;
+  /** The span that the request is part of (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Answer {
@@ -137,6 +139,7 @@ function exchange(
         'content-length': body.length,
         'user-agent': 'pg-apiserver',
         ...(authorization === undefined ? {} : { authorization }),
+        ...(options.traceparent === undefined ? {} : { traceparent: options.traceparent }),
       },
     });
     const timer = setTimeout(() => request.destroy(new AnswerTimeout(options.timeoutMs)), options.timeoutMs);
