@@ -210,6 +210,10 @@ class Version implements CustomVersion {
     return this.#translation.from(object);
   }
 
+  fromAll(objects: readonly ApiObject[]): readonly ApiObject[] | Promise<readonly ApiObject[]> {
+    return this.#translation.fromAll(objects);
+  }
+
   through(store: Store): Store {
     let versioned = this.#stores.get(store);
     if (versioned === undefined) {
