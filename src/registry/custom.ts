@@ -46,6 +46,8 @@ export interface CustomVersion {
    * @throws StatusError when a webhook does not convert it
    */
   from(object: ApiObject): ApiObject | Promise<ApiObject>;
+  /** The stored form of an object that was just written, as a reader of this version is shown it. */
+  readBack(json: Buffer): Promise<Buffer>;
   /** The store, whose objects are read and written in this version. */
   through(store: Store): Store;
 }

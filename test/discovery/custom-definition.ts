@@ -43,6 +43,7 @@ export function customDefinition(options: CustomOptions = {}): ResourceDefinitio
     decode: notAsked,
     validate: notAsked,
     from: notAsked,
+    readBack: notAsked,
     through: notAsked,
   };
   return {
