@@ -31,7 +31,8 @@ test('metadata of an embedded object has nothing but metadata, wherever a defaul
       default: { inner: { ...head, metadata } },
     },
   };
-  const schema = new VersionSchema({ type: 'object', properties }, { types, ratchets: true }, false);
+  const rules = { keepsUnknown: false, scale: undefined };
+  const schema = new VersionSchema({ type: 'object', properties }, { types, ratchets: true }, rules);
   const expected = { ...head, metadata: { name: 'bar' } };
   const given = () => ({
     kind: 'Widget',
