@@ -51,8 +51,8 @@ async function startBehind(
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
   const { servingCa } = environment;
-  await phases.begin(createControllers(foundation, { storage, writing, servingCa }));
   const aggregation = await phases.begin(createAggregation(foundation, { storage, writing }, options));
+  await phases.begin(createControllers(foundation, { storage, writing, aggregation, servingCa }));
   const built = { front, storage, policy, writing, aggregation, auditor };
   await phases.begin(createServing(foundation, { ...environment, ...built }));
   return {

@@ -269,6 +269,15 @@ test('a server whose certificate is not the one that its API service asks for ge
 
 const startAuthority = async (): Promise<{ ca: string }> => ({ ca: (await Authority.create('others')).pem });
 
+/** A change of its service makes that a server is looked at now, and not within half a minute. */
+const hurry = (): Promise<unknown> =>
+  cluster.request(
+    'PATCH',
+    '/api/v1/namespaces/wardle/services/api',
+    { metadata: { annotations: { looked: String(Math.random()) } } },
+    { 'content-type': 'application/merge-patch+json' },
+  );
+
 const AGGREGATED = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };
 
 /** What aggregated discovery says of the first version of the group. */
@@ -294,10 +303,7 @@ test('what another server serves is found like what this one serves', async () =
 
 test('a dead server is unavailable for its own paths and for nobody else, and is found again', async () => {
   await extension.stop();
-  const dead = { metadata: { annotations: { looked: 'again' } } };
-  await cluster.request('PATCH', '/api/v1/namespaces/wardle/services/api', dead, {
-    'content-type': 'application/merge-patch+json',
-  });
+  await hurry();
   const url = `https://${CLUSTER_IP}:${extension.port}/apis/wardle.example.com/v1`;
   const why = `dial tcp ${CLUSTER_IP}:${extension.port}: connect: connection refused`;
   await reached('v1.wardle.example.com', {
@@ -392,6 +398,34 @@ test('kubectl works with the resources of another such server as with those of t
   const { definitions, paths } = (await cluster.request('GET', '/openapi/v2')).json;
   expect(definitions['com.example.stable.v1.Cron']).toBeDefined();
   expect(paths['/apis/stable.example.com/v1/crons']).toBeDefined();
+});
+
+test('a namespace that ends is emptied on other servers too, and waits for one that does not answer', async () => {
+  const ending = '/api/v1/namespaces/ending';
+  const path = '/apis/stable.example.com/v1/namespaces/ending/crons';
+  for (const one of [cluster, behind])
+    await one.request('POST', '/api/v1/namespaces', { metadata: { name: 'ending' } });
+  await cluster.request('POST', path, { metadata: { name: 'a' } });
+  await extension.stop();
+  await hurry();
+  await reached('v1.wardle.example.com', { status: 'False' });
+  await cluster.request('DELETE', ending);
+  await expect.poll(async () => (await behind.request('GET', path)).json.items).toEqual([]);
+  const failure = {
+    ...{ type: 'NamespaceDeletionDiscoveryFailure', status: 'True', reason: 'DiscoveryFailed' },
+    message:
+      'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: wardle.example.com/v1: stale GroupVersion discovery: wardle.example.com/v1',
+  };
+  await expect
+    .poll(async () => (await cluster.request('GET', ending)).json.status?.conditions)
+    .toContainEqual(expect.objectContaining(failure));
+  extension.answer = (seen, response) =>
+    seen.url.includes('/namespaces/ending/')
+      ? json(response, { items: [] })
+      : answerDiscovery(VERSIONS, seen, response);
+  await extension.start();
+  await hurry();
+  await expect.poll(async () => (await cluster.request('GET', ending)).code, { timeout: 10_000 }).toBe(404);
 });
 
 test('both servers ask whether the caller may, and the second knows who that is', async () => {
