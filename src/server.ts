@@ -25,8 +25,8 @@ export interface RunningServer {
  * Resolves when the server is ready. @throws Error when it cannot become so
  */
 export async function startServer(environment: ServerEnvironment): Promise<RunningServer> {
-  const { options, logger, databaseUrls: urls } = environment;
-  const database = openDatabase(options.storage, { urls, logger });
+  const { options, logger, databaseUrls: urls, encryption } = environment;
+  const database = openDatabase(options.storage, { urls, logger, encryption });
   const checks = createBaseChecks(database, logger, options.storage);
   const front = await Front.open({ ...environment, checks });
   try {
@@ -43,16 +43,17 @@ async function startBehind(
   database: PostgresLog,
   environment: ServerEnvironment,
 ): Promise<RunningServer> {
-  const { options } = environment;
+  const { options, encryption } = environment;
   const foundation = createFoundation(environment, front);
   const auditor = await createAuditor(options.audit, foundation);
   const phases = new Phases();
-  const storage = await phases.begin(createStorage(foundation, database, options.storage));
+  const storage = await phases.begin(createStorage(foundation, database, { ...options.storage, encryption }));
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
   const { servingCa } = environment;
   const aggregation = await phases.begin(createAggregation(foundation, { storage, writing }, options));
-  await phases.begin(createControllers(foundation, { storage, writing, aggregation, servingCa }));
+  const written = { storage, writing, aggregation, servingCa, options };
+  await phases.begin(createControllers(foundation, written));
   const built = { front, storage, policy, writing, aggregation, auditor };
   await phases.begin(createServing(foundation, { ...environment, ...built }));
   return {

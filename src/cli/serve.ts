@@ -5,7 +5,9 @@ import { checkExposure } from '../options/authorization.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
+import { openEncryption } from '../server/encryption.ts';
 import { type RunningServer, startServer } from '../server.ts';
+import { createKeySealer } from '../storage/key-sealer.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
 import { aborted } from '../util/pause.ts';
@@ -61,20 +63,23 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const { authentication, authorization, serving, storage, tls } = options;
   checkExposure(serving, authorization);
   const progress = createProgress();
+  const encryption = openEncryption(storage);
+  const sealer = createKeySealer(encryption?.encoding);
   const dataDir = resolve(storage.dataDir);
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
   const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
   const setUp = (): ReturnType<typeof ensureKeys> =>
-    setUpDatabase(databaseConnection(storage, databaseUrls), async (database) => {
-      progress(database.encryption);
-      const applied = await database.migrate({ say: progress });
-      if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
-      progress(describeWindow(await database.keepHistoryWindow(windowWish(storage))));
-      progress(`an acknowledged write is ${await database.describeDurability()}`);
-      return ensureKeys(options, dataDir, database);
-    });
+    setUpDatabase(databaseConnection(storage, databaseUrls), setUpWith, sealer);
+  const setUpWith = async (database: DatabaseSetup): ReturnType<typeof ensureKeys> => {
+    progress(database.encryption);
+    const applied = await database.migrate({ say: progress });
+    if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
+    progress(describeWindow(await database.keepHistoryWindow(windowWish(storage))));
+    progress(`an acknowledged write is ${await database.describeDurability()}`);
+    return ensureKeys(options, dataDir, database);
+  };
   const waiting = { signal: stop, say: progress };
   const { certificates, serviceAccountKeyFile } = await waitForDatabase(setUp, waiting);
   const server = await startServer({
@@ -85,6 +90,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     // Authorities that are given replace the one that was made here.
     clientCaFiles: [authentication.clientCaFile || certificates.caFile],
     serviceAccountKeyFile,
+    encryption,
     logger: openLog(options.observability),
     stop,
   });

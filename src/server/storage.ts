@@ -3,6 +3,10 @@ import type { Logger } from '../observability/logger.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { ownFlags, type StorageOptions } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
+import { EncodedLog } from '../storage/encoded-log.ts';
+import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
+import type { History } from '../storage/history.ts';
+import { createKeySealer } from '../storage/key-sealer.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
 import { parseTarget } from '../storage/postgres/target.ts';
@@ -11,6 +15,8 @@ import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
+import type { WorkLeases } from '../storage/work-leases.ts';
+import { createEncryptionService } from './encryption.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { createPhase, type Phase } from './phase.ts';
@@ -20,10 +26,16 @@ import { createStorageMetrics } from './storage-metrics.ts';
 /** For replay, and as many to each read server. Others have pools of their own. */
 const POOL_SIZE = 4;
 
+interface DatabaseParts {
+  readonly urls: readonly string[];
+  readonly logger: Logger;
+  readonly encryption: EncryptionFile | undefined;
+}
+
 /** The first query connects. @throws Error, one line, when the URL of a read server cannot be read */
 export function openDatabase(
   { readUrls, caFile, certFile, keyFile, compactionIntervalMs }: StorageOptions,
-  { urls, logger }: { readonly urls: readonly string[]; readonly logger: Logger },
+  { urls, logger, encryption }: DatabaseParts,
 ): PostgresLog {
   for (const url of readUrls) assertReadable(url);
   return openPostgres({
@@ -33,6 +45,7 @@ export function openDatabase(
     ...(certFile === '' ? {} : { certFile }),
     ...(keyFile === '' ? {} : { keyFile }),
     compactionIntervalMs,
+    sealer: createKeySealer(encryption?.encoding),
     onTrouble: (message) => logger.warn('database', { message }),
   });
 }
@@ -48,8 +61,10 @@ function assertReadable(url: string): void {
 /** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
 export interface StoragePhase extends Phase {
   readonly store: Store;
+  readonly history: History;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
+  readonly workLeases: WorkLeases;
   readonly signingKeys: SigningKeyStore;
   /** Undefined: people have none (--custom-resource-views). */
   readonly views: ObjectViews | undefined;
@@ -64,18 +79,23 @@ export interface StoragePhase extends Phase {
 export function createStorage(
   foundation: Foundation,
   database: PostgresLog,
-  options: StorageOptions,
+  options: StorageOptions & Pick<DatabaseParts, 'encryption'>,
 ): StoragePhase {
   const { registry, startup } = foundation;
   const services = foundation.services.branch();
-  const { allocations, leases, signingKeys } = database;
-  const log: RevisionLog = {
+  const { allocations, history, leases, workLeases, signingKeys } = database;
+  const { encryption } = options;
+  const stored: RevisionLog = {
     committer: traceCommits(database.committer, foundation.tracing),
     feed: database.feed,
     reader: database.reader,
   };
+  const log = new EncodedLog(stored, encryption === undefined ? [] : [encryption.encoding]);
   const cache = new WatchCache({
-    ...log,
+    committer: log.committer,
+    feed: log.feed,
+    reader: log.reader,
+    isOutdated: (resource, storedAs) => log.isOutdated(resource, storedAs),
     fieldsOf: (resource) => {
       const definition = registry.findStorage(resource);
       return definition === undefined || definition.custom !== undefined
@@ -87,6 +107,16 @@ export function createStorage(
     services,
     begin: async () => {
       services.start('watch-cache', 'essential', (signal, works) => cache.run(signal, works));
+      if (encryption !== undefined) {
+        const hasUnreadable = (): boolean => cache.state.resources.some(({ unreadable }) => unreadable > 0);
+        const { name, run } = createEncryptionService({
+          ...foundation,
+          file: encryption,
+          log,
+          hasUnreadable,
+        });
+        services.start(name, 'upkeep', run);
+      }
       await services.until(cache.ready());
       startup.finished('watch-cache');
     },
@@ -94,7 +124,7 @@ export function createStorage(
   });
   return {
     ...phase,
-    ...{ store: cache, allocations, leases, signingKeys },
+    ...{ store: cache, allocations, history, leases, workLeases, signingKeys },
     views: options.customResourceViews ? database.views : undefined,
     upkeep: [
       ...keepDatabase(database, options),

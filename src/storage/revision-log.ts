@@ -19,6 +19,12 @@ export interface RevisionLog {
   readonly reader: RevisionReader;
 }
 
+/** An object in another form than JSON, as the columns `encoded` and `media_type` have it. */
+export interface EncodedBytes {
+  readonly bytes: Buffer;
+  readonly mediaType: string;
+}
+
 export type WriteVerb = 'create' | 'update' | 'delete';
 
 /** Who wrote, kept on the revision's row for people who read history in SQL. `requestId` is the audit id. */
@@ -42,6 +48,8 @@ export interface Write {
    * metadata.resourceVersion (codec/stored-object.ts). For a delete, the object's last state.
    */
   readonly json: Buffer;
+  /** The same object as it is to be stored, where that is not as JSON. */
+  readonly encoded?: EncodedBytes;
   readonly attribution: Attribution;
   /** When the object ends by itself (Events). */
   readonly expiresAt?: Date;
@@ -69,7 +77,14 @@ export interface StoredObject {
   readonly key: ObjectKey;
   readonly revision: Revision;
   readonly uid: string;
+  /** Empty as long as it is `encoded`. */
   readonly json: Buffer;
+  /** What the database has in place of JSON. */
+  readonly encoded?: EncodedBytes;
+  /** The media type of what was `encoded`. */
+  readonly storedAs?: string;
+  /** Why it cannot be decoded. There is no `json` then. */
+  readonly unreadable?: string;
 }
 
 /** One row of the log as watchers need it. `previous` is undefined for a create. */
@@ -81,7 +96,12 @@ export interface Change extends StoredObject {
 
 /** A change with the state before it, for watches that are served from SQL. */
 export interface ChangeWithPrevious extends Change {
+  /** Empty as long as it is `previousEncoded`. */
   readonly previousJson: Buffer | undefined;
+  readonly previousEncoded?: EncodedBytes;
+  readonly previousUnreadable?: string;
+  /** Of both states in the database, where that is not the size of their JSON. */
+  readonly storedBytes?: number;
 }
 
 export interface HistoricalPage {
@@ -122,14 +142,21 @@ export interface RevisionReader {
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Whether a page ended because of its bounds, in number or bytes, rather than for want of changes. */
-export function mayHaveMore(
-  page: readonly (StoredObject & { readonly previousJson?: Buffer | undefined })[],
-  limit: number,
-): boolean {
+export function mayHaveMore(page: readonly SizedChange[], limit: number): boolean {
   if (page.length >= limit) return true;
   let sizeBytes = 0;
-  for (const { json, previousJson } of page) sizeBytes += json.length + (previousJson?.length ?? 0);
+  for (const change of page) sizeBytes += storedBytesOf(change);
   return sizeBytes >= MAX_PAGE_BYTES;
+}
+
+type SizedChange = StoredObject & Partial<ChangeWithPrevious>;
+
+/** What the states of a change take in the database. */
+export function storedBytesOf(change: SizedChange): number {
+  const { json, encoded, previousJson, previousEncoded, storedBytes } = change;
+  if (storedBytes !== undefined) return storedBytes;
+  const previous = previousEncoded?.bytes ?? previousJson;
+  return (encoded?.bytes ?? json).length + (previous?.length ?? 0);
 }
 
 export interface HistoricalList {

@@ -21,6 +21,8 @@ export const JSON_TEXT: ElementType<Buffer> = {
   write: (bytes, value, at) => value.copy(bytes, at),
 };
 
+export const BYTEA: ElementType<Buffer> = { ...JSON_TEXT, oid: 17 };
+
 export const INT8: ElementType<bigint> = {
   oid: 20,
   maxSizeOf: () => 8,

@@ -1,9 +1,10 @@
 import { type Revision, toRevision } from '../revision.ts';
-import type { StoredObject } from '../revision-log.ts';
+import type { EncodedBytes, StoredObject } from '../revision-log.ts';
+import { NO_JSON } from './rows.ts';
 
 /** Signature, flags, and the length of what may follow them. */
 const HEADER_BYTES = 11 + 4 + 4;
-const COLUMNS = 7;
+const COLUMNS = 9;
 const EMPTY = Buffer.alloc(0);
 /** Objects handed on at a time. */
 const BATCH = 500;
@@ -58,11 +59,13 @@ export class BinaryRows {
       key,
       uid: columns.text(),
       revision: columns.revision(),
-      json: columns.kept(this.#keep),
+      ...columns.bytes(this.#keep),
     });
     if (this.#objects.length >= BATCH) this.flush();
   }
 }
+
+const LACKING = 'a live object lacks a column';
 
 class Columns {
   readonly #bytes: Buffer;
@@ -87,7 +90,20 @@ class Columns {
     return toRevision(this.#bytes.readBigInt64BE(this.#next()));
   }
 
-  kept(keep: KeepBytes): Buffer {
+  /** Either JSON, or bytes in another form and what that is. */
+  bytes(keep: KeepBytes): { readonly json: Buffer; readonly encoded?: EncodedBytes } {
+    const json = this.#kept(keep);
+    const bytes = this.#kept(keep);
+    if (json !== undefined) return { json };
+    if (bytes === undefined) throw new Error(LACKING);
+    return { json: NO_JSON, encoded: { bytes, mediaType: this.text() } };
+  }
+
+  #kept(keep: KeepBytes): Buffer | undefined {
+    if (this.#bytes.readInt32BE(this.#at) < 0) {
+      this.#at += 4;
+      return undefined;
+    }
     const from = this.#next();
     return keep(this.#bytes, from, this.#at);
   }
@@ -96,7 +112,7 @@ class Columns {
   #next(): number {
     const from = this.#at + 4;
     const length = this.#bytes.readInt32BE(this.#at);
-    if (length < 0) throw new Error('a live object lacks a column');
+    if (length < 0) throw new Error(LACKING);
     this.#at = from + length;
     return from;
   }

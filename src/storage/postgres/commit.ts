@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { PoolValue } from '../allocations.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import type { Write } from '../revision-log.ts';
-import { type ElementType, INT8, JSON_TEXT, TEXT, TIMESTAMPTZ, UUID } from './binary-arrays.ts';
+import { BYTEA, type ElementType, INT8, JSON_TEXT, TEXT, TIMESTAMPTZ, UUID } from './binary-arrays.ts';
 import { call, type TextFields } from './call.ts';
 import { CallMessages } from './call-messages.ts';
 import type { Connection } from './connection.ts';
@@ -48,7 +48,7 @@ function writeColumns(messages: CallMessages, batch: readonly PendingWrite[]): v
     type: ElementType<Value>,
     toValue: (pending: PendingWrite) => Value | undefined,
   ): void => messages.array(type, batch.map(toValue));
-  column(JSON_TEXT, ({ write }) => write.json);
+  column(JSON_TEXT, ({ write }) => (write.encoded === undefined ? write.json : undefined));
   column(TEXT, ({ write }) => write.verb);
   column(TEXT, ({ write }) => write.key.group);
   column(TEXT, ({ write }) => write.key.resource);
@@ -59,6 +59,22 @@ function writeColumns(messages: CallMessages, batch: readonly PendingWrite[]): v
   column(UUID, ({ id }) => id);
   column(TIMESTAMPTZ, ({ write }) => write.expiresAt);
   for (const name of ATTRIBUTIONS) column(TEXT, ({ write }) => withoutNul(write.attribution[name]));
+}
+
+/** Two nulls where all is JSON, as nearly always. */
+function writeEncodings(messages: CallMessages, batch: readonly PendingWrite[]): void {
+  if (batch.every(({ write }) => write.encoded === undefined)) {
+    for (const type of [BYTEA, BYTEA]) messages.scalar(type, undefined);
+    return;
+  }
+  messages.array(
+    BYTEA,
+    batch.map(({ write }) => write.encoded?.bytes),
+  );
+  messages.array(
+    TEXT,
+    batch.map(({ write }) => write.encoded?.mediaType),
+  );
 }
 
 /** What the function holds the log against. */
@@ -83,18 +99,18 @@ function withoutNul(value: string): string {
 const COLUMNS =
   '$1::json[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::uuid[], ' +
   '$10::timestamptz[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint, $17::uuid, ' +
-  '$18::timestamptz';
+  '$18::timestamptz, $19::bytea[], $20::text[]';
 
 /** Most batches have no values to change hands, and do not look for any. */
 const COMMIT = {
   name: 'commit_revisions',
   text: `SELECT accepted, live FROM commit_revisions(${COLUMNS})`,
-  values: 18,
+  values: 20,
 };
 const COMMIT_HOLDING = {
   name: 'commit_holding_revisions',
-  text: `SELECT accepted, live, taken FROM commit_holding_revisions(${COLUMNS}, $19::json)`,
-  values: 19,
+  text: `SELECT accepted, live, taken FROM commit_holding_revisions(${COLUMNS}, $21::json)`,
+  values: 21,
 };
 
 /** Commits batches over one connection, one after the other. */
@@ -129,6 +145,7 @@ export class BatchCommit {
     this.#messages.begin(prepares ? { name } : { text }, values);
     writeColumns(this.#messages, batch);
     writeWitness(this.#messages, witness);
+    writeEncodings(this.#messages, batch);
     if (isHolding) this.#messages.text(JSON.stringify(batch.map(({ write }) => write.holds ?? null)));
     const sent = (): Promise<TextFields | undefined> => call(client, this.#messages.end(), timeoutMs);
     const row = await withoutWarning(client, sent).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import { pause } from '../../util/pause.ts';
 import type { Condition } from './condition.ts';
 import type { DatabaseSource } from './connection.ts';
-import { BYTES } from './queries.ts';
+import { OBJECTS_WITH_BYTES } from './queries.ts';
 import { describeTrouble } from './trouble.ts';
 
 const INTERVAL_MS = 5000;
@@ -43,10 +43,10 @@ export class Expirer {
 
 const EXPIRE = `
   WITH due AS MATERIALIZED (
-    SELECT api_group, resource, namespace, name, uid, revision, ${BYTES} AS object
-    FROM objects o
-    WHERE expires_at < clock_timestamp()
-    ORDER BY expires_at
+    SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, b.object, b.encoded, b.media_type
+    FROM ${OBJECTS_WITH_BYTES}
+    WHERE o.expires_at < clock_timestamp()
+    ORDER BY o.expires_at
     LIMIT $1
   ), batch AS MATERIALIZED (
     SELECT
@@ -55,12 +55,13 @@ const EXPIRE = `
       array_agg(uid) AS uids, array_agg(revision) AS revisions, array_agg(gen_random_uuid()) AS write_ids,
       array_agg(NULL::timestamptz) AS expiries, array_agg('system:apiserver'::text) AS usernames,
       array_agg('pg-apiserver'::text) AS user_agents, array_agg(''::text) AS nothing,
-      array_agg('expiry'::text) AS field_managers
+      array_agg('expiry'::text) AS field_managers, array_agg(encoded) AS encodings, array_agg(media_type) AS media_types
     FROM due
     HAVING count(*) > 0
   )
   SELECT cardinality(array_remove(c.accepted, NULL)) AS expired
   FROM batch b, commit_revisions(
     b.objects, b.verbs, b.api_groups, b.resources, b.namespaces, b.names, b.uids, b.revisions, b.write_ids, b.expiries,
-    b.usernames, b.user_agents, b.nothing, b.nothing, b.field_managers, NULL, NULL, NULL
+    b.usernames, b.user_agents, b.nothing, b.nothing, b.field_managers, NULL, NULL, NULL,
+    b.encodings, b.media_types
   ) c`;

@@ -22,18 +22,22 @@ import { Slab } from './slab.ts';
 const COPY = `
   COPY (
     (
-      SELECT api_group, resource, namespace, name, uid, revision, object
+      SELECT api_group, resource, namespace, name, uid, revision, object, encoded, media_type
       FROM objects
-      WHERE object IS NOT NULL
+      WHERE object IS NOT NULL OR encoded IS NOT NULL
       ORDER BY api_group, resource, namespace, name
     )
     UNION ALL
-    SELECT
-      api_group, resource, namespace, name, uid, revision,
-      (SELECT r.object FROM revisions r WHERE r.revision = o.revision)
+    SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, l.object, l.encoded, l.media_type
     FROM (
-      SELECT api_group, resource, namespace, name, uid, revision FROM objects WHERE object IS NULL ORDER BY revision
+      SELECT api_group, resource, namespace, name, uid, revision
+      FROM objects
+      WHERE object IS NULL AND encoded IS NULL
+      ORDER BY revision
     ) o
+    LEFT JOIN LATERAL (
+      SELECT r.object, r.encoded, r.media_type FROM revisions r WHERE r.revision = o.revision LIMIT 1
+    ) l ON true
   ) TO STDOUT (FORMAT binary)`;
 
 export interface LoadConnection extends Connection {

@@ -1,6 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { prepare, tables } from './prepared.ts';
 import { isWithin, OBJECT_COLUMNS, type ScopeValues } from './queries.ts';
+import type { ObjectRow } from './rows.ts';
 
 /** The state of a resource at an earlier revision, as the log tells it. */
 
@@ -9,11 +10,6 @@ interface AtValues extends ScopeValues {
   readonly afterNamespace: string;
   readonly afterName: string;
 }
-
-type ListedRow = Record<
-  'api_group' | 'resource' | 'namespace' | 'name' | 'uid' | 'revision' | 'object',
-  string
->;
 
 interface PageValues extends AtValues {
   readonly limit: number;
@@ -89,7 +85,7 @@ const changedSince = (at: PageValues) =>
 export const LIST_AT = prepare((at: PageValues) =>
   tables
     .selectFrom(
-      sql<ListedRow>`(
+      sql<ObjectRow>`(
         WITH RECURSIVE near AS MATERIALIZED (${near(at)}),
         edge AS MATERIALIZED (
           SELECT namespace, name FROM near WHERE revision <= ${at.revision}
@@ -109,20 +105,27 @@ export const LIST_AT = prepare((at: PageValues) =>
           LIMIT ${at.limit}
         )
         SELECT ${at.group}::text AS api_group, ${at.resource}::text AS resource, k.namespace, k.name, k.revision,
-          coalesce(o.uid, p.uid, s.uid) AS uid, coalesce(o.object, p.object, s.object) AS object
+          coalesce(o.uid, p.uid, s.uid) AS uid, coalesce(o.object, p.object, s.object) AS object,
+          coalesce(o.encoded, p.encoded, s.encoded) AS encoded,
+          coalesce(o.media_type, p.media_type, s.media_type) AS media_type
         FROM page AS k
         LEFT JOIN LATERAL (
-          SELECT r.uid, r.object FROM objects AS r
+          SELECT r.uid, r.object, r.encoded, r.media_type, r.object IS NOT NULL OR r.encoded IS NOT NULL AS has_bytes
+          FROM objects AS r
           WHERE r.api_group = ${at.group} AND r.resource = ${at.resource} AND r.namespace = k.namespace AND r.name = k.name
             AND r.revision = k.revision
           LIMIT 1
         ) AS o ON true
         LEFT JOIN LATERAL (
-          SELECT r.uid, r.object FROM revisions AS r WHERE o.object IS NULL AND r.revision = k.revision LIMIT 1
+          SELECT r.uid, r.object, r.encoded, r.media_type
+          FROM revisions AS r
+          WHERE o.has_bytes IS NOT TRUE AND r.revision = k.revision
+          LIMIT 1
         ) AS p ON true
         LEFT JOIN LATERAL (
-          SELECT r.uid, r.object FROM superseded AS r
-          WHERE o.object IS NULL AND p.object IS NULL AND r.revision = k.revision
+          SELECT r.uid, r.object, r.encoded, r.media_type
+          FROM superseded AS r
+          WHERE o.has_bytes IS NOT TRUE AND p.uid IS NULL AND r.revision = k.revision
           LIMIT 1
         ) AS s ON true
       )`.as('r'),

@@ -1,14 +1,26 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { MAX_PAGE_BYTES } from '../revision-log.ts';
 import { prepare, tables } from './prepared.ts';
+import type { ObjectRow } from './rows.ts';
 
 /** What is asked of the log. Revisions and other numbers are given as text (schema.ts). */
 
 /**
- * An object's bytes, from the log where a commit has left them to it: in the same statement, so that one whose bytes are brought
- * meanwhile is not missed (migrations/0042).
+ * The live objects with their bytes as `b`, from the log where a commit has left them to it: in the same statement, so that one whose
+ * bytes are brought meanwhile is not missed (migrations/0042).
  */
-export const BYTES = 'coalesce(o.object, (SELECT r.object FROM revisions r WHERE r.revision = o.revision))';
+export const OBJECTS_WITH_BYTES = `
+  objects o
+  LEFT JOIN LATERAL (
+    SELECT r.object, r.encoded, r.media_type
+    FROM revisions r
+    WHERE o.object IS NULL AND o.encoded IS NULL AND r.revision = o.revision
+    LIMIT 1
+  ) l ON true
+  CROSS JOIN LATERAL (
+    SELECT coalesce(o.object, l.object) AS object, coalesce(o.encoded, l.encoded) AS encoded,
+      coalesce(o.media_type, l.media_type) AS media_type
+  ) b`;
 
 export const OBJECT_COLUMNS = [
   'r.api_group',
@@ -18,6 +30,8 @@ export const OBJECT_COLUMNS = [
   'r.uid',
   'r.revision',
   'r.object',
+  'r.encoded',
+  'r.media_type',
 ] as const;
 
 const CHANGE_COLUMNS = [
@@ -140,13 +154,15 @@ interface KeyValues {
 export const GET = prepare(
   (of: KeyValues) =>
     tables
-      .selectFrom('objects as o')
-      .select(['o.api_group', 'o.resource', 'o.namespace', 'o.name', 'o.uid', 'o.revision'])
-      .select(sql<string>`${sql.raw(BYTES)}`.as('object'))
-      .where('api_group', '=', of.group)
-      .where('resource', '=', of.resource)
-      .where('namespace', '=', of.namespace)
-      .where('name', '=', of.name),
+      .selectFrom(
+        sql<ObjectRow>`(
+          SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, b.object, b.encoded, b.media_type
+          FROM ${sql.raw(OBJECTS_WITH_BYTES)}
+          WHERE o.api_group = ${of.group} AND o.resource = ${of.resource} AND o.namespace = ${of.namespace}
+            AND o.name = ${of.name}
+        )`.as('r'),
+      )
+      .select(OBJECT_COLUMNS),
   'get',
 );
 
@@ -175,8 +191,11 @@ interface ChangeValues extends ScopeValues {
 const bytesBefore = (size: Expression<number>) =>
   sql<string>`sum(${size}) OVER (ORDER BY r.revision ROWS UNBOUNDED PRECEDING) - ${size}`;
 
-const CHANGE_SIZE = sql<number>`octet_length(r.object::text)`;
-const CHANGES_SIZE = sql<number>`(octet_length(r.object::text) + coalesce(octet_length(coalesce(p.object, s.object)::text), 0))`;
+const CHANGE_SIZE = sql<number>`coalesce(octet_length(r.object::text), octet_length(r.encoded))`;
+const PREVIOUS_SIZE = sql<number>`coalesce(
+  octet_length(coalesce(p.object, s.object)::text), octet_length(coalesce(p.encoded, s.encoded)), 0
+)`;
+const CHANGES_SIZE = sql<number>`(${CHANGE_SIZE} + ${PREVIOUS_SIZE})`;
 
 const isInPage = sql<SqlBool>`page.bytes_before < ${sql.lit(MAX_PAGE_BYTES)}`;
 
@@ -187,7 +206,12 @@ export const CHANGES = prepare((of: ChangeValues) =>
         .selectFrom('revisions as r')
         .leftJoin('revisions as p', 'p.revision', 'r.previous_revision')
         .leftJoin('superseded as s', 's.revision', 'r.previous_revision')
-        .select(({ fn }) => [...CHANGE_COLUMNS, fn.coalesce('p.object', 's.object').as('previous_object')])
+        .select(({ fn }) => [
+          ...CHANGE_COLUMNS,
+          fn.coalesce('p.object', 's.object').as('previous_object'),
+          fn.coalesce('p.encoded', 's.encoded').as('previous_encoded'),
+          fn.coalesce('p.media_type', 's.media_type').as('previous_media_type'),
+        ])
         .select(bytesBefore(CHANGES_SIZE).as('bytes_before'))
         .where('r.api_group', '=', of.group)
         .where('r.resource', '=', of.resource)

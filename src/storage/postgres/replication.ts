@@ -3,7 +3,7 @@ import pg from 'pg';
 import { LogicalReplicationService, PgoutputPlugin } from 'pg-logical-replication';
 import { toRevision } from '../revision.ts';
 import type { Queryable } from './prepared.ts';
-import { type LoggedChange, toVerb } from './rows.ts';
+import { type LoggedChange, NO_JSON, toVerb } from './rows.ts';
 
 /**
  * The stream of inserts on `revisions` from one temporary replication slot. Everything particular to
@@ -232,7 +232,7 @@ function toStreamedChange(row: Readonly<Record<string, Buffer | null>>): LoggedC
     verb: toVerb(text('verb')),
     previous: previous == null ? undefined : toRevision(previous.readBigInt64BE()),
     committedAt: fromPostgresTime(row.committed_at),
-    json: copy(row.object),
+    ...toBytes(row),
     writeId: toUuid(row.write_id),
     follows: follows == null ? undefined : toRevision(follows.readBigInt64BE()),
   };
@@ -250,8 +250,14 @@ function toUuid(bytes: Buffer | null | undefined): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-function copy(bytes: Buffer | null | undefined): Buffer {
-  if (bytes == null) return Buffer.alloc(0);
+function toBytes(row: Readonly<Record<string, Buffer | null>>): Pick<LoggedChange, 'json' | 'encoded'> {
+  const { object, encoded, media_type: mediaType } = row;
+  if (object != null) return { json: copy(object) };
+  if (encoded == null || mediaType == null) return { json: NO_JSON };
+  return { json: NO_JSON, encoded: { bytes: copy(encoded), mediaType: mediaType.toString() } };
+}
+
+function copy(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(own);
   return own;

@@ -1,12 +1,18 @@
 import { type Revision, toRevision } from '../revision.ts';
-import type { Change, ChangeWithPrevious, StoredObject, WriteVerb } from '../revision-log.ts';
+import type { Change, ChangeWithPrevious, EncodedBytes, StoredObject, WriteVerb } from '../revision-log.ts';
 import { type TextRow, toOwnBytes } from './statements.ts';
 
 /** Rows of the log as they come from SQL, and what they mean. */
 
-export type ObjectRow = TextRow<
-  'api_group' | 'resource' | 'namespace' | 'name' | 'uid' | 'revision' | 'object'
->;
+/** The bytes of an object: one of the first two is null, and the third with the second. */
+export interface BytesRow {
+  readonly object: string | null;
+  readonly encoded: string | null;
+  readonly media_type: string | null;
+}
+
+export type ObjectRow = TextRow<'api_group' | 'resource' | 'namespace' | 'name' | 'uid' | 'revision'> &
+  BytesRow;
 
 export type ChangeRow = ObjectRow &
   TextRow<'verb' | 'committed_at' | 'write_id'> & {
@@ -26,9 +32,21 @@ export function toStoredObject(row: ObjectRow): StoredObject {
     key: { group: row.api_group, resource: row.resource, namespace: row.namespace, name: row.name },
     revision: toRevision(row.revision),
     uid: row.uid,
-    json: toOwnBytes(row.object),
+    ...toBytes(row),
   };
 }
+
+/** In place of bytes that are in another form. */
+export const NO_JSON = Buffer.alloc(0);
+
+function toBytes(row: BytesRow): { readonly json: Buffer; readonly encoded?: EncodedBytes } {
+  const { object, encoded, media_type: mediaType } = row;
+  if (encoded === null || mediaType === null) return { json: toOwnBytes(object ?? '') };
+  return { json: NO_JSON, encoded: { bytes: fromHex(encoded), mediaType } };
+}
+
+/** A bytea as text: `\x48656c6c6f`. */
+const fromHex = (text: string): Buffer => Buffer.from(text.slice(2), 'hex');
 
 export function toChange(row: ChangeRow): LoggedChange {
   return {
@@ -41,11 +59,16 @@ export function toChange(row: ChangeRow): LoggedChange {
   };
 }
 
-export function toChangeWithPrevious(
-  row: ChangeRow & { readonly previous_object: string | null },
-): ChangeWithPrevious {
-  const previousJson = row.previous_object === null ? undefined : toOwnBytes(row.previous_object);
-  return { ...toChange(row), previousJson };
+export type PreviousRow = ChangeRow & {
+  readonly [column in keyof BytesRow as `previous_${column}`]: string | null;
+};
+
+export function toChangeWithPrevious(row: PreviousRow): ChangeWithPrevious {
+  const { previous_object: object, previous_encoded: encoded, previous_media_type } = row;
+  if (object === null && encoded === null) return { ...toChange(row), previousJson: undefined };
+  const previous = toBytes({ object, encoded, media_type: previous_media_type });
+  const previousEncoded = previous.encoded === undefined ? {} : { previousEncoded: previous.encoded };
+  return { ...toChange(row), previousJson: previous.json, ...previousEncoded };
 }
 
 export function toVerb(text: string): WriteVerb {

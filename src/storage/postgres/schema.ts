@@ -13,6 +13,7 @@ export interface Schema {
   readonly epochs: EpochsTable;
   readonly allocations: AllocationsTable;
   readonly server_leases: ServerLeasesTable;
+  readonly work_leases: WorkLeasesTable;
   readonly cluster_keys: ClusterKeysTable;
   readonly signing_keys: SigningKeysTable;
   readonly schema_migrations: SchemaMigrationsTable;
@@ -26,13 +27,19 @@ interface KeyColumns {
   readonly name: string;
 }
 
-/** The log. `encoded` and `media_type`, which stand for `object` where it is not JSON, are read by nobody yet. */
-interface RevisionsTable extends KeyColumns {
+/** The bytes of an object: as JSON, or in another form, which the media type says. All null: the log has them. */
+interface BytesColumns {
+  readonly object: string | null;
+  readonly encoded: string | null;
+  readonly media_type: string | null;
+}
+
+/** The log. */
+interface RevisionsTable extends KeyColumns, BytesColumns {
   readonly revision: string;
   readonly uid: string;
   readonly verb: string;
   readonly previous_revision: string | null;
-  readonly object: string;
   readonly committed_at: string;
   readonly write_id: string;
   readonly expires_at: string | null;
@@ -46,20 +53,18 @@ interface RevisionsTable extends KeyColumns {
 }
 
 /** The live objects. The log has the bytes of those without. */
-interface ObjectsTable extends KeyColumns {
+interface ObjectsTable extends KeyColumns, BytesColumns {
   readonly revision: string;
   readonly uid: string;
   readonly expires_at: string | null;
-  readonly object: string | null;
   readonly modified_at: string;
 }
 
 /** States that the log no longer has, from `revision` to before `superseded_by`. */
-interface SupersededTable extends KeyColumns {
+interface SupersededTable extends KeyColumns, BytesColumns {
   readonly revision: string;
   readonly superseded_by: string;
   readonly uid: string;
-  readonly object: string;
   readonly committed_at: string;
 }
 
@@ -96,6 +101,13 @@ interface ServerLeasesTable {
   readonly address: string;
   readonly port: string;
   readonly expires_at: string;
+}
+
+interface WorkLeasesTable {
+  readonly work: string;
+  readonly holder: string;
+  readonly renewals: string;
+  readonly renewed_at: string;
 }
 
 interface ClusterKeysTable {

@@ -5,8 +5,9 @@ import type { StoredObject } from '../../../src/storage/revision-log.ts';
 const HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
 const TRAILER = Buffer.from([0xff, 0xff]);
 
-function row(...columns: readonly (string | bigint)[]): Buffer {
+function row(...columns: readonly (string | bigint | null)[]): Buffer {
   const parts = columns.map((column) => {
+    if (column === null) return Buffer.from([0xff, 0xff, 0xff, 0xff]);
     const bytes = typeof column === 'string' ? Buffer.from(column) : Buffer.alloc(8);
     if (typeof column === 'bigint') bytes.writeBigInt64BE(column);
     const length = Buffer.alloc(4);
@@ -16,10 +17,10 @@ function row(...columns: readonly (string | bigint)[]): Buffer {
   return Buffer.concat([Buffer.from([0, columns.length]), ...parts]);
 }
 
-const FIRST = row('', 'pods', 'default', 'a', 'uid-1', 7n, '{"x":"ü"}');
+const FIRST = row('', 'pods', 'default', 'a', 'uid-1', 7n, '{"x":"ü"}', null, null);
 const OTHERS = [
-  row('', 'pods', 'default', 'b', 'uid-2', 9n, '{}'),
-  row('apps', 'deployments', 'größe', 'c', 'uid-3', 2n ** 40n, '{"y":1}'),
+  row('', 'pods', 'default', 'b', 'uid-2', 9n, '{}', null, null),
+  row('apps', 'deployments', 'größe', 'c', 'uid-3', 2n ** 40n, '{"y":1}', null, null),
   TRAILER,
 ];
 
@@ -52,6 +53,15 @@ test('rows are read from wherever they are, with the header before the first or 
     ],
   ]);
   expect(readIn([HEADER, FIRST, ...OTHERS])).toEqual(read);
+});
+
+test('bytes in another form come with what they are, and a row without any is refused', () => {
+  const [read] = readIn([HEADER, row('', 'pods', 'default', 'a', 'uid-1', 7n, null, 'bytes', 'text/x')]);
+  expect(read?.json).toHaveLength(0);
+  expect(read?.encoded).toEqual({ bytes: Buffer.from('bytes'), mediaType: 'text/x' });
+  expect(() => readIn([HEADER, row('', 'pods', 'default', 'a', 'uid-1', 7n, null, null, null)])).toThrow(
+    /lacks/,
+  );
 });
 
 test('a row of another shape is refused', () => {

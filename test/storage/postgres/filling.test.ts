@@ -114,13 +114,14 @@ test('an object that is not JSON keeps its bytes and their type, in the views to
     "UPDATE revisions SET object = NULL, encoded = '\\x0102', media_type = 'application/octet-stream'",
   );
   const shown = () => database.query('SELECT object, encoded, media_type FROM current_objects');
-  const expected = [{ object: null, encoded: Buffer.from([1, 2]), media_type: 'application/octet-stream' }];
+  const kept = { object: null, encoded: Buffer.from([1, 2]), media_type: 'application/octet-stream' };
+  const object = { encoded: { mediaType: kept.media_type, sizeBytes: 2 } };
   expect(await unfilled(database)).toEqual(['a']);
-  expect(await shown()).toEqual(expected);
+  expect(await shown()).toEqual([{ ...kept, object }]);
   await fillObjects(database);
   expect(await unfilled(database)).toEqual([]);
-  expect(await shown()).toEqual(expected);
-  expect(await database.query('SELECT object, encoded, media_type FROM objects')).toEqual(expected);
+  expect(await shown()).toEqual([{ ...kept, object }]);
+  expect(await database.query('SELECT object, encoded, media_type FROM objects')).toEqual([kept]);
   await log.close();
 });
 
