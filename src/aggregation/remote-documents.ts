@@ -74,7 +74,7 @@ export class RemoteDocuments implements RemoteApis {
   }
 
   #settle(): void {
-    const versions = byServer(this.#parts.remote.all());
+    const versions = Map.groupBy(this.#parts.remote.all(), ({ server }) => server);
     for (const [key, { repeated }] of this.#servers) {
       if (versions.has(key)) continue;
       repeated.end();
@@ -101,12 +101,6 @@ export class RemoteDocuments implements RemoteApis {
     this.#shown = shows;
     for (const listener of this.#listeners) listener();
   }
-}
-
-function byServer(versions: Iterable<RemoteVersion>): Map<string, RemoteVersion[]> {
-  const servers = new Map<string, RemoteVersion[]>();
-  for (const one of versions) servers.set(one.server, [...(servers.get(one.server) ?? []), one]);
-  return servers;
 }
 
 /** What one server has said. It stays when the server falls silent, for those who know of its age. */

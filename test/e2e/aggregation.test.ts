@@ -331,6 +331,20 @@ test('a dead server is unavailable for its own paths and for nobody else, and is
   await reached('v1.wardle.example.com', { status: 'True', reason: 'Passed' });
 });
 
+test('what somebody else writes into the status stays, and whether the server is available is written again', async () => {
+  const name = 'v1.wardle.example.com';
+  const own = { type: 'Checked', status: 'True', reason: 'ByHand', message: '' };
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  await cluster.request('PATCH', `${PATH}/${name}/status`, { status: { conditions: [own] } }, merge);
+  const types = async (): Promise<string[]> =>
+    (await cluster.request('GET', `${PATH}/${name}`)).json.status.conditions.map(
+      ({ type }: { type: string }) => type,
+    );
+  await expect.poll(types, { timeout: 5000 }).toEqual(['Checked', 'Available']);
+  await cluster.request('PATCH', `${PATH}/${name}/status`, { status: { conditions: [] } }, merge);
+  await reached(name, { type: 'Available', status: 'True' });
+});
+
 test('the status says which object is missing on the way to a server', async () => {
   const name = 'v3.wardle.example.com';
   const service = { namespace: 'wardle', name: 'none', port: 443 };
@@ -441,9 +455,9 @@ test('both servers ask whether the caller may, and the second knows who that is'
     await one.request('POST', `${rbac}/clusterroles`, { metadata, rules });
     await one.request('POST', `${rbac}/clusterrolebindings`, { metadata, roleRef, subjects });
   }
-  expect(await asJane()).toBe(200);
+  await expect.poll(asJane).toBe(200);
   await behind.request('DELETE', `${rbac}/clusterroles/crons`);
-  expect(await asJane()).toBe(403);
+  await expect.poll(asJane).toBe(403);
 });
 
 test('a server behind this one finds out here whom to trust, and asks here who a caller is and what it may', async () => {
@@ -465,7 +479,7 @@ test('a server behind this one finds out here whom to trust, and asks here who a
   await bind('clusterrolebindings', 'ClusterRole', 'system:auth-delegator');
   await bind('namespaces/kube-system/rolebindings', 'Role', 'extension-apiserver-authentication-reader');
   const { token } = (await cluster.request('POST', `${accounts}/api/token`, { spec: {} })).json.status;
-  expect((await cluster.bearer(token, 'GET', path)).code).toBe(200);
+  await expect.poll(async () => (await cluster.bearer(token, 'GET', path)).code).toBe(200);
   const reviews = '/apis/authentication.k8s.io/v1/tokenreviews';
   const reviewed = await cluster.bearer(token, 'POST', reviews, { spec: { token } });
   expect(reviewed.json.status.user.username).toBe('system:serviceaccount:wardle:api');
