@@ -11,6 +11,7 @@ import type { ServerOptions } from '../options/options.ts';
 import { AgentCredentials, NodeTransport } from '../proxy/node-transport.ts';
 import type { RemoteApis, RemoteContents } from '../registry/remote-apis.ts';
 import { Follower } from '../storage/follower.ts';
+import { pause } from '../util/pause.ts';
 import type { Foundation } from './foundation.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { StoragePhase } from './storage.ts';
@@ -23,6 +24,8 @@ export interface AggregationPhase extends Phase {
   readonly remoteContents: RemoteContents;
 }
 
+/** How long a start waits for other servers to say what they serve. Those that have not are listed as stale. */
+const PATIENCE_MS = 2000;
 /** How long another server may take to accept a connection. Go's bound. */
 const DIAL_TIMEOUT_MS = 30_000;
 
@@ -59,6 +62,7 @@ export function createAggregation(
       services.start('local-api-services', 'upkeep', (signal) => local.run(signal));
       services.start('api-service-availability', 'upkeep', (signal) => availability.run(signal));
       services.start('api-service-documents', 'upkeep', (signal) => documents.run(signal));
+      await waitAtMost(documents.asked(), PATIENCE_MS);
     },
     close: async () => transport.close(),
   });
@@ -66,6 +70,12 @@ export function createAggregation(
   const remoteProxy = createRemoteProxy({ remote, resolver, transport, rejectsRedirects, logger });
   const remoteContents = new RemoteNamespaces({ remote, documents, resolver, transport });
   return { ...phase, remoteProxy, remoteApis: documents, remoteContents };
+}
+
+async function waitAtMost(work: Promise<void>, ms: number): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([work, pause(ms, done.signal)]);
+  done.abort();
 }
 
 /** Without a certificate other servers are called all the same, and decide themselves what they think of it. */
