@@ -51,8 +51,9 @@ async function startBehind(
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
   const { servingCa } = environment;
-  await phases.begin(createControllers(foundation, { storage, writing, servingCa, options }));
   const aggregation = await phases.begin(createAggregation(foundation, { storage, writing }, options));
+  const written = { storage, writing, aggregation, servingCa, options };
+  await phases.begin(createControllers(foundation, written));
   const built = { front, storage, policy, writing, aggregation, auditor };
   await phases.begin(createServing(foundation, { ...environment, ...built }));
   return {
