@@ -65,13 +65,15 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const progress = createProgress();
   const encryption = openEncryption(storage);
   const sealer = createKeySealer(encryption?.encoding);
+  // Plugins say by which key the cluster's own are to be encrypted now.
+  const ask = async (): Promise<void> => encryption?.ask();
   const dataDir = resolve(storage.dataDir);
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
   const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
   const setUp = (): ReturnType<typeof ensureKeys> =>
-    setUpDatabase(databaseConnection(storage, databaseUrls), setUpWith, sealer);
+    ask().then(() => setUpDatabase(databaseConnection(storage, databaseUrls), setUpWith, sealer));
   const setUpWith = async (database: DatabaseSetup): ReturnType<typeof ensureKeys> => {
     progress(database.encryption);
     const applied = await database.migrate({ say: progress });

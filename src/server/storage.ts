@@ -14,7 +14,7 @@ import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
-import { createEncryptionService } from './encryption.ts';
+import { createEncryptionChecks, createEncryptionService } from './encryption.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { createPhase, type Phase } from './phase.ts';
@@ -127,7 +127,10 @@ export function createStorage(
       ...createStorageMetrics({ ...foundation, ...options, database, cache }),
     ],
     countObjects: (resource) => cache.countObjects(resource),
-    checks: () => createCacheChecks(database, foundation.services.checks()),
+    checks: () => {
+      const { kubernetes, own } = createCacheChecks(database, foundation.services.checks());
+      return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own };
+    },
   };
 }
 

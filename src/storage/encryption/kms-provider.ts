@@ -110,6 +110,10 @@ export class KmsProvider implements Provider {
       await this.refresh();
       await pause(this.#trouble === undefined ? POLL_MS : POLL_UNWELL_MS, signal);
     }
+    this.close();
+  }
+
+  close(): void {
     this.#client.close();
   }
 
