@@ -1,3 +1,4 @@
+import { createAggregation } from './server/aggregation.ts';
 import { createAuditor } from './server/audit.ts';
 import { createControllers } from './server/controllers.ts';
 import { createFoundation, type ServerEnvironment } from './server/foundation.ts';
@@ -50,8 +51,10 @@ async function startBehind(
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
   const { servingCa } = environment;
-  await phases.begin(createControllers(foundation, { storage, writing, servingCa }));
-  await phases.begin(createServing(foundation, { ...environment, front, storage, policy, writing, auditor }));
+  await phases.begin(createControllers(foundation, { storage, writing, servingCa, options }));
+  const aggregation = await phases.begin(createAggregation(foundation, { storage, writing }, options));
+  const built = { front, storage, policy, writing, aggregation, auditor };
+  await phases.begin(createServing(foundation, { ...environment, ...built }));
   return {
     port: front.port,
     failed: foundation.services.failed,

@@ -13,7 +13,13 @@ if (unknown.length > 0)
   );
 
 // Projects are for `npm test`, where two versions share a run.
-const ARGUMENTS = ['run', '--config', 'test/vitest.config.ts', '--project', 'all', 'test/storage/postgres'];
+const ARGUMENTS = [
+  'run',
+  '--config',
+  'test/vitest.config.ts',
+  ...['--project', 'all', '--project', 'waiting'],
+  'test/storage/postgres',
+];
 
 const failed: string[] = [];
 for (const version of asked.length > 0 ? asked : Object.keys(POSTGRES_VERSIONS)) {

@@ -25,6 +25,23 @@ const ON_THE_OLDEST = [
 
 const ALONE = ['test/e2e/hostile/*.test.ts'];
 
+/** These wait for time limits of the server most of the time, so that many of them share two cores. */
+const WAITING = [
+  ...['audit-backends', 'authentication', 'database-away', 'failing-services', 'identity-providers'].map(
+    (name) => `test/e2e/${name}.test.ts`,
+  ),
+  ...[
+    'e2e/time-limits',
+    'e2e/upkeep',
+    'e2e/serving/outages',
+    'e2e/serving/endpoints',
+    'e2e/serving/shutdown',
+  ].map((name) => `test/${name}.test.ts`),
+  ...['outages', 'patience', 'shutdown', 'stalled-commits', 'tail-on-standby'].map(
+    (name) => `test/storage/postgres/${name}.test.ts`,
+  ),
+];
+
 const EVERYWHERE = {
   // Generous, because tests wait for facts: only one that will never come takes so long, also on a busy machine.
   testTimeout: 120_000,
@@ -43,15 +60,23 @@ export default defineConfig({
     maxWorkers: 3,
     reporters: ['default', new Tally()],
     projects: [
-      { test: { ...EVERYWHERE, name: 'all', include: ['test/**/*.test.ts'], exclude: ALONE } },
+      {
+        test: { ...EVERYWHERE, name: 'all', include: ['test/**/*.test.ts'], exclude: [...ALONE, ...WAITING] },
+      },
       {
         test: {
           ...{ ...EVERYWHERE, name: 'oldest-postgres', env: { TEST_POSTGRES: OLDEST_POSTGRES } },
           include: ON_THE_OLDEST.map((name) => `test/storage/postgres/${name}.test.ts`),
         },
       },
+      {
+        test: {
+          ...{ ...EVERYWHERE, name: 'waiting', include: WAITING },
+          ...{ maxWorkers: 6, sequence: { groupOrder: 1 } },
+        },
+      },
       // What measures the time of a thread has the machine for itself: neighbours in its caches make the same work longer.
-      { test: { ...EVERYWHERE, name: 'alone', include: ALONE, sequence: { groupOrder: 1 } } },
+      { test: { ...EVERYWHERE, name: 'alone', include: ALONE, sequence: { groupOrder: 2 } } },
     ],
   },
 });

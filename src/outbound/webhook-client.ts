@@ -4,8 +4,9 @@ import {
   request as httpRequest,
   type IncomingMessage,
 } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { request as httpsRequest } from 'node:https';
 import type { RemoteServer } from './client-config.ts';
+import { SecureAgent } from './secure-agent.ts';
 
 export interface PostOptions {
   /** Limit for the whole exchange, the answer included. */
@@ -15,6 +16,8 @@ export interface PostOptions {
   readonly maxAnswerBytes: number;
   /** Query of this request, without the `?`. */
   readonly query?: string;
+  /** The span that the request is part of (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Answer {
@@ -39,7 +42,7 @@ const UNAUTHORIZED = 401;
 interface Connection {
   readonly url: URL;
   readonly authorization: string | undefined;
-  readonly agent: HttpAgent | HttpsAgent;
+  readonly agent: HttpAgent | SecureAgent;
 }
 
 /**
@@ -92,7 +95,7 @@ function connect(server: RemoteServer): Connection {
   const { ca, certificate, key, serverName, insecureSkipVerify, authorization, lookup } = server;
   const url = new URL(server.url);
   if (url.protocol === 'http:') return { url, authorization, agent: new HttpAgent({ keepAlive: true }) };
-  const agent = new HttpsAgent({
+  const agent = new SecureAgent({
     keepAlive: true,
     rejectUnauthorized: !insecureSkipVerify,
     ...(ca === undefined ? {} : { ca }),
@@ -136,6 +139,7 @@ function exchange(
         'content-length': body.length,
         'user-agent': 'pg-apiserver',
         ...(authorization === undefined ? {} : { authorization }),
+        ...(options.traceparent === undefined ? {} : { traceparent: options.traceparent }),
       },
     });
     const timer = setTimeout(() => request.destroy(new AnswerTimeout(options.timeoutMs)), options.timeoutMs);

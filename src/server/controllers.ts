@@ -6,6 +6,7 @@ import { CustomResourceViews } from '../controllers/custom-resource-views.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
+import type { ServerOptions } from '../options/options.ts';
 import { structuralViolations } from '../resources/apiextensions/schema/violations.ts';
 import { builtInNames, isBuiltIn } from './built-in-names.ts';
 import type { Foundation } from './foundation.ts';
@@ -13,6 +14,7 @@ import { createNamespaceObjects } from './namespace-objects.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { Services } from './services.ts';
 import type { StoragePhase } from './storage.ts';
+import { startUpkeep } from './upkeep.ts';
 import type { WritingPhase } from './writing.ts';
 
 export interface ControllerParts {
@@ -20,6 +22,7 @@ export interface ControllerParts {
   readonly writing: WritingPhase;
   /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
+  readonly options: Pick<ServerOptions, 'authentication' | 'serving' | 'writing'>;
 }
 
 /** The fourth phase: creates the objects that every cluster has, and does the work of controllers that no cluster can miss. */
@@ -34,6 +37,7 @@ export function createControllers(foundation: Foundation, parts: ControllerParts
       startControllers(foundation, parts, services);
       startCustomResources(foundation, parts, services);
       await startNamespaceObjects(foundation, parts, services);
+      startUpkeep(foundation, parts, services);
     },
   });
 }

@@ -5,6 +5,7 @@ import { ownFlags, type StorageOptions } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
 import { EncodedLog } from '../storage/encoded-log.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
+import type { History } from '../storage/history.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
@@ -14,6 +15,7 @@ import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
+import type { WorkLeases } from '../storage/work-leases.ts';
 import { createEncryptionChecks, createEncryptionService } from './encryption.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
@@ -59,8 +61,10 @@ function assertReadable(url: string): void {
 /** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
 export interface StoragePhase extends Phase {
   readonly store: Store;
+  readonly history: History;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
+  readonly workLeases: WorkLeases;
   readonly signingKeys: SigningKeyStore;
   /** Undefined: people have none (--custom-resource-views). */
   readonly views: ObjectViews | undefined;
@@ -79,7 +83,7 @@ export function createStorage(
 ): StoragePhase {
   const { registry, startup } = foundation;
   const services = foundation.services.branch();
-  const { allocations, leases, signingKeys } = database;
+  const { allocations, history, leases, workLeases, signingKeys } = database;
   const { encryption } = options;
   const stored: RevisionLog = {
     committer: traceCommits(database.committer, foundation.tracing),
@@ -120,7 +124,7 @@ export function createStorage(
   });
   return {
     ...phase,
-    ...{ store: cache, allocations, leases, signingKeys },
+    ...{ store: cache, allocations, history, leases, workLeases, signingKeys },
     views: options.customResourceViews ? database.views : undefined,
     upkeep: [
       ...keepDatabase(database, options),

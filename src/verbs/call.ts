@@ -10,6 +10,7 @@ import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
 import type { BackendTransport } from '../request/backend.ts';
+import type { History } from '../storage/history.ts';
 import { ObjectReader } from '../storage/object-reader.ts';
 import type { Store } from '../storage/store.ts';
 import type { Expected } from './declared-type.ts';
@@ -81,6 +82,7 @@ export function toWriteCall(
 /** What every verb works with. Made once. */
 export interface VerbContext {
   readonly store: Store;
+  readonly history: History;
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly writer: ObjectWriter;

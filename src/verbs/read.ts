@@ -3,10 +3,13 @@ import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse, BytesResponse } from '../request/api-response.ts';
+import { timeWait } from '../request/waits.ts';
 import { encodeContinueToken } from '../storage/continue-token.ts';
 import { StorageError } from '../storage/errors.ts';
-import { toResourceVersion } from '../storage/revision.ts';
-import type { ListPage } from '../storage/store.ts';
+import type { ObjectKey } from '../storage/key.ts';
+import { type Revision, toResourceVersion } from '../storage/revision.ts';
+import type { Entry, ListFreshness, ListPage } from '../storage/store.ts';
+import { readAsOf, readPast } from './as-of.ts';
 import { storeFor, type VerbCall } from './call.ts';
 import { createForm } from './forms/create-form.ts';
 import type { Form, Stored } from './forms/form.ts';
@@ -71,13 +74,30 @@ export async function get(call: VerbCall): Promise<ApiResponse> {
   const form = formFor(call);
   const freshness = toFreshness(request.query.get('resourceVersion') ?? '');
   const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
+  const asOf = readAsOf(request.query, call.context.now());
   try {
-    const entry = await storeFor(call).get(key, freshness, request);
+    const found =
+      asOf === undefined
+        ? storeFor(call).get(key, freshness, request)
+        : readPast(asOf, call.context.history, (revision) => getAt(call, key, revision));
+    const entry = await timeWait(request.waits, 'storage', found);
     if (entry === undefined) throw notFound(definition, name);
     return { ...objectResponse(form, 200, entry), compressible: true };
   } catch (error) {
     throw toStatusError(error, definition, name);
   }
+}
+
+async function getAt(call: VerbCall, key: ObjectKey, revision: Revision): Promise<Entry | undefined> {
+  const { namespace, name } = key;
+  const { entries } = await storeFor(call).list({
+    resource: key,
+    scope: { namespace, name },
+    freshness: { kind: 'exact', revision },
+    limit: 0,
+    caller: call.request,
+  });
+  return entries[0];
 }
 
 export async function list(call: VerbCall): Promise<ApiResponse> {
@@ -101,17 +121,24 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
   const { definition } = served;
   const selection = toSelection(options, request.target, served);
   const start = toListStart(options, definition.namespaced);
-  try {
-    return await storeFor(call).list({
+  const asOf = options.continue === '' ? readAsOf(request.query, call.context.now()) : undefined;
+  const read = (freshness: ListFreshness): Promise<ListPage> =>
+    storeFor(call).list({
       resource: definition.storage,
       scope: selection.scope,
-      freshness: start.freshness,
+      freshness,
       limit: options.limit,
       caller: request,
       ...(start.token === undefined ? {} : { after: start.token.after }),
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
       ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
     });
+  try {
+    const found =
+      asOf === undefined
+        ? read(start.freshness)
+        : readPast(asOf, call.context.history, (revision) => read({ kind: 'exact', revision }));
+    return await timeWait(request.waits, 'storage', found);
   } catch (error) {
     throw toListError(error, start, served);
   }

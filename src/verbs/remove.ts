@@ -1,14 +1,16 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, forbidden, type Status, StatusError } from '../api/status.ts';
-import { MalformedMessage, nameOf } from '../codec/decode-error.ts';
+import { MalformedMessage, nameOf, numberText } from '../codec/decode-error.ts';
 import { decodeScalar } from '../codec/decode-scalar.ts';
 import { encodeValue, parseBytes } from '../codec/formats.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { isObject } from '../object/json-values.ts';
+import { withoutWritten } from '../object/written-number.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Entry } from '../storage/store.ts';
+import { refuseAsOf } from './as-of.ts';
 import { readBytes } from './body.ts';
 import { toWriteCall, type VerbCall } from './call.ts';
 import { headError, inHead } from './declared-type.ts';
@@ -63,6 +65,7 @@ export async function removeCollection(call: VerbCall): Promise<ApiResponse> {
   const form = formFor(call);
   const selection = readListOptions(call.request.query);
   checkListOptions(selection);
+  refuseAsOf(call.request.query);
   const options = await readDeleteOptions(call);
   const page = await readPage(call, selection);
   let next = 0;
@@ -93,7 +96,7 @@ async function removeEntry(
   { namespace, name }: Entry,
   options: DeleteOptions,
 ): Promise<Removed | 'not-found'> {
-  const removal = { ...toRemovalCall(call, options), namespace };
+  const removal = { ...toRemovalCall(call, options), namespace, isOfCollection: true } as const;
   return orNotFound(call.context.writer.remove(removal, name, options));
 }
 
@@ -149,8 +152,9 @@ function fromBody({ context, request }: VerbCall, bytes: Buffer): DeleteOptions 
   if (body.kind !== undefined && body.kind !== 'DeleteOptions') {
     throw badRequest(`decoded object cannot be converted to DeleteOptions: kind is ${String(body.kind)}`);
   }
-  request.audit?.requestBody(body);
-  return { ...toDeleteOptions(body), dryRun: isDryRun(request.query) || listOf(body.dryRun).includes('All') };
+  const options = toDeleteOptions(body);
+  request.audit?.requestBody(withoutWritten(body));
+  return { ...options, dryRun: isDryRun(request.query) || listOf(body.dryRun).includes('All') };
 }
 
 /** Nothing, too, is an object. @throws StatusError 400 */
@@ -164,7 +168,8 @@ function parseBody(request: AuthorizedResourceRequest, bytes: Buffer, schema: Me
 
 function readBody(bytes: Buffer, format: Format, schema: MessageSchema): JsonValue {
   try {
-    return parseBytes(bytes, format, schema).value;
+    const { value, written } = parseBytes(bytes, format, schema);
+    return written?.() ?? value;
   } catch (error) {
     if (error instanceof MalformedMessage) throw badRequest(error.message);
     if (!(error instanceof SyntaxError)) throw error;
@@ -194,7 +199,8 @@ function toSeconds(value: JsonValue | undefined): number | undefined {
   if (value === undefined) return undefined;
   const seconds = decodeScalar(value, 'int64');
   if (seconds !== undefined) return Number(seconds);
-  const given = typeof value === 'number' || typeof value === 'bigint' ? `number ${value}` : nameOf(value);
+  const number = numberText(value);
+  const given = number === undefined ? nameOf(value) : `number ${number}`;
   throw badRequest(
     `json: cannot unmarshal ${given} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`,
   );

@@ -6,6 +6,7 @@ import type { Caller } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { WatchQuery } from '../storage/store.ts';
+import { refuseAsOf } from './as-of.ts';
 import { storeFor, type VerbCall, type VerbContext } from './call.ts';
 import { Framing } from './forms/framing.ts';
 import {
@@ -26,6 +27,7 @@ export function watch(call: VerbCall): ApiResponse {
   const { context, request, served } = call;
   const options = readListOptions(request.query);
   checkWatchOptions(options, context.watchList);
+  refuseAsOf(request.query);
   const selection = toSelection(options, request.target, served);
   const isList = options.sendInitialEvents === true && options.allowWatchBookmarks;
   // The rows of a table are no items of a list, so clients could not put the list together from them.

@@ -438,6 +438,11 @@ test('a browser may send its token as a protocol of a websocket', async () => {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'tina' }],
   });
+  const authorization = 'Bearer static-token';
+  // A binding counts once the authorizer has heard of it.
+  await expect
+    .poll(() => send({ method: 'GET', path: `${CORE}/kube-system/configmaps`, headers: { authorization } }))
+    .toMatchObject({ code: 200 });
   const encode = (token: string): string =>
     `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`;
   const ca = readFileSync(join(cluster.folder, 'certificates', 'ca.crt'));

@@ -197,6 +197,14 @@ test('a list or watch from before the window is Expired, and compaction leaves l
   await cluster.start();
   const list = await cluster.request('GET', `${MAPS}?resourceVersion=${first}&resourceVersionMatch=Exact`);
   expectStatus(list, 410, 'Expired', 'The resourceVersion for the provided list is too old.');
+  for (const at of [first, '2020-01-01T00:00:00Z'])
+    for (const path of [MAPS, `${MAPS}/live`])
+      expectStatus(
+        await cluster.request('GET', `${path}?asOf=${at}`),
+        410,
+        'Expired',
+        /^asOf: history is kept from revision \d+ \(\d{4}-.*Z\)$/,
+      );
   // A chunked list that took too long may be finished all the same, from the newest state.
   const next = (token: string) => cluster.request('GET', `${MAPS}?limit=500&continue=${token}`);
   const late = await next(chunk.json.metadata.continue);

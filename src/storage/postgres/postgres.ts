@@ -7,6 +7,7 @@ import { Condition } from './condition.ts';
 import { type ConnectionOptions, connectWritable, findReadable, toClientConfig } from './connection.ts';
 import { Expirer } from './expirer.ts';
 import { PostgresFeed } from './feed.ts';
+import { PostgresHistory } from './history.ts';
 import { Hosts } from './hosts.ts';
 import { KnownHistory } from './known-history.ts';
 import { connectToLoad } from './load.ts';
@@ -18,6 +19,7 @@ import { PostgresServerLeases } from './server-leases.ts';
 import { PostgresSigningKeys } from './signing-keys.ts';
 import { PRIMARY, type TailSource } from './tail-source.ts';
 import { describeTrouble } from './trouble.ts';
+import { PostgresWorkLeases } from './work-leases.ts';
 
 export interface PostgresOptions extends ConnectionOptions {
   /** postgres:// URLs of standbys, which are read from where they have what is wanted. */
@@ -41,10 +43,12 @@ export interface PostgresLog {
   readonly committer: BatchingCommitter;
   readonly allocations: PostgresAllocations;
   readonly reader: PostgresReader;
+  readonly history: PostgresHistory;
   readonly feed: PostgresFeed;
   readonly compactor: Compactor;
   readonly expirer: Expirer;
   readonly leases: PostgresServerLeases;
+  readonly workLeases: PostgresWorkLeases;
   readonly signingKeys: PostgresSigningKeys;
   readonly views: PostgresObjectViews;
   /** Connections for all but commits and the stream, now. */
@@ -83,6 +87,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     committer,
     allocations: new PostgresAllocations(upkeep),
     reader,
+    history: new PostgresHistory(sources.replay),
     feed: new PostgresFeed({
       reader,
       sources: { primary, standbys: () => readServers.tailSources() },
@@ -101,6 +106,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     }),
     expirer: new Expirer({ database: upkeep, condition: new Condition('expiry', onTrouble) }),
     leases: new PostgresServerLeases(upkeep),
+    workLeases: new PostgresWorkLeases(upkeep),
     signingKeys: new PostgresSigningKeys(upkeep, given.sealer ?? createKeySealer(undefined)),
     views: new PostgresObjectViews(upkeep),
     pool: () => pools.state(),

@@ -13,6 +13,7 @@ export interface Schema {
   readonly epochs: EpochsTable;
   readonly allocations: AllocationsTable;
   readonly server_leases: ServerLeasesTable;
+  readonly work_leases: WorkLeasesTable;
   readonly cluster_keys: ClusterKeysTable;
   readonly signing_keys: SigningKeysTable;
   readonly schema_migrations: SchemaMigrationsTable;
@@ -100,6 +101,13 @@ interface ServerLeasesTable {
   readonly address: string;
   readonly port: string;
   readonly expires_at: string;
+}
+
+interface WorkLeasesTable {
+  readonly work: string;
+  readonly holder: string;
+  readonly renewals: string;
+  readonly renewed_at: string;
 }
 
 interface ClusterKeysTable {

@@ -4,6 +4,7 @@ import { toStoredJson } from '../../codec/stored-object.ts';
 import { copyJson, equalExcept } from '../../object/equality.ts';
 import { sameOwners } from '../../object/managed-fields/owners.ts';
 import { storeOf } from '../../registry/custom.ts';
+import { timeWait } from '../../request/waits.ts';
 import { StorageError, type UnreadableObject } from '../../storage/errors.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
@@ -110,10 +111,10 @@ export class Commits {
   }
 
   #commit(call: WriteCall, { verb, object, json, old, expected }: Revised): Promise<Revision> {
-    const { definition, caller, author } = call;
+    const { definition, caller, author, request } = call;
     const { name = '', uid = '' } = object.metadata;
     const holds = allocatedBy(definition, verb, object, old);
-    return this.#storeOf(call).commit({
+    const commit = this.#storeOf(call).commit({
       verb,
       key: toKey(call, name),
       uid,
@@ -126,6 +127,7 @@ export class Commits {
         ? { expiresAt: new Date(this.#now().getTime() + this.#eventTtlMs) }
         : {}),
     });
+    return timeWait(request?.waits, 'storage', commit);
   }
 }
 

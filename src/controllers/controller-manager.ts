@@ -1,0 +1,54 @@
+import type { ResourceOf } from '../api/names.ts';
+import type { ApiObject } from '../api/object-meta.ts';
+import type { Lease } from '../api/types/coordination/v1.ts';
+import type { Client } from '../verbs/client/client.ts';
+
+const LEASES: ResourceOf<Lease> = { group: 'coordination.k8s.io', resource: 'leases' };
+/** What a controller manager elects its leader by, in the system namespace of either dialect. */
+const NAMES = [
+  { namespace: 'kube-system', name: 'kube-controller-manager' },
+  { namespace: 'cluster-system', name: 'kube-controller-manager' },
+];
+/** Of a lease that does not say how long it lasts: what client-go elects leaders with. */
+const DEFAULT_SECONDS = 15;
+
+/** A state of a lease, and when this server first saw it. */
+interface Sighting {
+  readonly resourceVersion: ApiObject['metadata']['resourceVersion'];
+  readonly atMs: number;
+}
+
+/**
+ * Whether a controller manager is at work. It says so by renewing its lease, and its clock may differ from ours: what counts is
+ * when this server saw the lease change, as in client-go's leader election (tools/leaderelection).
+ */
+export class ControllerManager {
+  readonly #client: Client;
+  readonly #now: () => number;
+  readonly #sightings = new Map<string, Sighting>();
+
+  /** `now` is a clock that never jumps, in milliseconds. */
+  constructor({ client, now }: { readonly client: Client; readonly now: () => number }) {
+    this.#client = client;
+    this.#now = now;
+  }
+
+  /** To be asked every few seconds. A lease that is seen for the first time counts as just renewed. @throws StorageError */
+  async isAtWork(): Promise<boolean> {
+    const found = await Promise.all(
+      NAMES.map(async (name) => this.#isHeld(name.namespace, await this.#client.get(LEASES, name, 'cached'))),
+    );
+    return found.includes(true);
+  }
+
+  #isHeld(namespace: string, lease: Lease | undefined): boolean {
+    const { holderIdentity = '', leaseDurationSeconds = DEFAULT_SECONDS } = lease?.spec ?? {};
+    if (lease === undefined || holderIdentity === '') return false;
+    const { resourceVersion } = lease.metadata;
+    const known = this.#sightings.get(namespace);
+    const isNew = known === undefined || known.resourceVersion !== resourceVersion;
+    const sighting = isNew ? { resourceVersion, atMs: this.#now() } : known;
+    this.#sightings.set(namespace, sighting);
+    return this.#now() < sighting.atMs + leaseDurationSeconds * 1000;
+  }
+}

@@ -1,0 +1,58 @@
+import { badRequest } from '../api/status.ts';
+import { StorageError } from '../storage/errors.ts';
+import type { History } from '../storage/history.ts';
+import { parseRevision, type Revision } from '../storage/revision.ts';
+import { expired } from './writing/storage-status.ts';
+
+/**
+ * Reading the past: `?asOf=<revision or moment>` of a get or a list, which no other Kubernetes API server has. The answer is what
+ * a get or an unchunked list would have answered then, in every form; who may read the object now may read its past.
+ */
+export type AsOf =
+  | { readonly kind: 'revision'; readonly revision: Revision }
+  | { readonly kind: 'moment'; readonly at: string };
+
+/** A client's clock may be so much ahead. What it then asks for is the newest state. */
+const CLOCK_SKEW_MS = 60_000;
+
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+
+/** Undefined: the present. @throws StatusError 400 */
+export function readAsOf(query: URLSearchParams, now: Date): AsOf | undefined {
+  const text = query.get('asOf');
+  if (text === null || text === '') return undefined;
+  if (query.get('resourceVersion')) throw invalidAsOf(text, 'may not be given beside resourceVersion');
+  const revision = /^\d+$/.test(text) ? parseRevision(text) : undefined;
+  if (revision !== undefined && revision > 0n) return { kind: 'revision', revision };
+  const atMs = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(atMs))
+    throw invalidAsOf(text, 'must be a revision, or a moment such as 2026-01-31T12:00:00Z');
+  if (atMs > now.getTime() + CLOCK_SKEW_MS) throw invalidAsOf(text, 'is in the future');
+  return { kind: 'moment', at: text };
+}
+
+/** For verbs that know no past, and where another would be meant than is done. @throws StatusError 400 */
+export function refuseAsOf(query: URLSearchParams): void {
+  const text = query.get('asOf') ?? '';
+  if (text !== '') throw invalidAsOf(text, 'only get and list can look back');
+}
+
+const invalidAsOf = (text: string, why: string): Error =>
+  badRequest(`asOf: Invalid value: ${JSON.stringify(text)}: ${why}`);
+
+/** Reads the state as of then. @throws StatusError 410 that says how far back history reaches */
+export async function readPast<Result>(
+  asOf: AsOf,
+  history: History,
+  read: (revision: Revision) => Promise<Result>,
+): Promise<Result> {
+  try {
+    const revision = asOf.kind === 'revision' ? asOf.revision : await history.revisionAt(asOf.at);
+    if (revision !== undefined) return await read(revision);
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
+  }
+  const { revision, at } = await history.begin();
+  const moment = at === undefined ? '' : ` (${at.toISOString()})`;
+  throw expired(`asOf: history is kept from revision ${revision}${moment}`);
+}
