@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { PoolValue } from '../allocations.ts';
+import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import type { Write } from '../revision-log.ts';
 import { BYTEA, type ElementType, INT8, JSON_TEXT, TEXT, TIMESTAMPTZ, UUID } from './binary-arrays.ts';
 import { call, type TextFields } from './call.ts';
 import { CallMessages } from './call-messages.ts';
+import { type CommitStatements, findCommitStatements } from './commit-functions.ts';
 import type { Connection } from './connection.ts';
 import type { KnownRow } from './known-history.ts';
 import type { Queryable } from './prepared.ts';
@@ -96,43 +98,27 @@ function withoutNul(value: string): string {
   return value.includes('\0') ? value.replaceAll('\0', '') : value;
 }
 
-const COLUMNS =
-  '$1::json[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::uuid[], ' +
-  '$10::timestamptz[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::bigint, $17::uuid, ' +
-  '$18::timestamptz, $19::bytea[], $20::text[]';
-
-/** Most batches have no values to change hands, and do not look for any. */
-const COMMIT = {
-  name: 'commit_revisions',
-  text: `SELECT accepted, live FROM commit_revisions(${COLUMNS})`,
-  values: 20,
-};
-const COMMIT_HOLDING = {
-  name: 'commit_holding_revisions',
-  text: `SELECT accepted, live, taken FROM commit_holding_revisions(${COLUMNS}, $21::json)`,
-  values: 21,
-};
-
 /** Commits batches over one connection, one after the other. */
 export class BatchCommit {
   readonly #connection: Connection;
+  #statements: CommitStatements;
   #messages = new CallMessages();
 
   /** @throws what PostgreSQL or the network said */
   static async prepare(connection: Connection): Promise<BatchCommit> {
-    const { client, prepares } = connection;
-    const statements = [COMMIT, COMMIT_HOLDING].map(({ name, text }) => `PREPARE ${name} AS ${text}`);
-    if (prepares) await client.query(statements.join('; '));
-    return new BatchCommit(connection);
+    const statements = await findCommitStatements(connection.client);
+    await prepareStatements(connection, statements);
+    return new BatchCommit(connection, statements);
   }
 
-  private constructor(connection: Connection) {
+  private constructor(connection: Connection, statements: CommitStatements) {
     this.#connection = connection;
+    this.#statements = statements;
   }
 
   /**
    * One call, one transaction, one fsync. Outcomes are in the order of the batch.
-   * @throws UncertainCommit and what PostgreSQL or the network said
+   * @throws UncertainCommit, StorageError unavailable, and what PostgreSQL or the network said
    */
   async commit(
     batch: readonly PendingWrite[],
@@ -141,11 +127,14 @@ export class BatchCommit {
   ): Promise<CommitOutcome[]> {
     const { client, prepares } = this.#connection;
     const isHolding = batch.some(({ write }) => write.holds !== undefined);
-    const { name, text, values } = isHolding ? COMMIT_HOLDING : COMMIT;
+    const isEncoded = batch.some(({ write }) => write.encoded !== undefined);
+    if (isEncoded && !this.#statements.encodes) await this.#learnToEncode();
+    const { encodes, plain, holding } = this.#statements;
+    const { name, text, values } = isHolding ? holding : plain;
     this.#messages.begin(prepares ? { name } : { text }, values);
     writeColumns(this.#messages, batch);
     writeWitness(this.#messages, witness);
-    writeEncodings(this.#messages, batch);
+    if (encodes) writeEncodings(this.#messages, batch);
     if (isHolding) this.#messages.text(JSON.stringify(batch.map(({ write }) => write.holds ?? null)));
     const sent = (): Promise<TextFields | undefined> => call(client, this.#messages.end(), timeoutMs);
     const row = await withoutWarning(client, sent).catch((error: unknown) => {
@@ -155,6 +144,25 @@ export class BatchCommit {
     });
     return row === undefined ? [] : toOutcomes(row);
   }
+
+  /** The migration may have come since. @throws StorageError unavailable */
+  async #learnToEncode(): Promise<void> {
+    const statements = await findCommitStatements(this.#connection.client);
+    if (!statements.encodes) throw new StorageError({ kind: 'unavailable', reason: NO_ENCODINGS });
+    await prepareStatements(this.#connection, statements);
+    this.#statements = statements;
+  }
+}
+
+const NO_ENCODINGS =
+  'the schema takes objects in JSON alone until servers of the version before have ended and migration 51 was applied';
+
+async function prepareStatements(
+  { client, prepares }: Connection,
+  { plain, holding }: CommitStatements,
+): Promise<void> {
+  const statements = [plain, holding].map(({ name, text }) => `PREPARE ${name} AS ${text}`);
+  if (prepares) await client.query(statements.join('; '));
 }
 
 function toOutcomes([accepted, live, taken]: TextFields): CommitOutcome[] {

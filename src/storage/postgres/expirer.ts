@@ -1,4 +1,5 @@
 import { pause } from '../../util/pause.ts';
+import { findCommitStatements } from './commit-functions.ts';
 import type { Condition } from './condition.ts';
 import type { DatabaseSource } from './connection.ts';
 import { OBJECTS_WITH_BYTES } from './queries.ts';
@@ -15,6 +16,7 @@ const BATCH_OBJECTS = 500;
 export class Expirer {
   readonly #database: DatabaseSource;
   readonly #condition: Condition;
+  #encodes = false;
 
   constructor(options: { database: DatabaseSource; condition: Condition }) {
     this.#database = options.database;
@@ -36,12 +38,14 @@ export class Expirer {
   /** One batch. Answers how many objects ended. */
   async expire(): Promise<number> {
     const { pool } = await this.#database();
-    const { rows } = await pool.query<{ expired: string }>({ text: EXPIRE, values: [BATCH_OBJECTS] });
+    this.#encodes ||= (await findCommitStatements(pool)).encodes;
+    const text = this.#encodes ? EXPIRE : EXPIRE_JSON;
+    const { rows } = await pool.query<{ expired: string }>({ text, values: [BATCH_OBJECTS] });
     return Number(rows[0]?.expired ?? 0);
   }
 }
 
-const EXPIRE = `
+const expireWith = (encodings: string): string => `
   WITH due AS MATERIALIZED (
     SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, b.object, b.encoded, b.media_type
     FROM ${OBJECTS_WITH_BYTES}
@@ -62,6 +66,8 @@ const EXPIRE = `
   SELECT cardinality(array_remove(c.accepted, NULL)) AS expired
   FROM batch b, commit_revisions(
     b.objects, b.verbs, b.api_groups, b.resources, b.namespaces, b.names, b.uids, b.revisions, b.write_ids, b.expiries,
-    b.usernames, b.user_agents, b.nothing, b.nothing, b.field_managers, NULL, NULL, NULL,
-    b.encodings, b.media_types
+    b.usernames, b.user_agents, b.nothing, b.nothing, b.field_managers, NULL, NULL, NULL${encodings}
   ) c`;
+
+const EXPIRE = expireWith(', b.encodings, b.media_types');
+const EXPIRE_JSON = expireWith('');

@@ -155,6 +155,11 @@ test('a database is upgraded while servers of the version before write and read,
     'indexes_of_partitions',
     'state_of_a_namespace',
     'custom_resource_views',
+    'work_leases',
+    'encoded_objects',
+    'sealed_keys',
+    'yaml_in_sql',
+    'changes_in_sql',
   ]);
   const last = await database.query<{ name: string; revision: string }>(
     'SELECT name, revision FROM objects LIMIT 2',
