@@ -225,7 +225,7 @@ test('history says that the collector did it, under the name that policies of Ku
 
 test('many dependents go at once, and hold up nobody', async () => {
   const owner = await map('crowded');
-  const count = 1500;
+  const count = 1000;
   let made = 0;
   const clients = Array.from({ length: 32 }, async () => {
     while (made < count) {

@@ -15,6 +15,8 @@ export interface CollectionParts {
   readonly search: OwnerSearch;
   /** Something may be to be done about a node. */
   readonly due: (node: Node) => void;
+  /** Whether the graph is as new as the cache. */
+  readonly isCurrent: () => boolean;
 }
 
 export type Outcome = 'done' | 'again';
@@ -194,7 +196,8 @@ export class Collection {
   async #change(uid: string, place: Place, change: (object: ApiObject) => ApiObject): Promise<void> {
     const { resource, ...name } = place;
     await this.#parts.client.update<ApiObject>(resource, name, (copy) => {
-      return copy.metadata.uid === uid ? change(copy) : copy;
+      // A graph that nobody keeps up any more does not know who has come since: an owner must not be let go on its word.
+      return copy.metadata.uid === uid && this.#parts.isCurrent() ? change(copy) : copy;
     });
   }
 

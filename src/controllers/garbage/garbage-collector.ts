@@ -137,7 +137,10 @@ class Run {
     this.#foreign = new ForeignOwners({ ...options, onError: (error) => onError(error, 'an event') });
     const observe = (resource: Stored, entry: Entry): void => this.#observe(resource, entry);
     const search = new OwnerSearch({ client, graph: this.#graph, observe });
-    this.#collection = new Collection({ client, graph: this.#graph, kinds: this.#kinds, search, due });
+    this.#collection = new Collection({
+      ...{ client, graph: this.#graph, kinds: this.#kinds, search, due },
+      isCurrent: () => this.#isFollowing,
+    });
     this.#queue = new WorkQueue({
       atOnce: AT_ONCE,
       work: (node) => this.#collection.work(node),
@@ -162,10 +165,14 @@ class Run {
   async #followAll(signal: AbortSignal, also: AlsoRun): Promise<void> {
     let changed = Promise.withResolvers<void>();
     const stop = this.#registry.onChange(() => changed.resolve());
-    signal.addEventListener('abort', () => changed.resolve(), { once: true });
+    const end = (): void => {
+      this.#isFollowing = false;
+      changed.resolve();
+    };
+    signal.addEventListener('abort', end, { once: true });
     try {
       await this.#followNew(signal, also);
-      this.#isFollowing = true;
+      this.#isFollowing = !signal.aborted;
       also((either) => this.#queue.run(either));
       also((either) => this.#foreign.run(either));
       while (!signal.aborted) {

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { OwnerReference } from '../../../src/api/object-meta.ts';
+import type { Event } from '../../../src/api/types/core/v1.ts';
 import { configmaps } from '../../../src/resources/core/config-map.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { clusterRole, configMap, MAPS, MemoryCluster, ROLES, turn } from './memory-cluster.ts';
@@ -93,6 +94,49 @@ test('what comes goes when its owner goes before anybody has looked for it', asy
   expect(cluster.contents()).toEqual({ other: [], kept: ['other'] });
 });
 
+test('in the foreground, what depends on others goes before them, all the way up', async () => {
+  await using cluster = await started(
+    configMap('one', 'a'),
+    configMap('two', 'a', [toMap('one')]),
+    configMap('three', 'a', [toMap('two')]),
+    configMap('four', 'a', [toMap('three')]),
+  );
+  await cluster.client.remove(MAPS, at('one'), { propagationPolicy: 'Foreground' });
+  await cluster.settled();
+  expect(cluster.log.gone).toEqual(['four', 'three', 'two', 'one']);
+});
+
+test('an object that is given another owner at the last moment stays', async () => {
+  await using cluster = await started(
+    ...[configMap('owner', 'a'), configMap('other', 'a')],
+    configMap('dependent', 'a', [toMap('owner')]),
+  );
+  await cluster.client.remove(MAPS, at('owner'));
+  cluster.log.beforeCommit = () => cluster.put(configMap('dependent', 'a', [toMap('owner'), toMap('other')]));
+  await cluster.settled();
+  expect(cluster.contents()).toEqual({ other: [], dependent: ['other'] });
+});
+
+test('a reference that is changed to name something else is looked at again', async () => {
+  await using cluster = await started(configMap('owner', 'a'), configMap('dependent', 'a', [toMap('owner')]));
+  cluster.put(configMap('dependent', 'a', [{ ...toMap('owner'), name: 'another' }]));
+  await cluster.settled();
+  expect(cluster.contents()).toEqual({ owner: [] });
+});
+
+test('an event says that an owner is in another namespace, whoever of the two is seen first', async () => {
+  await using cluster = await started(
+    ...[configMap('owner', 'b'), configMap('early', 'a', [toMap('owner')])],
+    ...[configMap('first', 'a'), configMap('after', 'b', [toMap('first')])],
+  );
+  cluster.put(configMap('valid', 'b', [toMap('owner')]));
+  cluster.put(configMap('late', 'a', [toMap('owner')]));
+  await cluster.settled();
+  expect(cluster.contents()).toEqual({ owner: [], first: [], valid: ['owner'] });
+  const events = await cluster.client.list<Event>({ group: '', resource: 'events' });
+  expect(events.map(({ involvedObject }) => involvedObject?.name).sort()).toEqual(['after', 'early', 'late']);
+});
+
 test('finalizers of a dependent say what becomes of its own dependents', async () => {
   const middle = configMap('middle', 'a', [toMap('owner')]);
   middle.metadata.finalizers = ['orphan'];
@@ -155,7 +199,7 @@ test('nothing is given up while the database is away', async () => {
   await vi.waitFor(() => expect(cluster.contents()).toEqual({}), PATIENCE);
 });
 
-test('a thousand dependents are written together, and a reset in the midst loses none of them', async () => {
+test('a thousand dependents are orphaned, with one that comes late, and a reset in the midst loses none of them', async () => {
   const names = Array.from({ length: 1000 }, (_, number) => `m${number}`);
   await using cluster = await started(
     configMap('owner', 'a'),
@@ -166,7 +210,34 @@ test('a thousand dependents are written together, and a reset in the midst loses
     Object.values(cluster.contents()).filter((owners) => owners.length === 0).length;
   while (released() < 300) await turn();
   expect(released()).toBeLessThan(1000);
+  cluster.put(configMap('late', 'a', [toMap('owner')]));
   await cluster.log.reset();
   await cluster.settled();
-  expect(cluster.contents()).toEqual(Object.fromEntries(names.map((name) => [name, []])));
+  expect(cluster.contents()).toEqual(Object.fromEntries([...names, 'late'].map((name) => [name, []])));
+});
+
+test('who comes while dependents are orphaned is orphaned too', async () => {
+  const names = Array.from({ length: 200 }, (_, number) => `m${number}`);
+  await using cluster = await started(
+    configMap('owner', 'a'),
+    ...names.map((name) => configMap(name, 'a', [toMap('owner')])),
+  );
+  await cluster.client.remove(MAPS, at('owner'), { propagationPolicy: 'Orphan' });
+  cluster.log.beforeCommit = () => cluster.put(configMap('late', 'a', [toMap('owner')]));
+  await cluster.settled();
+  expect(cluster.contents()).toEqual(Object.fromEntries([...names, 'late'].map((name) => [name, []])));
+});
+
+test('an owner is not let go on the word of a graph that is out of date', async () => {
+  const names = Array.from({ length: 500 }, (_, number) => `late${number}`);
+  await using cluster = await started(configMap('owner', 'a'), configMap('early', 'a', [toMap('owner')]));
+  await cluster.client.remove(MAPS, at('owner'), { propagationPolicy: 'Orphan' });
+  const reset = Promise.withResolvers<void>();
+  cluster.log.beforeCommit = () => {
+    for (const name of names) cluster.put(configMap(name, 'a', [toMap('owner')]));
+    cluster.log.reset().then(reset.resolve, reset.reject);
+  };
+  await reset.promise;
+  await cluster.settled();
+  expect(cluster.contents()).toEqual(Object.fromEntries(['early', ...names].map((name) => [name, []])));
 });

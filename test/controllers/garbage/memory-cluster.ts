@@ -29,6 +29,10 @@ export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(r
 /** A log in memory: what is committed reaches the cache one turn later. */
 class MemoryLog implements RevisionLog {
   readonly objects = new Map<string, StoredObject>();
+  /** Names, in the order in which they went. */
+  readonly gone: string[] = [];
+  /** Runs once, before the next commit: what another client does meanwhile. */
+  beforeCommit: (() => void) | undefined;
   /** Every write is refused while it is set. */
   isAway = false;
   #revision = 0;
@@ -42,6 +46,9 @@ class MemoryLog implements RevisionLog {
   readonly committer = {
     commit: async (write: Write) => {
       await turn();
+      const disturb = this.beforeCommit;
+      this.beforeCommit = undefined;
+      disturb?.();
       return this.#commit(write);
     },
   };
@@ -103,8 +110,10 @@ class MemoryLog implements RevisionLog {
       throw new StorageError({ kind: 'conflict', key, current: current.revision });
     this.#revision += 1;
     const stored = { key, uid, revision: toRevision(this.#revision), json };
-    if (verb === 'delete') this.objects.delete(textOf(key));
-    else this.objects.set(textOf(key), stored);
+    if (verb === 'delete') {
+      this.objects.delete(textOf(key));
+      this.gone.push(key.name);
+    } else this.objects.set(textOf(key), stored);
     this.#tell({ ...stored, verb, previous: current?.revision, committedAt: new Date() });
     return stored.revision;
   }
