@@ -31,7 +31,7 @@ const SPACE = /(?:\s|\/\/[^\n]*)*/y;
 
 function tokenAt(expression: string, offset: number): string {
   SPACE.lastIndex = offset;
-  const { length = 0 } = SPACE.exec(expression)?.[0] ?? {};
+  const length = SPACE.exec(expression)?.[0].length ?? 0;
   TOKEN.lastIndex = offset + length;
   return TOKEN.exec(expression)?.[0] ?? END;
 }
@@ -43,7 +43,7 @@ function unwanted(
   expression: string,
   offset: number,
   token: string,
-  fits = (next: string) => next === END,
+  fits: (next: string) => boolean = (next) => next === END,
 ): string {
   const isExtra = token !== END && fits(tokenAt(expression, offset + token.length));
   return `${isExtra ? 'extraneous' : 'mismatched'} input '${token}' expecting`;
