@@ -16,6 +16,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   structural: 3.5,
   storage: 4,
   outbound: 4,
+  'storage/encryption': 4.5,
   'storage/postgres': 5,
   'storage/watch-cache': 5,
   registry: 6,
@@ -32,8 +33,10 @@ const LAYERS: Readonly<Record<string, number>> = {
   pages: 9,
   resources: 10,
   'custom-resources': 10,
+  aggregation: 10,
   discovery: 10,
   controllers: 10,
+  'controllers/garbage': 10,
   diagnostics: 10,
   pipeline: 11,
   http: 12,
@@ -56,6 +59,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   cli: ['storage/postgres'],
   // The phase that opens storage, and what it shows of it.
   'server/storage.ts': ['storage/postgres', 'storage/watch-cache'],
+  'server/databases.ts': ['storage/postgres'],
   'server/storage-metrics.ts': ['storage/postgres', 'storage/watch-cache'],
   'server/health-checks.ts': ['storage/postgres'],
   // Which errors pass by themselves.

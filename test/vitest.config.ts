@@ -30,9 +30,13 @@ const WAITING = [
   ...['audit-backends', 'authentication', 'database-away', 'failing-services', 'identity-providers'].map(
     (name) => `test/e2e/${name}.test.ts`,
   ),
-  ...['e2e/time-limits', 'e2e/serving/outages', 'e2e/serving/endpoints', 'e2e/serving/shutdown'].map(
-    (name) => `test/${name}.test.ts`,
-  ),
+  ...[
+    'e2e/time-limits',
+    'e2e/upkeep',
+    'e2e/serving/outages',
+    'e2e/serving/endpoints',
+    'e2e/serving/shutdown',
+  ].map((name) => `test/${name}.test.ts`),
   ...['outages', 'patience', 'shutdown', 'stalled-commits', 'tail-on-standby'].map(
     (name) => `test/storage/postgres/${name}.test.ts`,
   ),

@@ -44,10 +44,10 @@ export class BootstrapTokens implements TokenAuthenticator {
     const read = (key: string): string => decode(object.data?.[key]);
     const valid =
       object.metadata.deletionTimestamp === undefined &&
-      TYPES.some((type) => type === object.type) &&
+      isBootstrapToken(object) &&
       equalSecrets(read('token-secret'), secret) &&
       read('token-id') === id &&
-      !this.#hasExpired(read('expiration')) &&
+      this.#now() < (tokenExpiry(object) ?? Number.POSITIVE_INFINITY) &&
       read('usage-bootstrap-authentication') === 'true';
     if (!valid) return undefined;
     const extra = read('auth-extra-groups');
@@ -56,13 +56,16 @@ export class BootstrapTokens implements TokenAuthenticator {
       ? [...new Set([GROUP, ...groups])].sort()
       : undefined;
   }
+}
 
-  /** An invalid time counts as passed. */
-  #hasExpired(expiration: string): boolean {
-    if (expiration === '') return false;
-    const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(expiration) ? Date.parse(expiration) : Number.NaN;
-    return !(ms > this.#now());
-  }
+export const isBootstrapToken = ({ type }: Secret): boolean => TYPES.some((one) => one === type);
+
+/** Milliseconds since 1970; undefined: never. An invalid time counts as passed. */
+export function tokenExpiry({ data }: Secret): number | undefined {
+  const text = decode(data?.expiration);
+  if (text === '') return undefined;
+  const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms;
 }
 
 const decode = (value: string | null = ''): string => Buffer.from(value ?? '', 'base64').toString('utf8');

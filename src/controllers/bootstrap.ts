@@ -103,8 +103,8 @@ async function ensure(
 }
 
 const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', resource: 'configmaps' };
-const TRACKING_NAMESPACE = 'kube-system';
-const TRACKING_NAME = 'kube-apiserver-legacy-service-account-token-tracking';
+export const TRACKING_NAMESPACE = 'kube-system';
+export const TRACKING_NAME = 'kube-apiserver-legacy-service-account-token-tracking';
 
 /**
  * Records the day from which the use of service account tokens in secrets is tracked. A controller manager deletes tokens that

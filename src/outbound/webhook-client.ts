@@ -4,8 +4,9 @@ import {
   request as httpRequest,
   type IncomingMessage,
 } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { request as httpsRequest } from 'node:https';
 import type { RemoteServer } from './client-config.ts';
+import { SecureAgent } from './secure-agent.ts';
 
 export interface PostOptions {
   /** Limit for the whole exchange, the answer included. */
@@ -41,7 +42,7 @@ const UNAUTHORIZED = 401;
 interface Connection {
   readonly url: URL;
   readonly authorization: string | undefined;
-  readonly agent: HttpAgent | HttpsAgent;
+  readonly agent: HttpAgent | SecureAgent;
 }
 
 /**
@@ -94,7 +95,7 @@ function connect(server: RemoteServer): Connection {
   const { ca, certificate, key, serverName, insecureSkipVerify, authorization, lookup } = server;
   const url = new URL(server.url);
   if (url.protocol === 'http:') return { url, authorization, agent: new HttpAgent({ keepAlive: true }) };
-  const agent = new HttpsAgent({
+  const agent = new SecureAgent({
     keepAlive: true,
     rejectUnauthorized: !insecureSkipVerify,
     ...(ca === undefined ? {} : { ca }),

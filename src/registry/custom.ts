@@ -40,12 +40,18 @@ export interface CustomVersion {
    * wrong and may stay so.
    */
   validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]>;
+  /** The same for a write of the status alone, which answers for the status and not for what others wrote. */
+  validateStatus(object: ApiObject, old: ApiObject): Steps<FieldError[]>;
   /**
    * An object of any version of the resource in this one, as admission shows it to those that asked for this version: converted and
    * nothing else. The object itself where it has the version.
    * @throws StatusError when a webhook does not convert it
    */
   from(object: ApiObject): ApiObject | Promise<ApiObject>;
+  /** The same for several, in their order, with one question. */
+  fromAll(objects: readonly ApiObject[]): readonly ApiObject[] | Promise<readonly ApiObject[]>;
+  /** The stored form of an object that was just written, as a reader of this version is shown it. */
+  readBack(json: Buffer): Promise<Buffer>;
   /** The store, whose objects are read and written in this version. */
   through(store: Store): Store;
 }

@@ -1,32 +1,33 @@
-import { hostname } from 'node:os';
 import { repairAllocations } from '../controllers/allocation-repair.ts';
 import { bootstrapNamespaces, bootstrapPriorities, bootstrapRoles } from '../controllers/bootstrap.ts';
-import { ControllerManager } from '../controllers/controller-manager.ts';
 import { CustomResourceAcceptance } from '../controllers/custom-resource-acceptance.ts';
 import { CustomResourceEnd } from '../controllers/custom-resource-end.ts';
 import { CustomResourceViews } from '../controllers/custom-resource-views.ts';
-import { Leadership } from '../controllers/leadership.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
+import type { ServerOptions } from '../options/options.ts';
 import { structuralViolations } from '../resources/apiextensions/schema/violations.ts';
-import { createReminder } from '../util/reminder.ts';
+import type { AggregationPhase } from './aggregation.ts';
 import { builtInNames, isBuiltIn } from './built-in-names.ts';
 import type { Foundation } from './foundation.ts';
 import { createNamespaceObjects } from './namespace-objects.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { Services } from './services.ts';
 import type { StoragePhase } from './storage.ts';
+import { startUpkeep } from './upkeep.ts';
 import type { WritingPhase } from './writing.ts';
 
 export interface ControllerParts {
   readonly storage: StoragePhase;
   readonly writing: WritingPhase;
+  readonly aggregation: AggregationPhase;
   /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
+  readonly options: Pick<ServerOptions, 'authentication' | 'serving' | 'writing'>;
 }
 
-/** The fourth phase: creates the objects that every cluster has, and does the work of controllers that no cluster can miss. */
+/** The fifth phase: creates the objects that every cluster has, and does the work of controllers that no cluster can miss. */
 export function createControllers(foundation: Foundation, parts: ControllerParts): Phase {
   const services = foundation.services.branch();
   return createPhase({
@@ -38,7 +39,7 @@ export function createControllers(foundation: Foundation, parts: ControllerParts
       startControllers(foundation, parts, services);
       startCustomResources(foundation, parts, services);
       await startNamespaceObjects(foundation, parts, services);
-      startSoleWork(foundation, parts, services);
+      startUpkeep(foundation, parts, services);
     },
   });
 }
@@ -62,7 +63,7 @@ async function createCluster(foundation: Foundation, { storage, writing }: Contr
 
 function startControllers(
   foundation: Foundation,
-  { writing: { client, quotas } }: ControllerParts,
+  { writing: { client, quotas }, aggregation }: ControllerParts,
   services: Services,
 ): void {
   const { registry, now, logger } = foundation;
@@ -71,7 +72,8 @@ function startControllers(
     (error: unknown): void =>
       logger.error(name, error);
   const namespaces = new NamespaceDeletion({
-    ...{ client, registry },
+    ...{ client, registry, now },
+    elsewhere: aggregation.remoteContents,
     onError: logAs('namespace controller'),
   });
   services.start('namespace-deletion', 'upkeep', (signal) => namespaces.run(signal));
@@ -117,28 +119,4 @@ async function startNamespaceObjects(
   const objects = createNamespaceObjects({ client, logger, servingCa });
   await objects.begin();
   services.start('namespace-objects', 'upkeep', (signal) => objects.run(signal));
-}
-
-/**
- * What one server of the cluster does at a time, and none while a controller manager does it. To add some:
- *
- *     alone('job-expiry', (turn) => jobs.run(turn));
- */
-function startSoleWork(
-  { logger, describeOutage }: Foundation,
-  { writing: { client }, storage: { workLeases: leases } }: ControllerParts,
-  services: Services,
-): void {
-  const now = (): number => performance.now();
-  const manager = new ControllerManager({ client, now });
-  const remind = createReminder((trouble) => logger.warn('the lease of the upkeep', { trouble }));
-  const leadership = new Leadership({
-    ...{ leases, now },
-    work: 'upkeep',
-    server: hostname(),
-    isDoneElsewhere: () => manager.isAtWork(),
-    onChange: (isLeader) => logger.info(1, `upkeep ${isLeader ? 'begins' : 'ends'} on this server`),
-    onError: (error) => remind(describeOutage(error) ?? String(error)),
-  });
-  services.start('upkeep-lease', 'upkeep', (signal) => leadership.run(signal));
 }

@@ -2,6 +2,7 @@ import type { GroupResource } from '../api/names.ts';
 import type { Caller } from '../request/api-request.ts';
 import type { PoolValue } from './allocations.ts';
 import type { ObjectKey, Scope } from './key.ts';
+import type { ResourceSet } from './resource-set.ts';
 import type { Revision } from './revision.ts';
 
 /**
@@ -81,6 +82,10 @@ export interface StoredObject {
   readonly json: Buffer;
   /** What the database has in place of JSON. */
   readonly encoded?: EncodedBytes;
+  /** The media type of what was `encoded`. */
+  readonly storedAs?: string;
+  /** Why it cannot be decoded. There is no `json` then. */
+  readonly unreadable?: string;
 }
 
 /** One row of the log as watchers need it. `previous` is undefined for a create. */
@@ -95,6 +100,7 @@ export interface ChangeWithPrevious extends Change {
   /** Empty as long as it is `previousEncoded`. */
   readonly previousJson: Buffer | undefined;
   readonly previousEncoded?: EncodedBytes;
+  readonly previousUnreadable?: string;
   /** Of both states in the database, where that is not the size of their JSON. */
   readonly storedBytes?: number;
 }
@@ -115,11 +121,12 @@ export interface RevisionReader {
   /**
    * All live objects of all resources on one consistent snapshot, in batches: ordered by (group, resource, namespace, name), but
    * for some of those written last, which follow by revision. `begin` is called first, with the revision of that snapshot, and
-   * once more when what came so far is to be forgotten, because it is read anew from another host.
+   * once more when what came so far is to be forgotten, because it is read anew from another host. `which`: of these resources only.
    */
   loadCurrent(
     begin: (revision: Revision) => void,
     batch: (objects: readonly StoredObject[]) => void,
+    which?: ResourceSet,
   ): Promise<void>;
   /**
    * The objects of a resource as they were at a revision, ordered by (namespace, name), those after `after` only.

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
-import { badRequest, type Status } from '../api/status.ts';
+import { badRequest, forbidden, type Status, StatusError } from '../api/status.ts';
 import { MalformedMessage, nameOf, numberText } from '../codec/decode-error.ts';
 import { decodeScalar } from '../codec/decode-scalar.ts';
 import { encodeValue, parseBytes } from '../codec/formats.ts';
@@ -29,13 +29,32 @@ export async function remove(call: VerbCall): Promise<ApiResponse> {
   const form = formFor(call);
   const options = await readDeleteOptions(call);
   const { name } = request.target;
-  const removed = await context.writer.remove(toRemovalCall(call, options), name, options);
+  const removed = await context.writer
+    .remove(toRemovalCall(call, options), name, options)
+    .catch((error: unknown) => removeUnsafely(call, options, error));
   const code = !removed.gone && options.orphanDependents === false ? 202 : 200;
   if (!removed.gone || definition.strategy.returnsDeletedObject === true)
     return objectResponse(form, code, removed);
   const { group, resource } = definition;
   const details = { name, ...(group === '' ? {} : { group }), kind: resource, uid: uidOf(removed.json) };
   return statusResponse(call, { ...SUCCESS, details });
+}
+
+const UNSAFE = 'ignoreStoreReadErrorWithClusterBreakingPotential';
+
+/** An object that cannot be read is deleted where that is asked for, by somebody who may. @throws StatusError */
+async function removeUnsafely(call: VerbCall, options: DeleteOptions, error: unknown): Promise<Removed> {
+  const isUnreadable = error instanceof StatusError && error.status.reason === 'StorageReadError';
+  if (!isUnreadable || options.ignoresReadErrors !== true) throw error;
+  const { context, request } = call;
+  const verb = 'unsafe-delete-ignore-read-errors';
+  const { user, path, target, signal } = request;
+  const { decision, reason } = await context.authorizer.authorize({ user, path, target, signal, verb });
+  const { definition } = call.served;
+  const { name } = target;
+  if (decision !== 'allow')
+    throw forbidden(definition, name, `not permitted to do "${verb}", reason: ${reason}`);
+  return context.writer.removeUnreadable(toRemovalCall(call, options), name);
 }
 
 /** How many objects one worker has under way: they are committed together, which is what makes 10,000 fast. */
@@ -124,6 +143,7 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
     orphanDependents: readBoolean(query, 'orphanDependents'),
     preconditions: {},
     dryRun: isDryRun(query),
+    ignoresReadErrors: readBoolean(query, UNSAFE) === true,
   };
 }
 
@@ -171,6 +191,7 @@ export function toDeleteOptions(body: JsonObject): DeleteOptions {
       ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
     },
     dryRun: listOf(body.dryRun).includes('All'),
+    ignoresReadErrors: body[UNSAFE] === true,
   };
 }
 

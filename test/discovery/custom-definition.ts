@@ -42,7 +42,10 @@ export function customDefinition(options: CustomOptions = {}): ResourceDefinitio
     message: notAsked,
     decode: notAsked,
     validate: notAsked,
+    validateStatus: notAsked,
     from: notAsked,
+    fromAll: notAsked,
+    readBack: notAsked,
     through: notAsked,
   };
   return {

@@ -17,7 +17,7 @@ export interface LegacyTokensOptions {
 }
 
 const CLAIM = 'kubernetes.io/serviceaccount/';
-const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since';
+export const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since';
 export const LAST_USED = 'kubernetes.io/legacy-token-last-used';
 const ANNOTATION = 'authentication.k8s.io/legacy-token-';
 const AUTO_GENERATED =

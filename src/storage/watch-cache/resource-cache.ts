@@ -1,5 +1,6 @@
 import type { GroupResource } from '../../api/names.ts';
-import { CachedEntry, type FieldReader } from '../cached-entry.ts';
+import { CachedEntry, type FieldReader, type IsOutdated } from '../cached-entry.ts';
+import { StorageError, type UnreadableObject } from '../errors.ts';
 import { type Scope, toPosition } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
@@ -7,16 +8,12 @@ import type { Entry } from '../store.ts';
 import { AppliedChange } from './applied-change.ts';
 import { CountedTree } from './counted-tree.ts';
 import { FieldIndex } from './field-index.ts';
+import { type ChangeListener, Listeners } from './listeners.ts';
 import { RecentChanges } from './recent-changes.ts';
 import type { RecentEncodings } from './recent-encodings.ts';
+import type { FedResource } from './watched-resource.ts';
 
 export type EntryTree = CountedTree<Entry>;
-
-/** What is told of changes within its scope (watcher.ts). */
-export interface ChangeListener {
-  readonly scope: Scope;
-  offer(change: AppliedChange): void;
-}
 
 /** A state of a resource that changes no more. */
 export interface Snapshot {
@@ -28,17 +25,18 @@ export interface Snapshot {
 const MAX_SNAPSHOTS = 16;
 
 /** One resource: its current objects in order, its recent changes, and its watchers. */
-export class ResourceCache {
+export class ResourceCache implements FedResource {
   readonly resource: GroupResource;
   readonly recent: RecentChanges;
   readonly #readFields: FieldReader;
   readonly #encodings: RecentEncodings;
+  readonly #isOutdated: IsOutdated | undefined;
+  /** What is there and cannot be read, by position: with the last state that could be. */
+  readonly #unreadable = new Map<string, UnreadableEntry>();
   readonly #tree: EntryTree = new CountedTree();
   readonly #indexes = new Map<string, FieldIndex>();
   readonly #snapshots: Snapshot[] = [];
-  readonly #everywhere = new Set<ChangeListener>();
-  readonly #byNamespace = new Map<string, Set<ChangeListener>>();
-  readonly #byName = new Map<string, Set<ChangeListener>>();
+  readonly #listeners = new Listeners();
   /** The last change of this resource: at any later revision it looks the same. */
   #changedAt: Revision;
 
@@ -47,8 +45,10 @@ export class ResourceCache {
     loadedAt: Revision;
     readFields: FieldReader;
     encodings: RecentEncodings;
+    isOutdated?: IsOutdated;
   }) {
     const { resource, loadedAt, readFields, encodings } = options;
+    this.#isOutdated = options.isOutdated;
     this.resource = resource;
     this.#readFields = readFields;
     this.#encodings = encodings;
@@ -61,31 +61,57 @@ export class ResourceCache {
   }
 
   get watchers(): number {
-    let count = this.#everywhere.size;
-    for (const set of this.#byNamespace.values()) count += set.size;
-    for (const set of this.#byName.values()) count += set.size;
-    return count;
+    return this.#listeners.count;
   }
 
   load(stored: StoredObject): void {
-    this.#tree.set(toPosition(stored.key), this.toEntry(stored));
+    const position = toPosition(stored.key);
+    const { unreadable: reason } = stored;
+    if (reason === undefined) this.#tree.set(position, this.toEntry(stored));
+    else this.#unreadable.set(position, { ...stored, reason, last: undefined });
   }
 
+  /** @throws StorageError unreadable */
   get(position: string): Entry | undefined {
+    const unreadable = this.#unreadable.get(position);
+    if (unreadable !== undefined) throw new StorageError({ kind: 'unreadable', objects: [unreadable] });
     return this.#tree.get(position);
   }
 
-  toEntry(stored: StoredObject): Entry {
-    return new CachedEntry(stored, this.#readFields);
+  /** @throws StorageError unreadable, when something within the scope is */
+  assertReadable({ namespace, name }: Scope): void {
+    if (this.#unreadable.size === 0) return;
+    const objects = [...this.#unreadable.values()].filter(
+      ({ key }) =>
+        (namespace === undefined || key.namespace === namespace) && (name === undefined || key.name === name),
+    );
+    if (objects.length > 0) throw new StorageError({ kind: 'unreadable', objects });
   }
 
-  apply(change: Change): AppliedChange {
+  get unreadable(): number {
+    return this.#unreadable.size;
+  }
+
+  toEntry(stored: StoredObject): Entry {
+    return new CachedEntry(stored, this.#readFields, this.#isOutdated);
+  }
+
+  apply(change: Change): () => void {
     const position = toPosition(change.key);
-    const before = this.#tree.get(position);
-    const entry = this.toEntry(change);
+    const known = this.#unreadable.get(position);
+    const before = known === undefined ? this.#tree.get(position) : known.last;
+    this.#unreadable.delete(position);
+    const { unreadable: reason } = change;
+    // Of a deletion, the state before it will do.
+    const entry = reason === undefined ? this.toEntry(change) : before;
     this.#changedAt = change.revision;
     let states: Pick<AppliedChange, 'entry' | 'previous'>;
-    if (change.verb === 'delete') {
+    if (reason !== undefined && change.verb !== 'delete') {
+      // Nobody is told: what watchers know last was true, and what is true now nobody can say.
+      this.#tree.delete(position);
+      this.#unreadable.set(position, { ...change, reason, last: before });
+      states = { entry: undefined, previous: undefined };
+    } else if (change.verb === 'delete' || entry === undefined) {
       this.#tree.delete(position);
       // The log's row has the last state, which may be newer than the one before it: deletion timestamps are set with it.
       states = { entry: undefined, previous: entry };
@@ -98,7 +124,7 @@ export class ResourceCache {
     }
     const applied = new AppliedChange({ revision: change.revision, ...states }, this.#encodings);
     this.recent.push(applied);
-    return applied;
+    return () => this.#listeners.tell(change.key, (listener) => listener.offer(applied));
   }
 
   /** The index of a field, up to date when this resolves; to be used in that same turn. */
@@ -133,44 +159,14 @@ export class ResourceCache {
   }
 
   addWatcher(watcher: ChangeListener): void {
-    this.#setFor(watcher.scope).add(watcher);
+    this.#listeners.add(watcher);
   }
 
   removeWatcher(watcher: ChangeListener): void {
-    const { namespace, name } = watcher.scope;
-    const set = this.#setFor(watcher.scope);
-    set.delete(watcher);
-    if (set.size > 0 || set === this.#everywhere) return;
-    if (name === undefined) this.#byNamespace.delete(namespace ?? '');
-    else this.#byName.delete(toNameKey(watcher.scope));
-  }
-
-  /** Tells the watchers whose scope contains the object: of a thousand that watch one object each, one is called. */
-  dispatch(change: AppliedChange): void {
-    const object = change.entry ?? change.previous;
-    if (object === undefined) return;
-    for (const watcher of this.#everywhere) watcher.offer(change);
-    const { namespace, name } = object;
-    for (const watcher of this.#byNamespace.get(namespace) ?? []) watcher.offer(change);
-    for (const watcher of this.#byName.get(toNameKey({ namespace, name })) ?? []) watcher.offer(change);
-    if (namespace === '') return;
-    for (const watcher of this.#byName.get(toNameKey({ name })) ?? []) watcher.offer(change);
-  }
-
-  #setFor(scope: Scope): Set<ChangeListener> {
-    if (scope.name !== undefined) return getOrAdd(this.#byName, toNameKey(scope));
-    return scope.namespace === undefined ? this.#everywhere : getOrAdd(this.#byNamespace, scope.namespace);
+    this.#listeners.remove(watcher);
   }
 }
 
-function getOrAdd(map: Map<string, Set<ChangeListener>>, key: string): Set<ChangeListener> {
-  let set = map.get(key);
-  if (set === undefined) {
-    set = new Set();
-    map.set(key, set);
-  }
-  return set;
+interface UnreadableEntry extends UnreadableObject {
+  readonly last: Entry | undefined;
 }
-
-/** Without a namespace: that name in any of them, which is also how cluster-scoped objects are watched. */
-const toNameKey = ({ namespace, name }: Scope): string => `${namespace ?? ''}\0${name ?? ''}`;

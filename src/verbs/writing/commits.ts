@@ -1,11 +1,11 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { StatusError } from '../../api/status.ts';
+import { notFound, StatusError } from '../../api/status.ts';
 import { toStoredJson } from '../../codec/stored-object.ts';
 import { copyJson, equalExcept } from '../../object/equality.ts';
 import { sameOwners } from '../../object/managed-fields/owners.ts';
 import { storeOf } from '../../registry/custom.ts';
 import { timeWait } from '../../request/waits.ts';
-import { StorageError } from '../../storage/errors.ts';
+import { StorageError, type UnreadableObject } from '../../storage/errors.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { WriteVerb } from '../../storage/revision-log.ts';
@@ -35,10 +35,10 @@ export class Commits {
     try {
       if (call.dryRun) {
         await this.#assertAbsent(call, name);
-        return { json, revision: undefined, created: true };
+        return { json: await shown(call, json), revision: undefined, created: true };
       }
       const revision = await this.#commit(call, { verb: 'create', object, json });
-      return { json, revision, created: true };
+      return { json: await shown(call, json), revision, created: true };
     } catch (error) {
       throw toStatusError(error, call.definition, name);
     }
@@ -62,10 +62,10 @@ export class Commits {
     if (unchanged || call.dryRun) assertFresh(read);
     if (unchanged) return { json: oldJson, revision: expected, created: false, gone };
     const json = toStoredJson(object);
-    if (call.dryRun) return { json, revision: expected, created: false, gone };
+    if (call.dryRun) return { json: await shown(call, json), revision: expected, created: false, gone };
     const verb = gone ? 'delete' : 'update';
     const revision = await this.#commit(call, { verb, object, json, old, expected });
-    return { json, revision, created: false, gone };
+    return { json: await shown(call, json), revision, created: false, gone };
   }
 
   /** What is planned, unless it is a dry run. @throws StorageError */
@@ -89,6 +89,21 @@ export class Commits {
     const verb = gone ? 'delete' : 'update';
     const revision = await this.#commit(call, { verb, object, json, old, expected });
     return { json, revision, gone };
+  }
+
+  /** Leaves in history that there was an object, and nothing of what it held. @throws StatusError, StorageError */
+  async removeUnreadable(call: WriteCall, name: string): Promise<Removed> {
+    const { definition } = call;
+    const found = await findUnreadable(this.#storeOf(call), toKey(call, name));
+    if (found === undefined) throw notFound(definition, name);
+    const { uid, revision: expected } = found;
+    const metadata = { name, ...(definition.namespaced ? { namespace: call.namespace } : {}), uid };
+    const { group, kind } = definition;
+    const apiVersion = group === '' ? call.version : `${group}/${call.version}`;
+    const object: ApiObject = { kind, apiVersion, metadata };
+    const json = toStoredJson(object);
+    const revision = await this.#commit(call, { verb: 'delete', object, json, old: object, expected });
+    return { json, revision, gone: true };
   }
 
   #storeOf({ definition }: WriteCall): Store {
@@ -115,6 +130,10 @@ export class Commits {
     return timeWait(request?.waits, 'storage', commit);
   }
 }
+
+/** A writer is answered what a reader is. */
+const shown = ({ definition: { custom } }: WriteCall, json: Buffer): Buffer | Promise<Buffer> =>
+  custom === undefined ? json : custom.readBack(json);
 
 interface Revised {
   readonly verb: WriteVerb;
@@ -160,6 +179,17 @@ export async function tryNames<Result>(
     } catch (error) {
       if (!isAlreadyThere(error) || attempts >= NAME_ATTEMPTS) throw error;
     }
+  }
+}
+
+/** What is known of an object that cannot be read; undefined when it can, or is not there. @throws StorageError */
+async function findUnreadable(store: Store, key: ObjectKey): Promise<UnreadableObject | undefined> {
+  try {
+    await store.get(key, LATEST);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StorageError && error.failure.kind === 'unreadable') return error.failure.objects[0];
+    throw error;
   }
 }
 

@@ -107,6 +107,11 @@ export class ObjectWriter {
     });
   }
 
+  /** Whatever it was: its rules, finalizers and plugins, which would have to read it, are not asked. @throws StatusError */
+  removeUnreadable(call: WriteCall, name: string): Promise<Removed> {
+    return inStatuses(this.#commits.removeUnreadable(call, name), call.definition, name);
+  }
+
   async #createOnce(call: WriteCall, object: ApiObject): Promise<Written> {
     const { definition } = call;
     const { strategy } = definition;
@@ -212,7 +217,8 @@ export class ObjectWriter {
 
   #own(call: WriteCall, { object, old }: States, large: boolean): Promise<void> | undefined {
     if (call.ownership === 'leave') return undefined;
-    return runSteps(large, this.#options.ownership.track(call, object, old));
+    const done = runSteps(large, this.#options.ownership.track(call, object, old));
+    return done instanceof Promise ? done : undefined;
   }
 
   #mutate(call: WriteCall, { object, old }: States, sent?: ApiObject): Promise<void> | undefined {

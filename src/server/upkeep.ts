@@ -1,0 +1,81 @@
+import { hostname } from 'node:os';
+import type { ApiObject } from '../api/object-meta.ts';
+import { DueObjects, type DueRule } from '../controllers/cleaning/due-objects.ts';
+import { podsOfLostNodes, unboundVolumes, unusedClaims } from '../controllers/cleaning/ending-objects.ts';
+import {
+  deadServerLeases,
+  expiredBootstrapTokens,
+  finishedJobs,
+  oldSigningRequests,
+} from '../controllers/cleaning/expired-objects.ts';
+import { LegacyTokenCleaning } from '../controllers/cleaning/legacy-tokens.ts';
+import { ControllerManager } from '../controllers/controller-manager.ts';
+import { Leadership } from '../controllers/leadership.ts';
+import type { ServerOptions } from '../options/options.ts';
+import { createReminder } from '../util/reminder.ts';
+import type { Client } from '../verbs/client/client.ts';
+import type { Foundation } from './foundation.ts';
+import { createGarbageCollector } from './garbage-collector.ts';
+import type { Services } from './services.ts';
+import type { StoragePhase } from './storage.ts';
+
+export interface UpkeepParts {
+  readonly storage: Pick<StoragePhase, 'workLeases'>;
+  readonly writing: { readonly client: Client };
+  readonly options: Pick<ServerOptions, 'authentication' | 'serving' | 'writing'>;
+}
+
+/** Runs while this server has the lease of the upkeep. */
+type Work = (turn: AbortSignal) => Promise<void>;
+
+/** What one server of the cluster does at a time, and none while a controller manager does it. */
+export function startUpkeep(foundation: Foundation, parts: UpkeepParts, services: Services): void {
+  const leadership = createLeadership(foundation, parts);
+  services.start('upkeep-lease', 'upkeep', (signal) => leadership.run(signal));
+  const alone = (name: string, work: Work): void =>
+    services.start(name, 'upkeep', (signal) => leadership.whileLeading(signal, work));
+  startCleaning(foundation, parts, alone);
+  if (!parts.options.writing.collectsGarbage) return;
+  const collector = createGarbageCollector(foundation, parts.writing.client);
+  alone('garbage-collector', (turn) => collector.run(turn));
+}
+
+function createLeadership(
+  { logger, describeOutage }: Foundation,
+  { storage: { workLeases: leases }, writing: { client }, options: { serving } }: UpkeepParts,
+): Leadership {
+  const now = (): number => performance.now();
+  const manager = new ControllerManager({ client, now });
+  const remind = createReminder((trouble) => logger.warn('the lease of the upkeep', { trouble }));
+  return new Leadership({
+    ...{ leases, now },
+    work: 'upkeep',
+    server: `${hostname()}:${serving.securePort}`,
+    isDoneElsewhere: () => manager.isAtWork(),
+    onChange: (isLeader) => logger.info(1, `upkeep ${isLeader ? 'begins' : 'ends'} on this server`),
+    onError: (error) => remind(describeOutage(error) ?? String(error)),
+  });
+}
+
+function startCleaning(
+  { now, logger }: Foundation,
+  { writing: { client }, options: { authentication } }: UpkeepParts,
+  alone: (name: string, work: Work) => void,
+): void {
+  const startRule = <T extends ApiObject>(rule: DueRule<T>): void => {
+    const { manager } = rule;
+    const objects = new DueObjects({ rule, client, now, onError: (error) => logger.error(manager, error) });
+    alone(manager, (turn) => objects.run(turn));
+  };
+  startRule(finishedJobs);
+  startRule(oldSigningRequests);
+  startRule(deadServerLeases);
+  startRule(unusedClaims);
+  startRule(unboundVolumes);
+  startRule(podsOfLostNodes);
+  // Without the flag the secrets are of no use to this server, and may be to another.
+  if (authentication.bootstrapTokens) startRule(expiredBootstrapTokens);
+  const legacy = 'legacy-service-account-token-cleaner';
+  const tokens = new LegacyTokenCleaning({ client, now, onError: (error) => logger.error(legacy, error) });
+  alone(legacy, (turn) => tokens.run(turn));
+}
