@@ -1,4 +1,5 @@
 import { CelError, NESTING } from './program.ts';
+import { syntaxText } from './syntax-issues.ts';
 
 /** Errors in the words of Kubernetes' CEL (cel-go), which users know and search for. */
 
@@ -16,7 +17,11 @@ export function describeIssue(error: CelError, expression: string, knows: (name:
   const column = before.at(-1)?.length ?? 0;
   const line = expression.split('\n')[before.length - 1] ?? '';
   const place = `<input>:${before.length}:${column + 1}`;
-  return `ERROR: ${place}: ${issueText(error, knows)}\n | ${line}\n | ${'.'.repeat(column)}^`;
+  const told = SYNTAX.has(error.code)
+    ? syntaxText({ message: error.message, offset }, expression)
+    : undefined;
+  const text = told === undefined ? issueText(error, knows) : `Syntax error: ${told}`;
+  return `ERROR: ${place}: ${text}\n | ${line}\n | ${'.'.repeat(column)}^`;
 }
 
 const SYNTAX: ReadonlySet<string> = new Set([

@@ -165,7 +165,7 @@ describe('validating admission policies', () => {
     [
       { 'spec.variables': [{ name: 'a-b', expression: '1 +' }], 'spec.validations.0.expression': 'true' },
       [
-        'spec.variables[0].expression: Invalid value: "1 +": compilation failed: ERROR: <input>:1:4: Syntax error: Unexpected token: EOF\n | 1 +\n | ...^',
+        `spec.variables[0].expression: Invalid value: "1 +": compilation failed: ERROR: <input>:1:4: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}\n | 1 +\n | ...^`,
         'spec.variables[0].name: Invalid value: "a-b": name is not a valid CEL identifier',
       ],
     ],
