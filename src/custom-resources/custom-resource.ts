@@ -7,6 +7,7 @@ import type { Decoded } from '../codec/decode.ts';
 import { copyJson } from '../object/equality.ts';
 import { CUSTOM_TYPE, type CustomVersion } from '../registry/custom.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
+import { compareVersions } from '../registry/registry.ts';
 import type { Store } from '../storage/store.ts';
 import type { Steps } from '../util/concurrency.ts';
 import { toColumns } from './columns.ts';
@@ -111,7 +112,13 @@ export class CustomResource implements TranslatedResource {
     const served = { group, version, kind };
     const fields = toSelectableFields(outline);
     const scale = toScale(outline);
-    const custom = new Version(this, { ...served, fields }, { deprecation: toDeprecation(served, outline) });
+    const custom = new Version(
+      this,
+      { ...served, fields },
+      {
+        deprecation: toDeprecation(served, this.source.versions),
+      },
+    );
     return {
       ...{ group, resource: plural, singular, kind, listKind },
       namespaced: spec.scope === 'Namespaced',
@@ -142,12 +149,21 @@ function digestOf(definition: CustomResourceDefinition): string {
   return createHash('sha256').update(JSON.stringify(all)).digest('base64url');
 }
 
+/** What clients of a version are told; where the definition does not say it, which later version to use. */
 function toDeprecation(
   { group, version, kind }: { readonly group: string; readonly version: string; readonly kind: string },
-  { deprecated, deprecationWarning }: VersionOutline,
+  versions: readonly VersionOutline[],
 ): string | undefined {
+  const { deprecated, deprecationWarning } = versions.find(({ name }) => name === version) ?? {};
   if (deprecated !== true) return undefined;
-  return deprecationWarning ?? `${group}/${version} ${kind} is deprecated`;
+  if (deprecationWarning !== undefined) return deprecationWarning;
+  const [best] = versions
+    .filter((one) => one.served === true && one.deprecated !== true)
+    .map(({ name = '' }) => name)
+    .filter((name) => compareVersions(name, version) < 0)
+    .sort(compareVersions);
+  const instead = best === undefined ? '' : `; use ${group}/${best} ${kind}`;
+  return `${group}/${version} ${kind} is deprecated${instead}`;
 }
 
 /** One version of a custom resource, as verbs use it. */

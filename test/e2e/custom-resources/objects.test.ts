@@ -217,14 +217,15 @@ test('each version shows every object as its own, and both share one history', a
   definition.spec?.versions?.push({ ...first, name: 'v1beta1', storage: false, deprecated: true });
   await serve(definition);
   const beta = pathOf('grapes', '', 'v1beta1');
-  const watch = at(1).watch(`${beta}?watch=true`);
+  const { json: none } = await expectCode(200, at(1).request('GET', beta));
+  const watch = at(1).watch(`${beta}?watch=true&resourceVersion=${none.metadata.resourceVersion}`);
   const created = await expectCode(
     201,
     at(0).request('POST', pathOf('grapes'), objectOf('Grape', 'a', { x: 1 })),
   );
   const read = await expectCode(200, at(0).request('GET', `${beta}/a`));
   expect(read.json).toEqual({ ...created.json, apiVersion: `${GROUP}/v1beta1` });
-  expect(read.headers.warning).toBe(`299 - "${GROUP}/v1beta1 Grape is deprecated"`);
+  expect(read.headers.warning).toBe(`299 - "${GROUP}/v1beta1 Grape is deprecated; use ${GROUP}/v1 Grape"`);
   await expectCode(200, at(0).request('PUT', `${beta}/a`, { ...read.json, x: 2 }));
   const rows = await database.query<{ version: string }>(
     `SELECT object->>'apiVersion' AS version FROM revisions WHERE resource = 'grapes' ORDER BY revision`,
