@@ -102,6 +102,20 @@ export class CustomResource implements TranslatedResource {
     return known;
   }
 
+  /** The definition's own words, or the version to go to: the foremost that is served, not deprecated, and before this one. */
+  #deprecationOf({ name = '', deprecated, deprecationWarning }: VersionOutline): string | undefined {
+    if (deprecated !== true) return undefined;
+    const { group = '', names } = this.source.definition.spec ?? {};
+    const typeOf = (version: string): string => `${group}/${version} ${names?.kind ?? ''}`;
+    const [better] = this.source.versions
+      .filter((other) => other.served === true && other.deprecated !== true)
+      .map((other) => other.name ?? '')
+      .filter((other) => compareVersions(other, name) < 0)
+      .sort(compareVersions);
+    const advice = better === undefined ? '' : `; use ${typeOf(better)}`;
+    return deprecationWarning ?? `${typeOf(name)} is deprecated${advice}`;
+  }
+
   #toDefinition(outline: VersionOutline): ResourceDefinition {
     const { spec = {}, status } = this.source.definition;
     const { plural = '', singular = '', kind = '', listKind = '' } = spec.names ?? {};
@@ -112,13 +126,7 @@ export class CustomResource implements TranslatedResource {
     const served = { group, version, kind };
     const fields = toSelectableFields(outline);
     const scale = toScale(outline);
-    const custom = new Version(
-      this,
-      { ...served, fields },
-      {
-        deprecation: toDeprecation(served, this.source.versions),
-      },
-    );
+    const custom = new Version(this, { ...served, fields }, { deprecation: this.#deprecationOf(outline) });
     return {
       ...{ group, resource: plural, singular, kind, listKind },
       namespaced: spec.scope === 'Namespaced',
@@ -147,23 +155,6 @@ function digestOf(definition: CustomResourceDefinition): string {
   const { metadata, status } = definition;
   const all = [metadata.name, metadata.uid, String(metadata.generation), status?.acceptedNames];
   return createHash('sha256').update(JSON.stringify(all)).digest('base64url');
-}
-
-/** What clients of a version are told; where the definition does not say it, which later version to use. */
-function toDeprecation(
-  { group, version, kind }: { readonly group: string; readonly version: string; readonly kind: string },
-  versions: readonly VersionOutline[],
-): string | undefined {
-  const { deprecated, deprecationWarning } = versions.find(({ name }) => name === version) ?? {};
-  if (deprecated !== true) return undefined;
-  if (deprecationWarning !== undefined) return deprecationWarning;
-  const [best] = versions
-    .filter((one) => one.served === true && one.deprecated !== true)
-    .map(({ name = '' }) => name)
-    .filter((name) => compareVersions(name, version) < 0)
-    .sort(compareVersions);
-  const instead = best === undefined ? '' : `; use ${group}/${best} ${kind}`;
-  return `${group}/${version} ${kind} is deprecated${instead}`;
 }
 
 /** One version of a custom resource, as verbs use it. */
@@ -228,6 +219,11 @@ class Version implements CustomVersion {
 
   fromAll(objects: readonly ApiObject[]): readonly ApiObject[] | Promise<readonly ApiObject[]> {
     return this.#translation.fromAll(objects);
+  }
+
+  /** The write has happened: a webhook that fails only now is no reason to call it a failure. */
+  readBack(json: Buffer): Promise<Buffer> {
+    return this.#translation.readBack(json).catch(() => json);
   }
 
   through(store: Store): Store {

@@ -60,7 +60,7 @@ export class VersionSchema {
       ...this.prune(object),
       ...coerceEmbedded(object, this.schema, options),
     ];
-    setDefaults(object, this.schema);
+    this.#setDefaults(object);
     return { object, unknown: unknown.slice(0, MAX_PROBLEMS) };
   }
 
@@ -74,10 +74,16 @@ export class VersionSchema {
     this.prune(object);
     coerceEmbedded(object, this.schema, options);
     try {
-      setDefaults(object, this.schema);
+      this.#setDefaults(object);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
     }
+  }
+
+  /** Defaults may hold, or be put into, metadata of embedded objects: what its type does not have goes, as from what clients send. */
+  #setDefaults(object: JsonObject): void {
+    setDefaults(object, this.schema);
+    coerceEmbedded(object, this.schema, { objectMeta: this.#objectMeta, dropInvalid: true });
   }
 
   /** Drops fields that the schema does not have, and answers their paths. Changes `object`. */

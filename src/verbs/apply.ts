@@ -210,9 +210,11 @@ function unconvertible(object: JsonObject, why: string, { schema }: Expected): S
   return unknownError(`failed to convert new object (${goIdentity(object)}) to proper version: ${reason}`);
 }
 
-/** `apps/v1, Kind=Deployment` */
-const goKind = ({ apiVersion, kind }: JsonObject): string =>
-  `${nameText(apiVersion)}, Kind=${nameText(kind)}`;
+/** `apps/v1, Kind=Deployment`, `/v1, Kind=Pod` */
+function goKind({ apiVersion, kind }: JsonObject): string {
+  const given = nameText(apiVersion);
+  return `${given.includes('/') ? given : `/${given}`}, Kind=${nameText(kind)}`;
+}
 
 /** `default/web; apps/v1, Kind=Deployment`: as the configuration says, whatever the path. */
 function goIdentity(object: JsonObject): string {

@@ -45,6 +45,7 @@ export function customDefinition(options: CustomOptions = {}): ResourceDefinitio
     validateStatus: notAsked,
     from: notAsked,
     fromAll: notAsked,
+    readBack: notAsked,
     through: notAsked,
   };
   return {
