@@ -47,7 +47,9 @@ async function startBehind(
   const foundation = createFoundation(environment, front);
   const auditor = await createAuditor(options.audit, foundation);
   const phases = new Phases();
-  const storage = await phases.begin(createStorage(foundation, databases, { ...options.storage, encryption }));
+  const storage = await phases.begin(
+    createStorage(foundation, databases, { ...options.storage, encryption }),
+  );
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
   const { servingCa } = environment;

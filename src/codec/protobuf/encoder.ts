@@ -95,11 +95,7 @@ const NOTHING: JsonObject = Object.freeze({});
  * What stands for an absent field that Go writes all the same (gogo/protobuf): the zero value of its type. Undefined for lists, maps
  * and bytes, which Go leaves out.
  */
-function compileZero(
-  { kind }: ValueSchema,
-  number: number,
-  encode: EncodeValue,
-): (() => void) | undefined {
+function compileZero({ kind }: ValueSchema, number: number, encode: EncodeValue): (() => void) | undefined {
   switch (kind) {
     case 'string':
     case 'bool':
