@@ -167,15 +167,6 @@ describe('lists, rules and defaults', () => {
     ],
     [
       {
-        'spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.x': {
-          'x-kubernetes-preserve-unknown-fields': true,
-          default: [{ a: [{ b: 1 }] }],
-        },
-      },
-      [],
-    ],
-    [
-      {
         'spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.ports.items.properties.port.default':
           'x',
       },
@@ -258,5 +249,11 @@ describe('lists, rules and defaults', () => {
     ],
   ])('%j is refused', (changes, lines) => {
     expect(shortened(problemsOnCreate(customresourcedefinitions, varyAll(GOOD, changes)))).toEqual(lines);
+  });
+
+  test('a default may be anything where all fields are kept, the objects in its lists too', () => {
+    const x = { 'x-kubernetes-preserve-unknown-fields': true, default: [{ a: [{ b: 1 }] }] };
+    const path = 'spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.x';
+    expect(problemsOnCreate(customresourcedefinitions, varyAll(GOOD, { [path]: x }))).toEqual([]);
   });
 });

@@ -207,31 +207,37 @@ export class Unconverted extends Error {
 /** The changes of one write in the terms of each version that has owners. */
 export class VersionedChanges {
   readonly #update: Update;
+  /** In the version of the writer, if they are known: nearly all owners have no other. */
+  readonly #own: Changes | undefined;
   /** Undefined for a version that no longer exists. */
-  readonly #known = new Map<string, Changes | undefined>();
+  #others: Map<string, Changes | undefined> | undefined;
 
-  /** `own`: in the version of the writer, if they are known. */
   constructor(update: Update, own?: Changes) {
     this.#update = update;
-    if (own !== undefined) this.#known.set(update.writing.version.apiVersion, own);
+    this.#own = own;
   }
 
   get writing(): Writing {
     return this.#update.writing;
   }
 
+  /** Undefined where they must be found first. */
+  known({ apiVersion }: Owner): Changes | undefined {
+    return apiVersion === this.#update.writing.version.apiVersion ? this.#own : undefined;
+  }
+
   /** @throws Unconverted */
   *in(apiVersion: string): Steps<Changes | undefined> {
-    if (!this.#known.has(apiVersion)) this.#known.set(apiVersion, yield* this.#find(apiVersion));
-    return this.#known.get(apiVersion);
+    this.#others ??= new Map();
+    if (!this.#others.has(apiVersion)) this.#others.set(apiVersion, yield* this.#find(apiVersion));
+    return this.#others.get(apiVersion);
   }
 
   *#find(apiVersion: string): Steps<Changes | undefined> {
     const { object, old, writing } = this.#update;
     const version = writing.findVersion(apiVersion);
     if (version === undefined) return undefined;
-    const own = this.#known.get(writing.version.apiVersion);
-    if (own !== undefined && version.shape === writing.version.shape) return own;
+    if (this.#own !== undefined && version.shape === writing.version.shape) return this.#own;
     const [before, after] = yield* converted(version, old, object);
     return restrict(compare(before, after, version.shape), writing.reset);
   }
@@ -278,7 +284,7 @@ const keepsAll = ({ fields }: Owner, { written, removed }: Changes, taken: Field
 function* afterLosses(owners: readonly Owner[], versions: VersionedChanges): Steps<Owner[]> {
   const left: Owner[] = [];
   for (const owner of owners) {
-    const theirs = yield* versions.in(owner.apiVersion);
+    const theirs = versions.known(owner) ?? (yield* versions.in(owner.apiVersion));
     yield;
     if (theirs !== undefined) left.push(loseFields(owner, theirs));
   }

@@ -217,7 +217,8 @@ test('each version shows every object as its own, and both share one history', a
   definition.spec?.versions?.push({ ...first, name: 'v1beta1', storage: false, deprecated: true });
   await serve(definition);
   const beta = pathOf('grapes', '', 'v1beta1');
-  const watch = at(1).watch(`${beta}?watch=true`);
+  const { json: none } = await expectCode(200, at(1).request('GET', beta));
+  const watch = at(1).watch(`${beta}?watch=true&resourceVersion=${none.metadata.resourceVersion}`);
   const created = await expectCode(
     201,
     at(0).request('POST', pathOf('grapes'), objectOf('Grape', 'a', { x: 1 })),
