@@ -47,12 +47,15 @@ async function startBehind(
   const foundation = createFoundation(environment, front);
   const auditor = await createAuditor(options.audit, foundation);
   const phases = new Phases();
-  const storage = await phases.begin(createStorage(foundation, databases, { ...options.storage, encryption }));
+  const storage = await phases.begin(
+    createStorage(foundation, databases, { ...options.storage, encryption }),
+  );
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
   const { servingCa } = environment;
-  await phases.begin(createControllers(foundation, { storage, writing, servingCa, options }));
   const aggregation = await phases.begin(createAggregation(foundation, { storage, writing }, options));
+  const written = { storage, writing, aggregation, servingCa, options };
+  await phases.begin(createControllers(foundation, written));
   const built = { front, storage, policy, writing, aggregation, auditor };
   await phases.begin(createServing(foundation, { ...environment, ...built }));
   return {

@@ -67,12 +67,15 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const progress = createProgress();
   const encryption = openEncryption(storage);
   const sealer = createKeySealer(encryption?.encoding);
+  // Plugins say by which key the cluster's own are to be encrypted now.
+  const ask = async (): Promise<void> => encryption?.ask();
   const dataDir = resolve(storage.dataDir);
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
   const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
   const setUp = async (): ReturnType<typeof ensureKeys> => {
+    await ask();
     for (const { urls } of overridesOf(storage, databaseUrls)) await setUpOther(storage, urls, progress);
     return setUpDatabase(databaseConnection(storage, databaseUrls), setUpWith, sealer);
   };
