@@ -4,6 +4,7 @@ import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
 import { toClusterSchema } from '../storage/postgres/cluster-schema.ts';
+import type { ConnectionOptions } from '../storage/postgres/connection.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
 import { parseTarget } from '../storage/postgres/target.ts';
 import { storageOf } from './built-in-names.ts';
@@ -42,8 +43,8 @@ export function openDatabases(
   const open = (servers: readonly string[], readUrls: readonly string[], which: string): PostgresLog =>
     openPostgres({
       ...{ urls: servers, readUrls, poolSize: POOL_SIZE },
-      ...tlsFiles(options),
-      ...{ compactionIntervalMs: options.compactionIntervalMs, schema: toClusterSchema(options.prefix) },
+      ...connectionParts(options),
+      compactionIntervalMs: options.compactionIntervalMs,
       sealer: createKeySealer(encryption?.encoding),
       onTrouble: (message) => logger.warn(which, { message }),
     });
@@ -79,11 +80,14 @@ export function toStored(resource: GroupResource, flag: string): GroupResource {
   );
 }
 
-const tlsFiles = ({
+/** What connections to all databases of the cluster have in common. */
+export const connectionParts = ({
   caFile,
   certFile,
   keyFile,
-}: StorageOptions): { caFile?: string; certFile?: string; keyFile?: string } => ({
+  prefix,
+}: StorageOptions): Omit<ConnectionOptions, 'urls' | 'poolSize'> => ({
+  schema: toClusterSchema(prefix),
   ...(caFile === '' ? {} : { caFile }),
   ...(certFile === '' ? {} : { certFile }),
   ...(keyFile === '' ? {} : { keyFile }),

@@ -159,15 +159,17 @@ function toApplied(
   encodings: RecentEncodings,
 ): AppliedChange {
   const { revision, previousJson, unreadable, previousUnreadable } = change;
-  // A watcher is told of neither what cannot be read nor of what it came from.
-  if (unreadable !== undefined)
-    return new AppliedChange({ revision, entry: undefined, previous: undefined }, encodings);
-  const entry = cache.toEntry(change);
-  if (change.verb === 'delete')
-    return new AppliedChange({ revision, entry: undefined, previous: entry }, encodings);
   const previous =
     previousJson === undefined || previousUnreadable !== undefined
       ? undefined
       : cache.toEntry({ ...change, json: previousJson, revision: change.previous ?? revision });
-  return new AppliedChange({ revision, entry, previous }, encodings);
+  if (change.verb === 'delete') {
+    // The state before it will do where the last one cannot be read.
+    const last = unreadable === undefined ? cache.toEntry(change) : previous;
+    return new AppliedChange({ revision, entry: undefined, previous: last }, encodings);
+  }
+  // A watcher is told of neither what cannot be read nor of what it came from.
+  if (unreadable !== undefined)
+    return new AppliedChange({ revision, entry: undefined, previous: undefined }, encodings);
+  return new AppliedChange({ revision, entry: cache.toEntry(change), previous }, encodings);
 }

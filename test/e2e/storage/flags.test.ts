@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startBlackHole } from '../../kit/black-hole.ts';
 import { type Cluster, startCluster, type Watch } from '../../kit/cluster.ts';
 import { runMigrate, TestRoles } from '../../kit/roles.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
@@ -99,13 +100,17 @@ test('what is read from PostgreSQL is what a hand at psql has written there', as
   expect((await team.request('GET', `${secrets}/in-memory`)).json.type).toBe('old');
 });
 
-test('objects are counted where they are, as often as the flag says', async () => {
-  await expect
-    .poll(() => metric(uncached, /^apiserver_storage_objects\{resource="configmaps"\} (\d+)$/m))
-    .toMatch(/^[1-9]/);
-  await expect
-    .poll(() => metric(uncached, /^apiserver_storage_objects\{resource="namespaces"\} (\d+)$/m))
-    .toMatch(/^[1-9]/);
+test('objects are counted where they are, and the database is measured, as often as the flags say', async () => {
+  const line = /^apiserver_storage_objects\{resource="configmaps"\} (\d+)$/m;
+  const size = /^apiserver_storage_size_bytes\{storage_cluster_id="postgres-0"\} (\d+)$/m;
+  for (const cluster of [uncached, team]) {
+    const [count, sizeBytes] = [Number(await metric(cluster, line)), Number(await metric(cluster, size))];
+    expect([count > 0, sizeBytes > 0]).toEqual([true, true]);
+    const data = { large: 'x'.repeat(1000).replaceAll('x', () => Math.random().toString(36)) };
+    await cluster.request('POST', MAPS, { metadata: { name: 'counted' }, data });
+    await expect.poll(async () => Number(await metric(cluster, line))).toBeGreaterThan(count);
+    await expect.poll(async () => Number(await metric(cluster, size))).toBeGreaterThan(sizeBytes);
+  }
 });
 
 test('two clusters of one database share no object, certificate or key', async () => {
@@ -208,7 +213,10 @@ test('objects are stored in the media type of the flag, shown in SQL as far as t
     type: protobuf,
     encoded: { mediaType: protobuf, sizeBytes: expect.any(Number) },
   });
-  const yaml = await startCluster(database.url, [
+  await using hole = await startBlackHole(database.url);
+  const yaml = await startCluster(hole.url, [
+    ...['--kvstore-count-metric-poll-period=0', '--kvstore-db-metric-poll-interval=0'],
+    ...['--kvstore-healthcheck-timeout=300ms', '--kvstore-readycheck-timeout=300ms'],
     ...['--kvstore-prefix=/team_a', '--storage-media-type=application/yaml'],
     `--kvstore-servers-overrides=/events#${second.url}`,
   ]);
@@ -235,8 +243,20 @@ test('objects are stored in the media type of the flag, shown in SQL as far as t
     const widget = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'custom' } };
     await expect.poll(async () => (await yaml.request('POST', widgets, widget)).code).toBe(201);
     expect(await shown('custom')).toMatchObject({ type: null, kind: 'Widget' });
+    // What is polled never is not there, and nobody waits for a silent database for longer than the flags say.
+    expect((await yaml.request('GET', '/metrics')).text).not.toMatch(
+      /apiserver_storage_(objects|size_bytes)/,
+    );
+    hole.swallow();
+    for (const check of ['livez/etcd', 'readyz/etcd-readiness']) {
+      const beganMs = performance.now();
+      expect((await yaml.request('GET', `/${check}`)).code).toBe(500);
+      expect(performance.now() - beganMs).toBeLessThan(1900);
+    }
   } finally {
-    await yaml.stop();
+    // Its database is silent, which it would wait for.
+    await yaml.kill();
+    await yaml[Symbol.asyncDispose]();
   }
 });
 
@@ -249,6 +269,8 @@ test('an event ends by itself in its own database', async () => {
 test.each([
   ['--watch-cache-sizes=things#0', '--watch-cache-sizes: there is no built-in resource "things"'],
   ['--kvstore-servers-overrides=a.example/b#postgres://c', 'there is no built-in resource "b.a.example"'],
+  ['--kvstore-cafile=/nowhere/ca.pem', "open '/nowhere/ca.pem'"],
+  ['--kvstore-certfile=/nowhere/tls.pem', "open '/nowhere/tls.pem'"],
 ])('%s is refused by name', async (flag, message) => {
   const stderr = await new Promise<string>((resolve) => {
     const flags = [

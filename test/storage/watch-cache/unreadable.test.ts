@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { StorageError } from '../../../src/storage/errors.ts';
+import type { ResourceSet } from '../../../src/storage/resource-set.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import type {
   Change,
@@ -27,12 +28,15 @@ const changed = (verb: WriteVerb, object: StoredObject): Change => ({
 });
 
 /** A cache of one readable object and one that is not. */
-async function withCache(use: (cache: WatchCache, sink: ChangeSink) => Promise<void>): Promise<void> {
+async function withCache(
+  use: (cache: WatchCache, sink: ChangeSink) => Promise<void>,
+  kept?: ResourceSet,
+): Promise<void> {
   const stop = new AbortController();
   const reader: RevisionReader = {
     currentRevision: async () => toRevision(9),
     compactedRevision: async () => toRevision(0),
-    get: async () => undefined,
+    get: async ({ name }) => stored(name, 2, name !== 'bad'),
     listAt: async () => ({ objects: [stored('good', 1), stored('bad', 2, false)], remaining: 0 }),
     changesBetween: async () => [
       {
@@ -45,6 +49,7 @@ async function withCache(use: (cache: WatchCache, sink: ChangeSink) => Promise<v
         previousJson: Buffer.alloc(0),
         previousUnreadable: REASON,
       },
+      { ...changed('delete', stored('gone', 5, false)), previousJson: stored('gone', 1).json },
     ],
     loadCurrent: async (begin, batch) => {
       begin(toRevision(9));
@@ -59,7 +64,8 @@ async function withCache(use: (cache: WatchCache, sink: ChangeSink) => Promise<v
     },
   };
   const committer = { commit: () => Promise.reject(new Error('nothing is written')) };
-  const cache = new WatchCache({ reader, feed, committer, fieldsOf: () => () => ({}) });
+  const parts = { reader, feed, committer, fieldsOf: () => () => ({}) };
+  const cache = new WatchCache({ ...parts, ...(kept === undefined ? {} : { kept }) });
   const running = cache.run(stop.signal);
   await use(cache, await fed.promise);
   stop.abort();
@@ -93,6 +99,22 @@ test('who asks for what cannot be read, or for a list that has it, is told its n
     expect(await failure(readWatch(cache, watch, new AbortController().signal))).toEqual(bad);
     expect(cache.state.resources).toMatchObject([{ objects: 1, unreadable: 1 }]);
   });
+});
+
+test('without a cache the same is said, and the same is left out', async () => {
+  await withCache(
+    async (cache) => {
+      const bad = [['bad', 'bad', 2n, REASON]];
+      expect((await cache.get(keyOf('good'), ANY))?.name).toBe('good');
+      expect(await failure(cache.get(keyOf('bad'), ANY))).toEqual(bad);
+      expect(await failure(cache.list(query))).toEqual(bad);
+      const around = await cache.list({ ...query, around: true });
+      expect(around.entries.map(({ name }) => name)).toEqual(['good']);
+      const watch = { start: { kind: 'state', freshness: ANY } as const, reader: new Reader() };
+      expect(await failure(readWatch(cache, watch, new AbortController().signal))).toEqual(bad);
+    },
+    { kind: 'only', resources: [] },
+  );
 });
 
 test('a list of what is beside it, and one that goes around it, are answered', async () => {
@@ -134,7 +156,7 @@ test('what could never be read is deleted without a word to anybody', async () =
   });
 });
 
-test('a watch from before the memory passes over what cannot be read', async () => {
+test('a watch from before the memory passes over what cannot be read, and is told that it is gone', async () => {
   await withCache(async (cache) => {
     const stop = new AbortController();
     const reader = new Reader();
@@ -143,8 +165,8 @@ test('a watch from before the memory passes over what cannot be read', async () 
       { start: { kind: 'after', revision: toRevision(1) }, reader },
       stop.signal,
     );
-    await reader.reached(1);
-    expect(reader.lines).toEqual(['ADDED mended 4']);
+    await reader.reached(2);
+    expect(reader.lines).toEqual(['ADDED mended 4', 'DELETED gone 5']);
     stop.abort();
     await watching;
   });
