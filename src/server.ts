@@ -24,8 +24,8 @@ export interface RunningServer {
  * Resolves when the server is ready. @throws Error when it cannot become so
  */
 export async function startServer(environment: ServerEnvironment): Promise<RunningServer> {
-  const { options, logger, databaseUrls: urls } = environment;
-  const database = openDatabase(options.storage, { urls, logger });
+  const { options, logger, databaseUrls: urls, egress } = environment;
+  const database = openDatabase(options.storage, { urls, logger, reroute: egress.reroute });
   const checks = createBaseChecks(database, logger, options.storage);
   const front = await Front.open({ ...environment, checks });
   try {

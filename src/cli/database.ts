@@ -6,10 +6,12 @@ import type { KeptWindow, WindowWish } from '../storage/postgres/history-window.
 export function databaseConnection(
   { caFile, certFile, keyFile }: StorageOptions,
   urls: readonly string[],
+  reroute?: ConnectionOptions['reroute'],
 ): ConnectionOptions {
   return {
     urls,
     poolSize: 2,
+    ...(reroute === undefined ? {} : { reroute }),
     ...(caFile === '' ? {} : { caFile }),
     ...(certFile === '' ? {} : { certFile }),
     ...(keyFile === '' ? {} : { keyFile }),

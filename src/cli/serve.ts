@@ -5,6 +5,7 @@ import { checkExposure } from '../options/authorization.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
+import { createEgress } from '../server/egress.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
@@ -66,8 +67,10 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
   const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
+  const egress = createEgress(options.observability.egress);
+  undo.push(() => egress.close());
   const setUp = (): ReturnType<typeof ensureKeys> =>
-    setUpDatabase(databaseConnection(storage, databaseUrls), async (database) => {
+    setUpDatabase(databaseConnection(storage, databaseUrls, egress.reroute), async (database) => {
       progress(database.encryption);
       const applied = await database.migrate({ say: progress });
       if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
@@ -80,6 +83,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const server = await startServer({
     options,
     databaseUrls,
+    egress,
     serving: chooseServingPair(tls, certificates.serving),
     servingCa: readServingCa(tls, certificates),
     // Authorities that are given replace the one that was made here.

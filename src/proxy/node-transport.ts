@@ -1,6 +1,13 @@
-import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
-import { type RequestOptions, request as requestHttps } from 'node:https';
+import {
+  type ClientRequest,
+  type Agent as HttpAgent,
+  type IncomingMessage,
+  request as requestHttp,
+} from 'node:http';
+import { type Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https';
 import { type Duplex, pipeline } from 'node:stream';
+import { createHttpAgent, createHttpsAgent } from '../outbound/egress/agents.ts';
+import type { Dial } from '../outbound/egress/dial.ts';
 import { networkText } from '../outbound/http-client.ts';
 import {
   authorityOf,
@@ -18,6 +25,8 @@ interface TransportOptions {
   readonly credentials: AgentCredentials;
   /** --agent-timeout; 0 for none. */
   readonly timeoutMs: number;
+  /** Opens the connections; undefined: the system does. */
+  readonly dial?: Dial | undefined;
 }
 
 /**
@@ -59,7 +68,7 @@ export class NodeTransport implements BackendTransport {
       method: message.method,
       path: `${encodePath(path) || '/'}${query === '' ? '' : `?${query}`}`,
       headers: [...message.headers],
-      agent: false,
+      agent: this.#agentFor(scheme),
       signal: message.signal,
       ...(scheme === 'https' ? this.#tls(backend) : {}),
     } as const;
@@ -68,6 +77,12 @@ export class NodeTransport implements BackendTransport {
     outgoing.once('close', () => fail(new BackendError('EOF')));
     this.#hurry(outgoing, backend, message.hurried);
     return outgoing;
+  }
+
+  /** Of each exchange its own. */
+  #agentFor(scheme: Backend['scheme']): HttpAgent | HttpsAgent {
+    const { dial } = this.#options;
+    return scheme === 'https' ? createHttpsAgent({}, dial) : createHttpAgent({}, dial);
   }
 
   #tls({ trust }: Backend): RequestOptions {
@@ -90,9 +105,11 @@ export class NodeTransport implements BackendTransport {
     outgoing.once('response', stop);
     outgoing.once('upgrade', stop);
     if (toAnswer) return;
-    outgoing.once('socket', (socket) =>
-      socket.once(backend.scheme === 'https' ? 'secureConnect' : 'connect', stop),
-    );
+    outgoing.once('socket', (socket) => {
+      // What was dialled by way of a proxy is connected already.
+      if (backend.scheme === 'http' && socket.connecting !== true) stop();
+      else socket.once(backend.scheme === 'https' ? 'secureConnect' : 'connect', stop);
+    });
   }
 }
 

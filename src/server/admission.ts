@@ -10,6 +10,7 @@ import type { FindKind } from '../admission/plugins/owner-references.ts';
 import { refusePrivileged } from '../admission/plugins/pod-rules.ts';
 import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
 import { ParamRights } from '../admission/policies/rights.ts';
+import type { WebhookWays } from '../admission/webhooks/clients.ts';
 import type { WebhookNeeds } from '../admission/webhooks/dispatch.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
@@ -26,6 +27,7 @@ import { validateTolerations } from '../resources/pod/validation/placement.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import { policyParts } from './admission-policies.ts';
+import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
 
 function checkTolerations(tolerations: readonly JsonObject[], path: string): FieldError[] {
@@ -68,6 +70,7 @@ export interface AdmissionParts {
   /** Runs whatever the flags say. */
   readonly guard: AdmissionPlugin;
   readonly logger: Logger;
+  readonly egress: Egress;
   isFeatureOn(gate: string): boolean;
 }
 
@@ -106,9 +109,15 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
   };
 }
 
+export const webhookWays = ({ dials }: Egress): WebhookWays => ({
+  service: dials.cluster,
+  url: dials.controlplane,
+});
+
 /** The parts that depend on options alone. */
-const sharedParts = (options: AdmissionOptions, { logger, metrics, ...parts }: AdmissionParts) => ({
+const sharedParts = (options: AdmissionOptions, { logger, metrics, egress, ...parts }: AdmissionParts) => ({
   ...parts,
+  ways: webhookWays(egress),
   metrics: metrics.registry,
   nodeOf: nodeNameOf,
   checkTolerations,

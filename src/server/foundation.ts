@@ -11,6 +11,7 @@ import { BUILT_IN_RESOURCES } from '../resources/all.ts';
 import { describeTrouble, isPassing } from '../storage/postgres/trouble.ts';
 import { pause, persist } from '../util/pause.ts';
 import { createReminder } from '../util/reminder.ts';
+import type { Egress } from './egress.ts';
 import type { Front } from './front.ts';
 import { Services } from './services.ts';
 import type { StartupStep } from './startup-checks.ts';
@@ -19,6 +20,7 @@ import type { StartupStep } from './startup-checks.ts';
 export interface ServerEnvironment {
   readonly options: ServerOptions;
   readonly databaseUrls: readonly string[];
+  readonly egress: Egress;
   readonly serving: PairFiles;
   /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
@@ -41,6 +43,7 @@ export interface Foundation {
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly startup: Startup<StartupStep>;
+  readonly egress: Egress;
   readonly now: () => Date;
   isFeatureOn(gate: string): boolean;
   /** Repeats a step of the start while the database is away. */
@@ -49,14 +52,19 @@ export interface Foundation {
   describeOutage(error: unknown): string | undefined;
 }
 
-export function createFoundation({ options, logger, stop }: ServerEnvironment, front: Front): Foundation {
+export function createFoundation(
+  { options, logger, egress, stop }: ServerEnvironment,
+  front: Front,
+): Foundation {
   const { api } = options;
+  egress.addTo(front.metrics);
   const remind = createReminder((trouble) => logger.warn('the start waits for the database', { trouble }));
   return {
     services: createServices(logger),
     types: loadTypes(),
     registry: createRegistry(api.runtimeConfig),
     logger,
+    egress,
     metrics: front.metrics,
     tracing: front.tracing,
     startup: front.startup,

@@ -76,11 +76,11 @@ async function startAuthentication(
   { storage, writing, options, ...parts }: ServingParts,
   services: Services,
 ): Promise<Authentication> {
-  const { logger, now, persistently, startup, isFeatureOn } = foundation;
+  const { logger, now, persistently, startup, egress, isFeatureOn } = foundation;
   const { store } = storage;
   const { client } = writing;
   const authentication = await createAuthentication(options.authentication, {
-    ...{ store, logger, isFeatureOn },
+    ...{ store, logger, egress, isFeatureOn },
     clientCaFiles: parts.clientCaFiles,
     serverAddress: externalAddress(options.serving),
     noteUse: createNoteUse(client, logger),
@@ -141,7 +141,7 @@ function createServerPipeline(
 }
 
 function createResources(
-  { registry, types, now, isFeatureOn }: Foundation,
+  { registry, types, now, isFeatureOn, egress }: Foundation,
   { storage, policy, writing, options }: ServingParts,
   { authenticator, tokens }: Authentication,
 ): ResourceHandler {
@@ -151,7 +151,7 @@ function createResources(
   return createResourceHandler({
     ...{ registry, types, now, writer, authorizer, admission, tokens },
     ...{ store: storage.store, history: storage.history },
-    backends: createBackends(options.agents, isFeatureOn),
+    backends: createBackends(options.agents, { isFeatureOn, egress }),
     virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
     watchList: isFeatureOn('WatchList'),
     minRequestTimeoutMs: options.limits.minRequestTimeoutMs,

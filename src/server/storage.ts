@@ -13,6 +13,7 @@ import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
+import type { Egress } from './egress.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { createPhase, type Phase } from './phase.ts';
@@ -22,15 +23,22 @@ import { createStorageMetrics } from './storage-metrics.ts';
 /** For replay, and as many to each read server. Others have pools of their own. */
 const POOL_SIZE = 4;
 
+export interface OpenDatabaseParts {
+  readonly urls: readonly string[];
+  readonly logger: Logger;
+  readonly reroute: Egress['reroute'];
+}
+
 /** The first query connects. @throws Error, one line, when the URL of a read server cannot be read */
 export function openDatabase(
   { readUrls, caFile, certFile, keyFile, compactionIntervalMs }: StorageOptions,
-  { urls, logger }: { readonly urls: readonly string[]; readonly logger: Logger },
+  { urls, logger, reroute }: OpenDatabaseParts,
 ): PostgresLog {
   for (const url of readUrls) assertReadable(url);
   return openPostgres({
     ...{ urls, readUrls },
     poolSize: POOL_SIZE,
+    ...(reroute === undefined ? {} : { reroute }),
     ...(caFile === '' ? {} : { caFile }),
     ...(certFile === '' ? {} : { certFile }),
     ...(keyFile === '' ? {} : { keyFile }),

@@ -12,7 +12,7 @@ import type { ClusterObjects } from '../cluster-objects.ts';
 import { Namespaces, objectSelected } from '../match-resources.ts';
 import type { PluginParts } from '../plugin.ts';
 import { CallError, callWebhook } from './call.ts';
-import { readWebhookConfig, WebhookClients, type WebhookCredentials } from './clients.ts';
+import { readWebhookConfig, WebhookClients, type WebhookCredentials, type WebhookWays } from './clients.ts';
 import { requestOf, type SeenObjects, type Verdict } from './review.ts';
 import { type Candidate, evaluateConditions, HookList, type WebhookConfiguration } from './webhook.ts';
 
@@ -22,6 +22,7 @@ export interface WebhookParts {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly credentials: WebhookCredentials;
+  readonly ways?: WebhookWays;
   /**
    * False while the server starts. Its writes then are necessary, and a webhook that does not answer, perhaps because it needs
    * this server, must not keep it from starting.
@@ -62,7 +63,7 @@ export class Dispatch {
     this.types = parts.types;
     this.#hooks = new HookList(parts.objects.follow(configurations), parts.registry);
     this.#namespaces = new Namespaces(parts.objects);
-    this.#clients = new WebhookClients(parts.objects, parts.credentials);
+    this.#clients = new WebhookClients(parts.objects, parts.credentials, parts.ways);
     this.#isServing = () => parts.isServing();
     this.#mutating = kind === 'mutating';
     this.#onFailure = (error) => parts.onFailure(error);

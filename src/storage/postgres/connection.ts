@@ -25,6 +25,8 @@ export interface ConnectionOptions extends TlsFiles {
   readonly poolSize: number;
   /** Which host worked last. */
   readonly hosts?: Hosts;
+  /** Makes a socket connect by another way than the system's. */
+  readonly reroute?: <S extends Socket>(socket: S) => S;
   /** What each connection is held against. Absent where there may be no schema yet. */
   readonly history?: KnownHistory;
 }
@@ -71,6 +73,7 @@ export function toClientConfig(
   password = new Password(target),
 ): pg.ClientConfig {
   const { host, port, user, database, settings } = target;
+  const { reroute } = options;
   return {
     ...settings,
     ...{ host, port, user, database },
@@ -81,6 +84,7 @@ export function toClientConfig(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
     types: TEXT_TYPES,
+    ...(reroute === undefined ? {} : { stream: () => reroute(new Socket()) }),
   };
 }
 
@@ -216,11 +220,12 @@ async function connectBy(
   options: ConnectionOptions,
   { purpose, access, password, socket, connectMs }: Wish & { password: Password; socket: Socket },
 ): Promise<Connection> {
+  const { reroute } = options;
   const client = new pg.Client({
     ...toClientConfig(route, options, purpose, password),
     ...(connectMs === undefined ? {} : { connectionTimeoutMillis: connectMs }),
     query_timeout: QUERY_TIMEOUT_MS,
-    stream: () => socket,
+    stream: () => (reroute === undefined ? socket : reroute(socket)),
   });
   // A client without a listener turns a broken connection into an uncaught exception.
   client.on('error', () => {});
