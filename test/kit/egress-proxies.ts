@@ -9,7 +9,7 @@ import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-j
 import protobuf from 'protobufjs';
 
 /** Where an address leads that only a proxy knows: `agent.invalid:10250` → a port of this host. */
-export type Directory = ReadonlyMap<string, number>;
+export type Directory = Pick<ReadonlyMap<string, number>, 'get'>;
 
 export interface EgressProxy extends AsyncDisposable {
   /** What it was asked for, in order. */
